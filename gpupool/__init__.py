@@ -1,0 +1,1 @@
+"""GPU node pools for Karpenter on EKS from one typed blueprint."""
