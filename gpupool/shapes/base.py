@@ -1,0 +1,56 @@
+"""The strict base of every model, and the small types that refuse in their own words."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool, StrictInt
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+
+class Shape(BaseModel):
+    """A frozen model that refuses unknown keys and spells its keys as Karpenter does (camelCase)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, serialize_by_alias=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The first Karpenter minor that knows a field, as in `Annotated[int | None, Since("1.11")]`."""
+
+    minor: str
+    gate: str = ""
+    """The feature gate that has to be on as well, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A text that has to match a pattern, and the words that say so when it does not.
+
+    The pattern means what it means in Go's RE2: searched unless anchored, ASCII classes, `$` only at
+    the very end.
+    """
+
+    pattern: str
+    wanted: str
+    """What the text should be, with an example: `a duration such as 30m or 12h`."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401 - pydantic's own signature
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "pattern": self.pattern}
+
+    def _check(self, text: str) -> str:
+        if not re.search(self.pattern.replace("$", r"\Z"), text, re.ASCII):
+            raise PydanticCustomError("wanted", "{wanted}", {"wanted": self.wanted})
+        return text
+
+
+Flag: TypeAlias = StrictBool
+Whole: TypeAlias = StrictInt
+Text: TypeAlias = Annotated[str, "text"]
+NonEmpty: TypeAlias = Annotated[str, Matching(r".", "a text that is not empty")]

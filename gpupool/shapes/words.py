@@ -1,0 +1,166 @@
+"""Pydantic's error types in human words, each at the place in the file that caused it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gpupool.findings import Finding, Location
+from gpupool.yamlio.nodes import Node
+
+Path: TypeAlias = tuple[str | int, ...]
+KeysAt: TypeAlias = Callable[[Path], Sequence[str]]
+
+UNKNOWN_KEY = "GP0010"
+MISSING = "GP0011"
+WRONG_TYPE = "GP0012"
+WRONG_VALUE = "GP0013"
+
+_KINDS = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a map",
+    "model_type": "a map",
+    "model_attributes_type": "a map",
+    "float_type": "a number",
+}
+
+
+def findings(error: ValidationError, node: Node, keys_at: KeysAt = lambda _path: ()) -> Iterator[Finding]:
+    """Say each mistake that pydantic found in the data of `node` in human words, in file order.
+
+    `keys_at` gives the keys that are legal in the map at a path, for a nearest-key hint.
+    """
+    found = [_finding(details, node, keys_at) for details in error.errors(include_url=False)]
+    yield from sorted(dict.fromkeys(found), key=lambda finding: (finding.at.file, finding.at[1:]))
+
+
+def locate(node: Node, path: Sequence[str | int]) -> tuple[Node, Path, bool]:
+    """Follow `path` into `node` as far as it goes.
+
+    Returns the deepest Node, the path that led there, and whether all of `path` was found. Parts of
+    a path that name a branch of a union (and so stand in no file) are stepped over.
+    """
+    here, walked, whole = node, [], True
+    for index, part in enumerate(path):
+        below = _child(here, part)
+        if below is not None:
+            here = below
+            walked.append(part)
+            whole = True
+        elif index + 1 == len(path):
+            whole = False
+    return here, tuple(walked), whole
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """Give a key path as people write it: `pools.chat.budgets[0].nodes`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            shown = f"[{part}]" if "." in part or "/" in part else part
+            text += shown if not text or shown.startswith("[") else f".{shown}"
+    return text
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Give the known word that `word` was probably meant to be, or an empty text."""
+    folded = {name.lower(): name for name in reversed(known)}
+    close = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
+    return folded[close[0]] if close else ""
+
+
+def _child(node: Node, part: str | int) -> Node | None:
+    if isinstance(node.value, dict) and isinstance(part, str):
+        return node.value.get(part)
+    if isinstance(node.value, list) and isinstance(part, int) and part < len(node.value):
+        return node.value[part]
+    return None
+
+
+def _finding(details: ErrorDetails, root: Node, keys_at: KeysAt) -> Finding:
+    here, path, whole = locate(root, details["loc"])
+    kind, context = details["type"], details.get("ctx", {})
+    name = dotted(path)
+    if kind == "extra_forbidden":
+        return _unknown_key(here, path, keys_at(path[:-1]))
+    if kind == "missing":
+        missing = str(details["loc"][-1])
+        return Finding(MISSING, f"`{missing}` is missing{_inside(name)}", here.key or here.at, path=name)
+    if kind in _KINDS:
+        return _wrong_kind(_KINDS[kind], here, path)
+    message, fix = _value_words(kind, context, details)
+    at = here.at if whole else here.key or here.at
+    return Finding(WRONG_VALUE, f"`{name}`: {message}", at, fix, path=name)
+
+
+def _inside(name: str) -> str:
+    return f" in `{name}`" if name else ""
+
+
+def _unknown_key(here: Node, path: Path, known: Sequence[str]) -> Finding:
+    key = str(path[-1]) if path else ""
+    near = nearest(key, known)
+    fix = f"did you mean `{near}`?" if near else f"known keys: {', '.join(known)}" if known else ""
+    where = _inside(dotted(path[:-1]))
+    return Finding(UNKNOWN_KEY, f"unknown key `{key}`{where}", here.key or here.at, fix, path=dotted(path))
+
+
+def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
+    fix = ""
+    if wanted == "a text" and here.text:
+        fix = f'put it in quotes: "{here.text}"'
+    message = f"`{dotted(path)}` should be {wanted}, but this is {kind_of(here)}"
+    return Finding(WRONG_TYPE, message, here.at, fix, path=dotted(path))
+
+
+def kind_of(node: Node) -> str:
+    """Say what a value is, as in `the number 1.30` or `a list`."""
+    value = node.value
+    if isinstance(value, bool):
+        return f"the word {node.text or str(value).lower()} (true or false)"
+    if isinstance(value, int | float):
+        return f"the number {node.text or value}"
+    if isinstance(value, str):
+        return f"the text `{value[:40]}`"
+    if value is None:
+        return "empty"
+    return "a map" if isinstance(value, dict) else "a list"
+
+
+def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -> tuple[str, str]:
+    if kind in {"literal_error", "enum"}:
+        expected = str(context["expected"])
+        near = nearest(str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")])
+        return f"{_shown(details['input'])} is none of {expected}", f"did you mean `{near}`?" if near else ""
+    if kind == "wanted":
+        return f"{_shown(details['input'])} is not {context['wanted']}", str(context.get("fix", ""))
+    if kind == "greater_than_equal":
+        return f"{_shown(details['input'])} is less than {context['ge']}", ""
+    if kind == "less_than_equal":
+        return f"{_shown(details['input'])} is more than {context['le']}", ""
+    if kind == "too_short":
+        return f"at least {context['min_length']} wanted, {context['actual_length']} given", ""
+    if kind == "too_long":
+        return f"at most {context['max_length']} allowed, {context['actual_length']} given", ""
+    return details["msg"], str(context.get("fix", ""))
+
+
+def _shown(value: object) -> str:
+    return f"`{value}`" if isinstance(value, str | int | float) else "this"
+
+
+def field_names(model: type[BaseModel]) -> list[str]:
+    """Give the keys that a model takes, as they are spelled in the file."""
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def nowhere(file: str) -> Location:
+    """Give the place of something that concerns a file as a whole."""
+    return Location(file)
