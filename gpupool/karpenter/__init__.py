@@ -1,1 +1,1 @@
-
+"""Karpenter's own types, under the names that Karpenter gives them."""

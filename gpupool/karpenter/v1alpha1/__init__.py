@@ -1,1 +1,1 @@
-
+"""The kinds of Karpenter's v1alpha1 API: NodeOverlay."""

@@ -1,0 +1,48 @@
+"""The Karpenter minors that gpupool renders for, and what is newer than the oldest of them."""
+
+import re
+from typing import Final, NamedTuple
+
+from gpupool.shapes.base import Since
+
+TARGETS: Final = ("1.9", "1.10", "1.11", "1.12", "1.13", "1.14")
+LATEST: Final = TARGETS[-1]
+
+VALUES_SINCE: Final[dict[tuple[str, str], Since]] = {
+    ("consolidationPolicy", "Balanced"): Since("1.14"),
+    ("operator", "Gte"): Since("1.9"),
+    ("operator", "Lte"): Since("1.9"),
+}
+"""The first minor that takes a value, by the field's name as Karpenter spells it and the value.
+
+Label keys have theirs in `labels.WELL_KNOWN`, fields in their own annotation.
+"""
+
+
+class Minor(NamedTuple):
+    """A Karpenter minor release; orders by number, so 1.9 comes before 1.10."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        """Give it as people write it: `1.14`."""
+        return f"{self.major}.{self.minor}"
+
+
+def parse_minor(text: str) -> Minor:
+    """Read the minor out of `1.14`, `v1.14` or `1.14.1`.
+
+    Raises:
+        ValueError: for a text that is no version.
+    """
+    match = re.fullmatch(r"v?(\d+)\.(\d+)(\.\d+([-+].*)?)?", text, re.ASCII)
+    if match is None:
+        msg = f"{text!r} is no Karpenter version such as {LATEST}"
+        raise ValueError(msg)
+    return Minor(int(match[1]), int(match[2]))
+
+
+def knows(target: str, since: Since) -> bool:
+    """Say whether Karpenter `target` knows what came with `since`."""
+    return parse_minor(target) >= parse_minor(since.minor)
