@@ -5,7 +5,8 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from gpupool.karpenter.scalars import LabelValue
-from gpupool.shapes.base import Matching, Shape, Text
+from gpupool.karpenter.shape import KarpenterShape
+from gpupool.shapes.base import Matching, Text
 
 _NAME_PART = r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"
 _DNS = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
@@ -30,7 +31,7 @@ AnnotationKey: TypeAlias = Annotated[
 ]
 
 
-class ObjectMeta(Shape):
+class ObjectMeta(KarpenterShape):
     """The name, labels and annotations of an object."""
 
     name: ObjectName

@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from gpupool.karpenter.scalars import Int64, VolumeSize, VolumeType
-from gpupool.shapes.base import Flag, Shape, Text, Whole
+from gpupool.karpenter.shape import KarpenterShape
+from gpupool.shapes.base import Flag, Text, Whole
 
 
-class BlockDevice(Shape):
+class BlockDevice(KarpenterShape):
     """An EBS volume. It needs a size or a snapshot."""
 
     delete_on_termination: Flag | None = None
@@ -39,7 +40,7 @@ class BlockDevice(Shape):
     """Kind of EBS volume; `gp3` is the common choice."""
 
 
-class BlockDeviceMapping(Shape):
+class BlockDeviceMapping(KarpenterShape):
     """A volume and the device it appears as.
 
     Setting any mapping drops all of the image family's own, so name every volume that the node needs.

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from gpupool.karpenter.meta import ObjectMeta
 from gpupool.karpenter.scalars import AMIFamily, Count, VolumeType
+from gpupool.karpenter.shape import KarpenterShape
 from gpupool.karpenter.v1.blockdevice import BlockDevice, BlockDeviceMapping
 from gpupool.karpenter.v1.instanceoptions import (
     ConnectionTracking,
@@ -21,7 +22,7 @@ from gpupool.karpenter.v1.selectorterms import (
     SecurityGroupSelectorTerm,
     SubnetSelectorTerm,
 )
-from gpupool.shapes.base import Flag, Shape, Since, Text
+from gpupool.shapes.base import Flag, Since, Text
 
 __all__ = [
     "AMISelectorTerm",
@@ -54,7 +55,7 @@ CapacityReservationSelectorTerms: TypeAlias = Annotated[
 ]
 
 
-class EC2NodeClassFields(Shape):
+class EC2NodeClassFields(KarpenterShape):
     """Every field of an EC2NodeClass but the three lists that it can't do without.
 
     Unless a field says otherwise, changing it replaces all nodes of all pools that use the class.
@@ -154,7 +155,7 @@ class EC2NodeClassSpec(EC2NodeClassFields):
     """Which security groups nodes have, 1 to 30 terms; one group more or less replaces all nodes."""
 
 
-class EC2NodeClass(Shape):
+class EC2NodeClass(KarpenterShape):
     """A whole EC2NodeClass object."""
 
     api_version: Literal["karpenter.k8s.aws/v1"] = "karpenter.k8s.aws/v1"

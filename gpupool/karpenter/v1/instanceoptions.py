@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gpupool.karpenter.scalars import Count, Switch
-from gpupool.shapes.base import Shape, Whole
+from gpupool.karpenter.shape import KarpenterShape
+from gpupool.shapes.base import Whole
 
 
-class MetadataOptions(Shape):
+class MetadataOptions(KarpenterShape):
     """The instance metadata service (IMDS)."""
 
     http_endpoint: Switch | None = None
@@ -24,7 +25,7 @@ class MetadataOptions(Shape):
     """Whether a session token (IMDSv2) is demanded; absent means `required`."""
 
 
-class NetworkInterface(Shape):
+class NetworkInterface(KarpenterShape):
     """One network interface of the instance. Card 0, device 0 has to be there, as `interface`."""
 
     network_card_index: Count
@@ -37,7 +38,7 @@ class NetworkInterface(Shape):
     """`interface` carries IP traffic, `efa-only` carries EFA and no IP address; one of these per card."""
 
 
-class ConnectionTracking(Shape):
+class ConnectionTracking(KarpenterShape):
     """How long idle connections stay in the security groups' memory, in seconds; one at least."""
 
     tcp_established_timeout: Annotated[Whole, Field(ge=60, le=432000)] | None = None
@@ -50,7 +51,7 @@ class ConnectionTracking(Shape):
     """Seconds for UDP flows in one direction or with a single answer, 30 to 60."""
 
 
-class CPUOptions(Shape):
+class CPUOptions(KarpenterShape):
     """Options of the instance's CPU."""
 
     nested_virtualization: Switch | None = None

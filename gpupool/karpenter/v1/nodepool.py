@@ -27,7 +27,8 @@ from gpupool.karpenter.scalars import (
     TaintValue,
     Weight,
 )
-from gpupool.shapes.base import Shape, Since, Text
+from gpupool.karpenter.shape import KarpenterShape
+from gpupool.shapes.base import Since, Text
 
 __all__ = [
     "Budget",
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 
-class Requirement(Shape):
+class Requirement(KarpenterShape):
     """One condition on a label of the machines that a pool may use.
 
     Upstream: NodeSelectorRequirementWithMinValues.
@@ -75,7 +76,7 @@ class Requirement(Shape):
     """
 
 
-class Taint(Shape):
+class Taint(KarpenterShape):
     """A mark on a node that keeps pods away which do not tolerate it."""
 
     key: TaintKey
@@ -91,7 +92,7 @@ class Taint(Shape):
     """Moment the taint was set; Kubernetes' own field, of no use in a template."""
 
 
-class NodeClassReference(Shape):
+class NodeClassReference(KarpenterShape):
     """Which node class gives the nodes their AMI, network, disks and role."""
 
     group: ApiGroup
@@ -110,7 +111,7 @@ class NodeClassReference(Shape):
 Requirements: TypeAlias = Annotated[list[Requirement], Field(max_length=100)]
 
 
-class NodeClaimTemplateSpec(Shape):
+class NodeClaimTemplateSpec(KarpenterShape):
     """What each node of a pool is made from."""
 
     node_class_ref: NodeClassReference
@@ -147,7 +148,7 @@ class NodeClaimTemplateSpec(Shape):
     """
 
 
-class NodeClaimTemplateMetadata(Shape):
+class NodeClaimTemplateMetadata(KarpenterShape):
     """Labels and annotations that every node of a pool gets. Upstream: ObjectMeta."""
 
     labels: Annotated[dict[Text, LabelValue], Field(max_length=100)] | None = None
@@ -157,7 +158,7 @@ class NodeClaimTemplateMetadata(Shape):
     """Node annotations. A change replaces all nodes."""
 
 
-class NodeClaimTemplate(Shape):
+class NodeClaimTemplate(KarpenterShape):
     """The template of a pool's nodes."""
 
     metadata: NodeClaimTemplateMetadata | None = None
@@ -167,7 +168,7 @@ class NodeClaimTemplate(Shape):
     """Machines, taints, lifetime."""
 
 
-class Budget(Shape):
+class Budget(KarpenterShape):
     """How many nodes Karpenter may take down at once; the strictest budget in force counts.
 
     Budgets bind consolidation and drift. Expiry, spot interruption, node repair and deletion by
@@ -199,7 +200,7 @@ class Budget(Shape):
 Budgets: TypeAlias = Annotated[list[Budget], Field(max_length=50)]
 
 
-class Disruption(Shape):
+class Disruption(KarpenterShape):
     """When Karpenter may take nodes away of its own accord. Changing it never replaces nodes."""
 
     consolidate_after: DurationOrNever
@@ -219,7 +220,7 @@ class Disruption(Shape):
     """Brakes on voluntary disruption, at most 50; absent means one of `10%`, an empty list means no brake."""
 
 
-class NodePoolSpec(Shape):
+class NodePoolSpec(KarpenterShape):
     """What a NodePool asks for."""
 
     template: NodeClaimTemplate
@@ -249,7 +250,7 @@ class NodePoolSpec(Shape):
     """
 
 
-class NodePool(Shape):
+class NodePool(KarpenterShape):
     """A whole NodePool object."""
 
     api_version: Literal["karpenter.sh/v1"] = "karpenter.sh/v1"

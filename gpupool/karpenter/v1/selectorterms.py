@@ -13,10 +13,11 @@ from gpupool.karpenter.scalars import (
     SelectorTags,
     SubnetID,
 )
-from gpupool.shapes.base import Shape, Text
+from gpupool.karpenter.shape import KarpenterShape
+from gpupool.shapes.base import Text
 
 
-class AMISelectorTerm(Shape):
+class AMISelectorTerm(KarpenterShape):
     """One way to find machine images; several terms are alternatives."""
 
     alias: Annotated[str, Field(max_length=30)] | None = None
@@ -43,7 +44,7 @@ class AMISelectorTerm(Shape):
     """Name or ARN of the SSM parameter that holds the image id."""
 
 
-class SubnetSelectorTerm(Shape):
+class SubnetSelectorTerm(KarpenterShape):
     """One way to find subnets; several terms are alternatives. The zones of a pool come from here."""
 
     tags: SelectorTags | None = None
@@ -56,7 +57,7 @@ class SubnetSelectorTerm(Shape):
     """One subnet by its id; no tags beside it."""
 
 
-class SecurityGroupSelectorTerm(Shape):
+class SecurityGroupSelectorTerm(KarpenterShape):
     """One way to find security groups; a node gets all that any term finds."""
 
     tags: SelectorTags | None = None
@@ -72,7 +73,7 @@ class SecurityGroupSelectorTerm(Shape):
     """One group by its name (not its `Name` tag); no other word beside it."""
 
 
-class CapacityReservationSelectorTerm(Shape):
+class CapacityReservationSelectorTerm(KarpenterShape):
     """One way to find capacity reservations and Capacity Blocks; several terms are alternatives."""
 
     tags: SelectorTags | None = None
@@ -88,7 +89,7 @@ class CapacityReservationSelectorTerm(Shape):
     """Whether any instance that matches uses the reservation (`open`) or only one naming it (`targeted`)."""
 
 
-class PlacementGroupSelector(Shape):
+class PlacementGroupSelector(KarpenterShape):
     """The placement group that nodes are launched into; by name or by id, not both."""
 
     name: Annotated[str, Field(min_length=1)] | None = None
