@@ -1,5 +1,6 @@
 """One thing wrong at one place: what, where, how bad, and what to do about it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -18,7 +19,7 @@ class Location(NamedTuple):
 
 
 class Severity(StrEnum):
-    """How bad a finding is: an error ends the command, a warning does so with `--strict`."""
+    """How bad a finding is: an error ends the command, the others are only said."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -40,3 +41,19 @@ class Finding:
     fix: str = ""
     severity: Severity = Severity.ERROR
     path: str = ""
+
+
+def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tuple[Finding, ...]:
+    """Give findings once each, by file (in the order of `files`), line and column."""
+    order = {file: index for index, file in enumerate(files)}
+
+    def place(finding: Finding) -> tuple[int, str, int, int]:
+        at = finding.at
+        return order.get(at.file, len(order)), at.file, at.line, at.column
+
+    return tuple(sorted(dict.fromkeys(findings), key=place))
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """Say whether any of `findings` is an error."""
+    return any(finding.severity is Severity.ERROR for finding in findings)

@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 class Shape(BaseModel):
     """A frozen model that refuses unknown keys and spells its keys as Karpenter does (camelCase)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, serialize_by_alias=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,17 @@
 """Pydantic's error types in human words, each at the place in the file that caused it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeAlias
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from gpupool.findings import Finding, Location
+from gpupool.findings import Finding
 from gpupool.yamlio.nodes import Node
 
 Path: TypeAlias = tuple[str | int, ...]
-KeysAt: TypeAlias = Callable[[Path], Sequence[str]]
 
 UNKNOWN_KEY = "GP0010"
 MISSING = "GP0011"
@@ -30,13 +30,10 @@ _KINDS = {
 }
 
 
-def findings(error: ValidationError, node: Node, keys_at: KeysAt = lambda _path: ()) -> Iterator[Finding]:
-    """Say each mistake that pydantic found in the data of `node` in human words, in file order.
-
-    `keys_at` gives the keys that are legal in the map at a path, for a nearest-key hint.
-    """
-    found = [_finding(details, node, keys_at) for details in error.errors(include_url=False)]
-    yield from sorted(dict.fromkeys(found), key=lambda finding: (finding.at.file, finding.at[1:]))
+def findings(error: ValidationError, node: Node, model: type[BaseModel]) -> Iterator[Finding]:
+    """Say each mistake that pydantic found in `node`, read as a `model`, in human words."""
+    for details in error.errors(include_url=False):
+        yield _finding(details, node, model)
 
 
 def locate(node: Node, path: Sequence[str | int]) -> tuple[Node, Path, bool]:
@@ -84,12 +81,12 @@ def _child(node: Node, part: str | int) -> Node | None:
     return None
 
 
-def _finding(details: ErrorDetails, root: Node, keys_at: KeysAt) -> Finding:
+def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Finding:
     here, path, whole = locate(root, details["loc"])
     kind, context = details["type"], details.get("ctx", {})
     name = dotted(path)
     if kind == "extra_forbidden":
-        return _unknown_key(here, path, keys_at(path[:-1]))
+        return _unknown_key(here, path, keys_at(model, path[:-1]))
     if kind == "missing":
         missing = str(details["loc"][-1])
         return Finding(MISSING, f"`{missing}` is missing{_inside(name)}", here.key or here.at, path=name)
@@ -161,6 +158,34 @@ def field_names(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def nowhere(file: str) -> Location:
-    """Give the place of something that concerns a file as a whole."""
-    return Location(file)
+def keys_at(model: type[BaseModel], path: Path) -> list[str]:
+    """Give the keys that a model takes in the map at `path`; nothing where any key is right."""
+    here: list[Any] = [model]
+    for part in path:
+        here = [kind for kind in _flat(here) for kind in _below(kind, part)]
+    return list(dict.fromkeys(name for kind in _flat(here) if _is_model(kind) for name in field_names(kind)))
+
+
+def _is_model(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _flat(kinds: Sequence[Any]) -> Iterator[Any]:
+    """Give the members of unions and the types under `Annotated`, each on its own."""
+    for kind in kinds:
+        origin = get_origin(kind)
+        if origin is Annotated:
+            yield from _flat(get_args(kind)[:1])
+        elif origin in (Union, UnionType):
+            yield from _flat(get_args(kind))
+        else:
+            yield kind
+
+
+def _below(kind: Any, part: str | int) -> Iterator[Any]:  # noqa: ANN401 - any annotation may stand in a model
+    if _is_model(kind):
+        yield from (field.annotation for name, field in kind.model_fields.items() if (field.alias or name) == part)
+    elif get_origin(kind) is dict and isinstance(part, str):
+        yield get_args(kind)[1]
+    elif get_origin(kind) is list and isinstance(part, int):
+        yield get_args(kind)[0]

@@ -1,0 +1,63 @@
+"""Constraints: which values of one node label a pool accepts, and sizes that carry their unit."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Annotated, Generic, TypeAlias, TypeVar
+
+from pydantic import Discriminator, Field, Tag
+
+from gpupool.karpenter.scalars import Operator, QualifiedName
+from gpupool.shapes.base import Flag, Matching, Shape, Whole
+
+_SIZE = r"^[0-9]+(\.[0-9]+)?(Mi|Gi|Ti|MB|GB|TB)$"
+_RATE = r"^[0-9]+(\.[0-9]+)?(Mbps|Gbps|Tbps)$"
+
+Value: TypeAlias = Annotated[
+    Annotated[str, Tag("text")] | Annotated[Whole, Tag("number")],
+    Discriminator(lambda value: "text" if isinstance(value, str) else "number"),
+]
+Size: TypeAlias = Annotated[str, Matching(_SIZE, "a size with its unit, such as 24GB or 512Gi")]
+Rate: TypeAlias = Annotated[str, Matching(_RATE, "a bandwidth with its unit, such as 100Gbps")]
+MinValues: TypeAlias = Annotated[Whole, Field(ge=1, le=50)]
+
+V = TypeVar("V")
+
+
+def _form(value: object) -> str:
+    if isinstance(value, dict | Shape):
+        return "map"
+    return "list" if isinstance(value, list) else "one"
+
+
+class Bounds(Shape, Generic[V]):
+    """A constraint written out as a map; every word in it has to hold."""
+
+    in_: list[V] | V | None = Field(None, alias="in")
+    """The label has one of these values (Karpenter's In)."""
+
+    not_: list[V] | V | None = Field(None, alias="not")
+    """The label has none of these values, or is absent (NotIn)."""
+
+    min: V | None = None
+    """The smallest value allowed (Gte)."""
+
+    max: V | None = None
+    """The largest value allowed (Lte)."""
+
+    above: V | None = None
+    """Greater than this, as Karpenter's Gt."""
+
+    below: V | None = None
+    """Less than this, as Karpenter's Lt."""
+
+    exists: Flag | None = None
+    """true: the label has any value (Exists). false: the machine lacks it (DoesNotExist)."""
+
+    min_values: MinValues | None = None
+    """At least this many different values must be left to choose from, or Karpenter launches nothing."""
+
+
+Constraint: TypeAlias = Annotated[
+    Annotated[V, Tag("<one>")] | Annotated[list[V], Tag("<list>")] | Annotated[Bounds[V], Tag("<map>")],
+    Discriminator(_form),
+]
+"""One value, a list of values, or a map of bounds."""

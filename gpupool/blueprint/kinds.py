@@ -1,0 +1,161 @@
+"""How each part of a blueprint merges, and which words in it reach the same field."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gpupool.blueprint.merge import ANY, Kind
+from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
+from gpupool.karpenter import labels
+from gpupool.yamlio.nodes import Node, items, mapping
+
+INSTANCE_LABELS = {
+    "types": labels.INSTANCE_TYPE,
+    "families": labels.INSTANCE_FAMILY,
+    "categories": labels.INSTANCE_CATEGORY,
+    "sizes": labels.INSTANCE_SIZE,
+    "hypervisor": labels.INSTANCE_HYPERVISOR,
+    "generation": labels.INSTANCE_GENERATION,
+    "cpu": labels.INSTANCE_CPU,
+    "memory": labels.INSTANCE_MEMORY,
+    "gpus": labels.INSTANCE_GPU_COUNT,
+    "gpuMemory": labels.INSTANCE_GPU_MEMORY,
+    "localNvme": labels.INSTANCE_LOCAL_NVME,
+    "networkBandwidth": labels.INSTANCE_NETWORK_BANDWIDTH,
+}
+"""The label behind each word of `instances`."""
+
+PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
+"""The node label by which the device plugin picks its configuration."""
+
+_NAMES = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
+_MANUFACTURERS = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
+_POOL_WORDS = {
+    "arch": ("requirement " + labels.ARCH,),
+    "os": ("requirement " + labels.OS,),
+    "capacity": ("requirement " + labels.CAPACITY_TYPE,),
+    "nodeClass": ("the node class",),
+    "nodeClassRef": ("the node class",),
+    "doNotDisrupt": ("annotation " + labels.DO_NOT_DISRUPT,),
+    "sharing": ("label " + PLUGIN_CONFIG_LABEL,),
+}
+_CLASS_WORDS = {
+    "ami": ("amiSelectorTerms",),
+    "subnets": ("subnetSelectorTerms",),
+    "securityGroups": ("securityGroupSelectorTerms",),
+    "reservations": ("capacityReservationSelectorTerms",),
+    "disk": ("blockDeviceMappings",),
+    "osDisk": ("blockDeviceMappings",),
+    "role": ("the instance's identity",),
+    "instanceProfile": ("the instance's identity",),
+}
+_LIMIT_WORDS = {
+    "gpus": ("limit nvidia.com/gpu", "limit amd.com/gpu"),
+}
+
+
+def accelerator_labels(word: str) -> tuple[str, ...]:
+    """Give the label keys that a name under `accelerator` may speak about."""
+    if word == "none":
+        return ()
+    if word in set(Maker):
+        return (_MANUFACTURERS[word not in GPU_MAKERS],)
+    return (_NAMES[MAKERS[word] not in GPU_MAKERS],) if word in MAKERS else _NAMES
+
+
+def pool_reach(pool: Node) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give each word of a pool with each field or label key that it reaches."""
+    for key, node in mapping(pool).items():
+        if key in _POOL_WORDS:
+            yield from (((key,), target) for target in _POOL_WORDS[key])
+        elif key == "zones":
+            yield from (((key,), f"requirement {label}") for label in _zone_reach(node))
+        elif key == "accelerator":
+            yield from (((key,), f"requirement {label}") for label in _accelerator_reach(node))
+        elif key == "instances":
+            for word in mapping(node):
+                yield (key, word), f"requirement {INSTANCE_LABELS.get(word, word)}"
+        elif key == "requirements":
+            for label in mapping(requirements_by_key(node)):
+                yield (key, label), f"requirement {labels.ALIASES.get(label, label)}"
+        elif key in ("labels", "annotations"):
+            yield from (((key, name), f"{key[:-1]} {name}") for name in mapping(node))
+        elif key == "limits":
+            for name in mapping(node):
+                yield from (((key, name), target) for target in _LIMIT_WORDS.get(name, (f"limit {name}",)))
+
+
+def class_reach(node_class: Node) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give each word of a node class with each field that it reaches.
+
+    `disk` and `osDisk` stand beside each other, so each reaches `blockDeviceMappings` under its own name.
+    """
+    for key in mapping(node_class):
+        if key in ("disk", "osDisk"):
+            yield (key,), f"blockDeviceMappings of {key}"
+        elif key == "blockDeviceMappings":
+            yield from (((key,), f"{key} of {word}") for word in ("disk", "osDisk"))
+        else:
+            yield from (((key,), target) for target in _CLASS_WORDS.get(key, (key,)))
+
+
+def requirements_by_key(node: Node) -> Node:
+    """Turn Karpenter's list of requirements into a map by label key; one key may hold several."""
+    return _by_key(node)
+
+
+def taints_by_key(node: Node) -> Node:
+    """Turn Karpenter's list of taints into a map by key; one key may hold several effects."""
+    return _by_key(node)
+
+
+def _by_key(node: Node) -> Node:
+    if not isinstance(node.value, list) or not node.value:
+        return node
+    grouped: dict[str, list[Node]] = {}
+    for item in node.value:
+        key = item.value.get("key") if isinstance(item.value, dict) else None
+        if key is not None and isinstance(key.value, str):
+            grouped.setdefault(key.value, []).append(item)
+    return replace(
+        node, value={key: Node(items, items[0].at, items[0].at) for key, items in grouped.items()}
+    )
+
+
+def zone_label(word: str) -> str:
+    """Give the label key that a word under `zones` speaks about: a zone's name, or its id (`use1-az1`)."""
+    return labels.ZONE_ID if "-az" in word else labels.ZONE
+
+
+def _zone_reach(node: Node) -> list[str]:
+    words = [item.value for item in items(node) or [node]]
+    return sorted({zone_label(word) for word in words if isinstance(word, str)}) or [labels.ZONE, labels.ZONE_ID]
+
+
+def _accelerator_reach(node: Node) -> list[str]:
+    words = [item.value for item in items(node) or [node]]
+    reached = [label for word in words if isinstance(word, str) for label in accelerator_labels(word)]
+    return sorted(set(reached)) if node.value is not None else [*_NAMES, *_MANUFACTURERS]
+
+
+CLASS = Kind(
+    whole=frozenset({"ami", "subnets", "securityGroups", "reservations", "userData"}), reach=class_reach
+)
+_POOL_PARTS = {
+    "nodeClass": CLASS,
+    "instances": Kind(all_whole=True),
+    "requirements": Kind(all_whole=True, keyed=requirements_by_key),
+    "taints": Kind(all_whole=True, keyed=taints_by_key),
+    "startupTaints": Kind(all_whole=True, keyed=taints_by_key),
+}
+_POOL_WHOLE = frozenset({"arch", "os", "capacity", "zones", "accelerator"})
+TIER = Kind(below=_POOL_PARTS, whole=_POOL_WHOLE, reach=pool_reach)
+POOL = Kind(below={**_POOL_PARTS, "tiers": Kind(each=TIER)}, whole=_POOL_WHOLE, reach=pool_reach)
+BLUEPRINT = Kind(
+    below={
+        "defaults": Kind(below={"pool": POOL, "nodeClass": CLASS}),
+        "nodeClasses": Kind(each=CLASS),
+        "pools": Kind(each=POOL),
+    }
+)
+STACK = ANY
+PROFILE = Kind(below={"pool": POOL, "nodeClass": CLASS})

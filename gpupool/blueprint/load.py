@@ -1,0 +1,167 @@
+"""Blueprint files to one typed, located blueprint: read, check each file by itself, merge."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from gpupool.blueprint import kinds
+from gpupool.blueprint.foreign import foreign_word
+from gpupool.blueprint.merge import Kind, conflicts, merge_all
+from gpupool.blueprint.model import API_VERSION, Blueprint
+from gpupool.errors import InputError
+from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
+from gpupool.shapes import words
+from gpupool.yamlio.nodes import Node, find, mapping, plain
+from gpupool.yamlio.read import read
+
+STDIN = "-"
+NAMED = ("pools", "nodeClasses", "nodeOverlays")
+
+UNREADABLE = "GP0001"
+NOT_A_BLUEPRINT = "GP0005"
+TWICE = "GP0014"
+OTHER_NAME = "GP0015"
+NEW_NAME = "GP0016"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A blueprint after its files were merged."""
+
+    node: Node
+    """The merged file, every value with its place; a `null` still stands where somebody wrote it."""
+
+    files: tuple[str, ...]
+    """The files in the order in which they were given."""
+
+    findings: tuple[Finding, ...]
+    """What is worth saying although nothing is wrong."""
+
+
+def load(paths: Sequence[str]) -> Loaded:
+    """Read blueprint files, later ones over earlier ones.
+
+    Raises:
+        InputError: with every mistake in every file, in file order.
+    """
+    found: list[Finding] = []
+    nodes = [node for path in paths if (node := _checked(path, found)) is not None]
+    if not has_errors(found):
+        found += _between_files(nodes)
+    found_in_order = in_file_order(found, paths)
+    if has_errors(found):
+        raise InputError(found_in_order)
+    return Loaded(merge_all(nodes, kinds.BLUEPRINT), tuple(paths), found_in_order)
+
+
+def read_file(path: str, found: list[Finding]) -> Node | None:
+    """Read one YAML file; what is wrong with it as YAML goes to `found`."""
+    try:
+        text = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        found.append(Finding(UNREADABLE, f"can't read the file: {reason}", Location(path)))
+        return None
+    result = read(text, path)
+    found += result.findings
+    return result.node
+
+
+def check(node: Node, model: type[BaseModel], kind: str, found: list[Finding]) -> None:
+    """Check one file by itself: is it a `kind`, is every key known and every value of its type?"""
+    if wrong := _not_the_kind(node, kind):
+        found.append(wrong)
+        return
+    try:
+        model.model_validate(plain(node))
+    except ValidationError as problem:
+        found += (foreign_word(finding) for finding in words.findings(problem, node, model))
+
+
+def word_conflicts(node: Node, kind: Kind, path: str = "") -> Iterator[Finding]:
+    """Give each pair of words in one item that say the same thing, short beside long."""
+    for first, second, target in conflicts(node, kind.reach) if kind.reach else ():
+        later = find(node, *second) or find(node, second[0]) or node
+        names = f"`{'.'.join(first)}` and `{'.'.join(second)}`"
+        yield Finding(
+            TWICE, f"{names} both set {target}", later.key or later.at,
+            "say it once, with either word", path=".".join(filter(None, (path, *second))),
+        )  # fmt: skip
+    for key, item in mapping(node).items():
+        below = kind.below.get(key) or kind.each
+        if below is not None:
+            yield from word_conflicts(item, below, f"{path}.{key}" if path else key)
+
+
+def _checked(path: str, found: list[Finding]) -> Node | None:
+    before = len(found)
+    node = read_file(path, found)
+    if node is None:
+        if len(found) == before:
+            fix = f"start it with `apiVersion: {API_VERSION}` and `kind: Blueprint`; `gpupool init` writes one"
+            found.append(Finding(NOT_A_BLUEPRINT, "the file is empty", Location(path, 1, 1), fix))
+        return None
+    check(node, Blueprint, "Blueprint", found)
+    found += word_conflicts(node, kinds.BLUEPRINT)
+    return node
+
+
+def _not_the_kind(node: Node, kind: str) -> Finding | None:
+    if not isinstance(node.value, dict):
+        message = f"a {kind.lower()} is a map, but this is {words.kind_of(node)}"
+        return Finding(NOT_A_BLUEPRINT, message, node.at)
+    for key, wanted in (("apiVersion", API_VERSION), ("kind", kind)):
+        said = node.value.get(key)
+        if said is None:
+            return Finding(NOT_A_BLUEPRINT, f"`{key}` is missing", node.at, f"write `{key}: {wanted}`")
+        if said.value != wanted:
+            shown = plain(said) if isinstance(said.value, str) else words.kind_of(said)
+            return Finding(NOT_A_BLUEPRINT, f"`{key}` is `{shown}`, not `{wanted}`", said.at, path=key)
+    return None
+
+
+def _between_files(nodes: Sequence[Node]) -> Iterator[Finding]:
+    first, *later = nodes
+    name = find(first, "metadata", "name")
+    if name is None:
+        yield Finding(words.MISSING, "`metadata.name` is missing", first.at, "write `metadata: {name: …}`")
+    for node in later:
+        said = find(node, "metadata", "name")
+        if name is not None and said is not None and said.value != name.value:
+            message = f"this file is named `{said.value}`, but the first one `{name.value}`"
+            yield Finding(OTHER_NAME, message, said.at, "leave the name out of later files", path="metadata.name")
+    for section in NAMED:
+        yield from _new_names(section, nodes)
+
+
+def _new_names(section: str, nodes: Sequence[Node]) -> Iterator[Finding]:
+    known = dict.fromkeys(mapping(find(nodes[0], section)))
+    for node in nodes[1:]:
+        said = mapping(find(node, section))
+        for name, item in said.items():
+            if name in known:
+                continue
+            near = next((old for old in known if _slip(old, name)), "")
+            at, path = item.key or item.at, f"{section}.{name}"
+            if item.value is None or near:
+                fix = f"did you mean `{near}`?" if near else "take the line out"
+                yield Finding(NEW_NAME, f"no earlier file has `{path}`", at, fix, path=path)
+            else:
+                yield Finding(NEW_NAME, f"`{path}` is new in this file", at, "", Severity.INFO, path)
+        known |= dict.fromkeys(said)
+
+
+def _slip(one: str, other: str) -> bool:
+    """Say whether two names differ by two swapped letters, or by one letter too many.
+
+    Names that differ in one place (`team-a`, `team-b`) or by a digit are taken to be meant.
+    """
+    if len(one) == len(other):
+        differing = [index for index in range(len(one)) if one[index] != other[index]]
+        swapped = len(differing) == 2 and differing[1] - differing[0] == 1  # noqa: PLR2004 - a swap is two places
+        return swapped and sorted(one) == sorted(other)
+    short, long = sorted((one, other), key=len)
+    return any(long[:at] + long[at + 1 :] == short and long[at].isalpha() for at in range(len(long)))

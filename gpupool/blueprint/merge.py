@@ -1,0 +1,111 @@
+"""The one merge rule: maps merge, everything else is replaced, `null` removes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from gpupool.yamlio.nodes import Node, mapping
+
+Reach: TypeAlias = Callable[[Node], Iterator[tuple[tuple[str, ...], str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How the maps of one kind merge."""
+
+    below: Mapping[str, "Kind"] = field(default_factory=dict)
+    """The kinds of the maps inside, by key."""
+
+    each: "Kind | None" = None
+    """The kind of every map inside, where the keys are names."""
+
+    whole: frozenset[str] = frozenset()
+    """Keys whose value is one value even where it is a map: a constraint, a selector."""
+
+    all_whole: bool = False
+    """Every value inside is one value."""
+
+    keyed: Callable[[Node], Node] | None = None
+    """Turns Karpenter's own list into a map by key, so that it can merge."""
+
+    reach: Reach | None = None
+    """Which fields and label keys the words in a map reach; a later word replaces an earlier one there."""
+
+
+ANY = Kind()
+
+
+def merge(lower: Node, upper: Node, kind: Kind = ANY) -> Node:
+    """Lay `upper` over `lower`; each leaf of the result is one of theirs, with its place.
+
+    A `null` stays as it is: it still has to work against the layers below that come later.
+    """
+    lower, upper = _keyed(lower, kind), _keyed(upper, kind)
+    if not isinstance(lower.value, dict) or not isinstance(upper.value, dict):
+        return replace(upper, previous=lower)
+    merged = dict(mapping(_without_replaced(lower, upper, kind)))
+    for key, node in upper.value.items():
+        below = merged.get(key)
+        merged[key] = node if below is None else _merge_value(below, node, key, kind)
+    return Node(merged, upper.at, upper.key)
+
+
+def merge_all(layers: list[Node], kind: Kind = ANY) -> Node:
+    """Lay each of `layers` over the ones before it; at least one."""
+    result = _keyed(layers[0], kind)
+    for layer in layers[1:]:
+        result = merge(result, layer, kind)
+    return result
+
+
+def settled(node: Node) -> Node:
+    """Take out every `null` in a map; a map that held nothing else goes with it.
+
+    An empty list or map that somebody wrote stays: it is a value.
+    """
+    if not isinstance(node.value, dict) or not node.value:
+        return node
+    kept = {key: settled(item) for key, item in node.value.items() if item.value is not None}
+    kept = {key: item for key, item in kept.items() if item.value is not None}
+    return replace(node, value=kept or None)
+
+
+def conflicts(node: Node, reach: Reach) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
+    """Give each pair of words in one map that reach the same field, and that field."""
+    seen: dict[str, tuple[str, ...]] = {}
+    for path, target in reach(node):
+        first = seen.setdefault(target, path)
+        if first != path:
+            yield first, path, target
+
+
+def _merge_value(lower: Node, upper: Node, key: str, kind: Kind) -> Node:
+    if kind.all_whole or key in kind.whole:
+        return replace(upper, previous=lower)
+    merged = merge(lower, upper, kind.below.get(key) or kind.each or ANY)
+    return replace(merged, key=upper.key)
+
+
+def _keyed(node: Node, kind: Kind) -> Node:
+    """Give a list as a map by key; an empty one is a value, which replaces."""
+    return kind.keyed(node) if kind.keyed and isinstance(node.value, list) and node.value else node
+
+
+def _without_replaced(lower: Node, upper: Node, kind: Kind) -> Node:
+    if kind.reach is None:
+        return lower
+    taken = {target: path for path, target in kind.reach(upper)}
+    gone = {path for path, target in kind.reach(lower) if target in taken and taken[target] != path}
+    return _without(lower, gone, kind) if gone else lower
+
+
+def _without(node: Node, gone: set[tuple[str, ...]], kind: Kind) -> Node:
+    """Give a map without the words at the paths in `gone`, which are one or two keys long."""
+    kept = {}
+    for key, item in mapping(node).items():
+        inner = {path[1:] for path in gone if path[0] == key and len(path) > 1}
+        if inner:
+            kept[key] = _without(_keyed(item, kind.below.get(key, ANY)), inner, ANY)
+        elif (key,) not in gone:
+            kept[key] = item
+    return replace(node, value=kept)

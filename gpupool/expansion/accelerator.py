@@ -1,0 +1,81 @@
+"""Whose accelerators a pool has, as far as its words tell."""
+
+from collections.abc import Iterator
+
+from gpupool.blueprint.kinds import requirements_by_key, taints_by_key
+from gpupool.catalogue.accelerators import MAKERS, RESOURCES, Maker, maker_of_category, maker_of_family
+from gpupool.karpenter import labels
+from gpupool.yamlio.nodes import Node, find, items, mapping
+
+GPU_PRESENT = "nvidia.com/gpu.present"
+NEURON_PRESENT = "aws.amazon.com/neuron.present"
+_BY_LABEL = {GPU_PRESENT: Maker.NVIDIA, NEURON_PRESENT: Maker.NEURON}
+_BY_RESOURCE = {resource: maker for maker, resource in RESOURCES.items()}
+_NAMES = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
+_MANUFACTURERS = {
+    labels.INSTANCE_GPU_MANUFACTURER: lambda value: Maker(value) if value in set(Maker) else None,
+    labels.INSTANCE_ACCELERATOR_MANUFACTURER: lambda value: Maker.NEURON if value == "aws" else None,
+}
+
+
+def maker_of(words: Node) -> Maker | None:
+    """Give the maker of a pool's accelerators: from what it chooses, or else from what it hints at."""
+    return chosen(words) or hinted(words)
+
+
+def chosen(words: Node) -> Maker | None:
+    """Give the maker that the words which choose machines speak of; None where they tell nothing."""
+    return next((maker for maker in _choices(words) if maker is not None), None)
+
+
+def hinted(words: Node) -> Maker | None:
+    """Give the maker that taints, labels, limits and GPU counts speak of."""
+    return next((maker for maker, _ in hints(words)), None)
+
+
+def hints(words: Node) -> Iterator[tuple[Maker, Node]]:
+    """Give each taint, label, limit or count that speaks of a maker, and where it stands."""
+    taints = find(words, "taints")
+    for key, node in mapping(taints_by_key(taints) if taints else None).items():
+        if key in _BY_RESOURCE and node.value is not None:
+            yield _BY_RESOURCE[key], node
+    for key, node in mapping(find(words, "labels")).items():
+        if key in _BY_LABEL and node.value is not None:
+            yield _BY_LABEL[key], node
+    for key, node in mapping(find(words, "limits")).items():
+        if key in _BY_RESOURCE and node.value is not None:
+            yield _BY_RESOURCE[key], node
+    for word in ("gpus", "gpuMemory"):
+        node = find(words, "instances", word)
+        if node is not None and node.value is not None:
+            yield Maker.NVIDIA, node
+
+
+def _choices(words: Node) -> Iterator[Maker | None]:
+    for name in _values(find(words, "accelerator")):
+        yield MAKERS.get(name) or (Maker(name) if name in set(Maker) else None)
+    own = find(words, "requirements")
+    by_key = mapping(requirements_by_key(own) if own else None)
+    for label, of in _MANUFACTURERS.items():
+        yield from (of(value) for value in _values(by_key.get(label)))
+    for label in _NAMES:
+        yield from (MAKERS.get(value) for value in _values(by_key.get(label)))
+    for word, label, of in (
+        ("types", labels.INSTANCE_TYPE, lambda name: maker_of_family(name.partition(".")[0])),
+        ("families", labels.INSTANCE_FAMILY, maker_of_family),
+        ("categories", labels.INSTANCE_CATEGORY, maker_of_category),
+    ):
+        for node in (find(words, "instances", word), by_key.get(label)):
+            yield from (of(value) for value in _values(node))
+
+
+def _values(constraint: Node | None) -> list[str]:
+    """Give the values that a constraint lists; none where it bounds or excludes."""
+    if constraint is None:
+        return []
+    inner = find(constraint, "in") or constraint
+    found = []
+    for node in items(inner) or [inner]:
+        own = items(find(node, "values")) if str(getattr(find(node, "operator"), "value", "")) == "In" else []
+        found += [item.value for item in own or [node] if isinstance(item.value, str)]
+    return found

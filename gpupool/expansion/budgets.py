@@ -1,0 +1,79 @@
+"""Disruption budgets, where each one comes from, and what maintenance windows leave of the always-on ones."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from gpupool.blueprint.windows import REASONS
+
+Cause: TypeAlias = tuple[Literal["own", "implicit", "protect", "maintenance"], int]
+"""The list of the blueprint that a budget comes from, and the place in it; `implicit` is Karpenter's own."""
+
+MOST_BUDGETS = 50
+"""The API server takes no more on one NodePool."""
+
+ALL_REASONS = frozenset(REASONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One budget of a NodePool; of all that apply, Karpenter takes the smallest."""
+
+    nodes: str
+    reasons: tuple[str, ...] | None = None
+    """None is every reason; an empty tuple is none, and the budget does nothing."""
+
+    schedule: str | None = None
+    """Five cron fields in UTC; without one the budget always applies."""
+
+    duration: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledBudget:
+    """A budget to be written, and why it is there."""
+
+    budget: Budget
+    cause: Cause
+
+
+def written_reasons(reasons: Iterable[str]) -> tuple[str, ...] | None:
+    """Give the reasons in Karpenter's order; all of them need no `reasons` at all."""
+    chosen = frozenset(reasons)
+    if chosen >= ALL_REASONS:
+        return None
+    return (*(reason for reason in REASONS if reason in chosen), *sorted(chosen - ALL_REASONS))
+
+
+def without_owned(budgets: Iterable[Budget] | None, owned: frozenset[str]) -> Iterator[CompiledBudget]:
+    """Give the budgets that stand beside maintenance windows which speak alone for the `owned` reasons.
+
+    Always-on budgets lose these reasons, and go when none is left. None is Karpenter's implicit 10%.
+    """
+    if budgets is None:
+        left = _released(Budget("10%"), owned)
+        yield from [CompiledBudget(left, ("implicit", 0))] if left else []
+        return
+    for index, budget in enumerate(budgets):
+        own = budget if budget.schedule is not None else _released(budget, owned)
+        if own:
+            yield CompiledBudget(own, ("own", index))
+
+
+def _released(budget: Budget, owned: frozenset[str]) -> Budget | None:
+    named = ALL_REASONS if budget.reasons is None else frozenset(budget.reasons)
+    if not named & owned:
+        return budget
+    left = named - owned
+    return replace(budget, reasons=written_reasons(left)) if left else None
+
+
+def joined(compiled: Iterable[CompiledBudget]) -> list[CompiledBudget]:
+    """Join the budgets that differ in nothing but their reasons; the first cause stays."""
+    found: dict[Budget, CompiledBudget] = {}
+    for each in compiled:
+        key = replace(each.budget, reasons=None)
+        first = found.setdefault(key, each)
+        reasons = frozenset(first.budget.reasons or REASONS) | frozenset(each.budget.reasons or REASONS)
+        found[key] = replace(first, budget=replace(key, reasons=written_reasons(reasons)))
+    return list(found.values())

@@ -1,0 +1,231 @@
+"""What has to hold between the words of a pool, its profile, its class and the cluster."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+
+from gpupool.blueprint.merge import settled
+from gpupool.blueprint.model import MAX_NAME
+from gpupool.catalogue.accelerators import Maker
+from gpupool.expansion.accelerator import chosen, hints
+from gpupool.expansion.expanded import ExpandedPool
+from gpupool.expansion.layers import Layered
+from gpupool.expansion.limits import only_nodes
+from gpupool.expansion.problem import Problem, info, warning
+from gpupool.expansion.target import Target
+from gpupool.findings import Finding
+from gpupool.karpenter.versions import TARGETS
+from gpupool.shapes.words import nearest
+from gpupool.yamlio.nodes import Node, find, items, mapping, text_at
+
+_CHOICES = ("profile", "accelerator", "instances", "requirements")
+_ONE_TYPE_PROFILE = "training-efa"
+_FITTING = {
+    Maker.NVIDIA: ("training", "inference"),
+    Maker.NEURON: ("neuron-training", "neuron-inference"),
+}
+
+
+def target(cluster: Target) -> Iterator[Finding]:
+    """Find a Karpenter version that gpupool does not know."""
+    said = find(cluster.node, "karpenter")
+    if said is not None and cluster.karpenter not in TARGETS:
+        message = f"Karpenter {cluster.karpenter} is not among the versions gpupool renders for"
+        yield Problem("GP0040", message, said, f"known are {TARGETS[0]} to {TARGETS[-1]}").finding
+
+
+def chooses(name: str, pool: Node) -> Iterator[Finding]:
+    """Find a pool that says nothing about its machines: it would take any of EC2's."""
+    said = {key for key, node in mapping(pool).items() if node.value is not None}
+    if not said & set(_CHOICES):
+        fix = f"say one of {', '.join(f'`{word}`' for word in _CHOICES)}"
+        yield Problem("GP0041", f"pool `{name}` says nothing about its machines", _keyed(pool), fix).finding
+
+
+def declared(layers: Layered, families: Mapping[str, str]) -> Iterator[Finding]:
+    """Find a class that is declared nowhere, and a profile whose words for the class go unused."""
+    said = find(layers.tier, "nodeClass") or find(layers.own, "nodeClass") or layers.own
+    if layers.class_name not in families:
+        near = nearest(layers.class_name, list(families))
+        fix = f"did you mean `{near}`?" if near else f"declare it under `nodeClasses`, or `{layers.class_name}: {{external: true}}`"
+        yield Problem("GP0042", f"there is no node class `{layers.class_name}`", said, fix).finding
+    elif mapping(find(layers.profile, "nodeClass")):
+        name = text_at(layers.profile, "metadata", "name")
+        message = f"the class `{layers.class_name}` is declared, so what profile `{name}` says about a class is not used"
+        yield info("GP0043", message, said)
+
+
+def class_twice(layers: Layered) -> Finding:
+    """Say that a pool's own class would have the name of a declared one."""
+    message = f"the pool's own class would be named `{layers.class_name}`, like a class under `nodeClasses`"
+    return Problem("GP0044", message, _keyed(layers.own), f"say `nodeClass: {layers.class_name}`, or rename one").finding
+
+
+def unused_classes(declared_classes: Mapping[str, Node], used: set[str]) -> Iterator[Finding]:
+    """Find declared classes that no pool refers to."""
+    for name, node in declared_classes.items():
+        if name not in used:
+            yield warning("GP0045", f"no pool refers to the node class `{name}`", _keyed(node))
+
+
+def names(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+    """Find names that are too long for a label, and tiers that meet another pool's name."""
+    seen: dict[str, ExpandedPool] = {}
+    for pool in pools:
+        if len(pool.name) > MAX_NAME:
+            message = f"the NodePool's name `{pool.name}` has {len(pool.name)} characters, and a label takes {MAX_NAME}"
+            yield Problem("GP0046", message, _keyed(pool.at), "shorten it: it becomes a label of every node").finding
+        first = seen.setdefault(pool.name, pool)
+        if first is not pool:
+            message = f"`{first.path}` and `{pool.path}` both make the NodePool `{pool.name}`"
+            yield Problem("GP0047", message, _keyed(pool.at), "rename the tier or the pool").finding
+
+
+def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:
+    """Find what does not go together in one NodePool."""
+    yield from _profile_fits(layers)
+    yield from _gates(expanded, layers, cluster)
+    yield from _static(expanded)
+    yield from _one_type_one_zone(expanded, layers)
+    yield from _sharing(expanded, layers)
+    if alone := only_nodes(expanded.limits):
+        message = "a limit on `nodes` alone is soft: Karpenter may overshoot it when it launches several at once"
+        yield info("GP0048", message, alone, "add a limit on `gpus` or `cpu`")
+
+
+def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+    """Find caps on the whole blueprint that the pools' own limits do not keep."""
+    for key, cap in mapping(caps).items():
+        if cap.value is None:
+            continue
+        counted = [pool for pool in pools if key != "gpus" or pool.maker in (Maker.NVIDIA, Maker.AMD)]
+        open_ended = [pool.name for pool in counted if _limit(pool, key) is None]
+        total = sum((_limit(pool, key) or Decimal(0) for pool in counted), Decimal(0))
+        if open_ended:
+            message = f"the cap of {cap.value} on `{key}` does not hold: no limit in {', '.join(open_ended[:5])}"
+            yield Problem("GP0049", message, cap, f"give each pool a limit on `{key}`").finding
+        elif total > quantity(str(cap.value)):
+            parts = ", ".join(f"{pool.name} {_limit(pool, key):f}" for pool in counted[:8])
+            message = f"the pools' limits on `{key}` add up to {total:f}, over the cap of {cap.value}: {parts}"
+            yield Problem("GP0049", message, cap, "lower a pool's limit or raise the cap").finding
+
+
+def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+    """State what the tiers of a pool may hold together: Karpenter has no limit over several NodePools."""
+    by_pool: dict[str, list[ExpandedPool]] = {}
+    for item in pools:
+        by_pool.setdefault(item.pool, []).append(item)
+    for name, tiers in by_pool.items():
+        keys = {key for tier in tiers for key in mapping(tier.limits)} if len(tiers) > 1 else set()
+        for key in sorted(keys):
+            amounts = [(tier.name, quantity(str(mapping(tier.limits)[key].value))) for tier in tiers
+                       if key in mapping(tier.limits)]  # fmt: skip
+            if len(amounts) == len(tiers):
+                parts = " + ".join(f"{tier} {amount:f}" for tier, amount in amounts)
+                message = f"pool `{name}` may hold {sum(amount for _, amount in amounts):f} `{key}` in all: {parts}"
+                yield info("GP0050", message, mapping(tiers[0].limits)[key])
+
+
+_SUFFIXES = {"": 1, "m": Decimal("0.001"), "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
+             "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}  # fmt: skip
+
+
+def quantity(text: str) -> Decimal:
+    """Give the amount of a Kubernetes quantity, as in `2000Gi` or `500m`."""
+    digits = text.rstrip("KMGTPEikm")
+    return Decimal(digits) * _SUFFIXES[text[len(digits) :]]
+
+
+def _limit(pool: ExpandedPool, key: str) -> Decimal | None:
+    keys = ("nvidia.com/gpu", "amd.com/gpu") if key == "gpus" else (key,)
+    amounts = [quantity(str(node.value)) for name, node in mapping(pool.limits).items() if name in keys]
+    return sum(amounts, Decimal(0)) / (pool.slices if key == "gpus" else 1) if amounts else None
+
+
+def _keyed(node: Node) -> Node:
+    return Node(node.value, node.key or node.at)
+
+
+def _profile_fits(layers: Layered) -> Iterator[Finding]:
+    if layers.profile is None:
+        return
+    words = settled(layers.words)
+    name, accelerator = text_at(layers.profile, "metadata", "name"), find(words, "accelerator")
+    maker = chosen(words)
+    is_none = accelerator is not None and accelerator.value == "none"
+    if maker is None and not is_none:
+        return
+    for hinted, node in hints(words):
+        if hinted is not maker:
+            said = accelerator or find(layers.own, "instances") or layers.own
+            kind = "no accelerator" if is_none else f"{maker} chips"
+            message = f"the pool asks for {kind}, but profile `{name}` is for {hinted} ({node.at})"
+            yield Problem("GP0051", message, said, _fitting(name, maker)).finding
+            return
+
+
+def _fitting(profile: str, maker: Maker | None) -> str:
+    if maker is None:
+        return "profile `general` or `graviton` fits"
+    training, inference = _FITTING.get(maker, ("", ""))
+    fitting = training if "training" in profile else inference
+    return f"profile `{fitting}` fits" if fitting else "no shipped profile fits: write the pool without one"
+
+
+def _gates(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:
+    wanted = []
+    if expanded.replicas is not None:
+        wanted.append(("StaticCapacity", "`replicas`", expanded.replicas))
+    if share := find(settled(layers.words), "sharing", "timeSlicing"):
+        wanted.append(("NodeOverlay", "`sharing`", share))
+    for gate, word, node in wanted:
+        if gate not in cluster.features:
+            message = f"{word} needs Karpenter's feature gate {gate}, which is off by default"
+            fix = f"switch it on in Karpenter and say `cluster: {{features: [{gate}]}}`"
+            yield Problem("GP0052", message, node, fix).finding
+
+
+def _static(expanded: ExpandedPool) -> Iterator[Finding]:
+    if expanded.replicas is None:
+        return
+    others = [key for key in mapping(expanded.limits) if key != "nodes"]
+    if others and expanded.limits is not None:
+        message = f"a pool with `replicas` may limit `nodes` only, not {', '.join(f'`{key}`' for key in others)}"
+        yield Problem("GP0053", message, mapping(expanded.limits)[others[0]], "say `limits: {nodes: N}`").finding
+    if expanded.weight is not None:
+        yield Problem("GP0053", "a pool with `replicas` has no `weight`", expanded.weight, "take `weight` out").finding
+    nodes = mapping(expanded.limits).get("nodes")
+    if nodes is not None and quantity(str(nodes.value)) < quantity(str(expanded.replicas.value)):
+        message = f"{expanded.replicas.value} replicas do not fit in a limit of {nodes.value} nodes"
+        yield Problem("GP0053", message, nodes).finding
+
+
+def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
+    if not text_at(layers.profile, "metadata", "name").startswith((_ONE_TYPE_PROFILE, "training-static")):
+        return
+    types = _values(expanded, "node.kubernetes.io/instance-type")
+    zones = _values(expanded, "topology.kubernetes.io/zone") or _values(expanded, "topology.k8s.aws/zone-id")
+    for word, values in (("instance type", types), ("zone", zones)):
+        if len(values) != 1:
+            how_many = f"{len(values)} are allowed" if values else "none is named"
+            message = f"nodes of one EFA job have to be of one {word}, and {how_many}"
+            key = "instances: {types: …}" if word == "instance type" else "zones"
+            yield warning("GP0054", message, _keyed(layers.own), f"name exactly one, with `{key}`")
+
+
+def _values(expanded: ExpandedPool, label: str) -> list[str]:
+    return [str(item.value) for node in items(expanded.requirements) if text_at(node, "key") == label
+            and text_at(node, "operator") == "In" for item in items(find(node, "values"))]  # fmt: skip
+
+
+def _sharing(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
+    share = find(settled(layers.words), "sharing", "timeSlicing")
+    if share is None:
+        return
+    if expanded.maker is not Maker.NVIDIA:
+        yield Problem("GP0055", "time-slicing is for NVIDIA GPUs, and this pool has none that are known", share).finding
+    elif expanded.ami_family == "Bottlerocket":
+        fix = "use an al2023 image, or write the plugin's settings into `userData` and leave `sharing` out"
+        yield Problem("GP0055", "on Bottlerocket the image's own plugin shares GPUs, not the chart", share, fix).finding
+    elif not expanded.gpu_counts:
+        yield Problem("GP0055", "the pool admits no machine with 1, 2, 4 or 8 GPUs to share", share).finding
+

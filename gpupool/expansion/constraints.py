@@ -1,0 +1,108 @@
+"""One constraint on one label becomes Karpenter's requirements on it."""
+
+from collections.abc import Callable, Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TypeAlias
+
+from gpupool.expansion.problem import Problem
+from gpupool.karpenter import labels
+from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, tree
+
+Convert: TypeAlias = Callable[[str, Node, str], str]
+"""Turns a label's value, and the bound that it is (`in`, `min`, …), into the label's text."""
+
+_OPERATORS = {"min": "Gte", "max": "Lte", "above": "Gt", "below": "Lt"}
+_BYTES = {
+    "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+}  # fmt: skip
+_BITS = {"Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+_UNITS: dict[str, tuple[int, str, dict[str, int]]] = {
+    labels.INSTANCE_MEMORY: (2**20, "MiB", _BYTES),
+    labels.INSTANCE_GPU_MEMORY: (2**20, "MiB", _BYTES),
+    labels.INSTANCE_LOCAL_NVME: (10**9, "GB", _BYTES),
+    labels.INSTANCE_NETWORK_BANDWIDTH: (10**6, "Mbit/s", _BITS),
+}
+"""For each label that counts in a unit: the unit's size, its name, and the units a person may write."""
+
+
+def requirements(label: str, constraint: Node) -> Iterator[Node]:
+    """Give the requirements that say the constraint; Karpenter's own are passed on as they are.
+
+    Raises:
+        Problem: where a size has to be exact but is not.
+    """
+    if any(isinstance(item.value, dict) for item in items(constraint)):
+        yield from (_own(item) for item in items(constraint))
+        return
+    convert = _size if label in _UNITS else _text
+    if isinstance(constraint.value, dict):
+        yield from _bounds(label, constraint, convert)
+    else:
+        values = items(constraint) or [constraint]
+        if constraint.value != []:
+            yield requirement(label, "In", constraint, [_converted(label, node, "in", convert) for node in values])
+
+
+def _own(item: Node) -> Node:
+    parts = mapping(item)
+    return tree({key: parts.get(key) for key in ("key", "operator", "values", "minValues")}, item)
+
+
+def _bounds(label: str, constraint: Node, convert: Convert) -> Iterator[Node]:
+    least = find(constraint, "minValues")
+    made = list(_each_bound(label, constraint, convert))
+    if not made and least is not None:
+        made = [requirement(label, "Exists", least, None)]
+    for index, requirement in enumerate(made):
+        parts = {**mapping(requirement)}
+        if index == 0 and least is not None:
+            parts["minValues"] = leaf(least.value, least)  # type: ignore[arg-type] # a whole number
+        yield Node(parts, requirement.at, requirement.key)
+
+
+def _each_bound(label: str, constraint: Node, convert: Convert) -> Iterator[Node]:
+    for word, node in mapping(constraint).items():
+        if word in ("in", "not"):
+            values = [_converted(label, item, word, convert) for item in items(node) or [node]]
+            yield requirement(label, "In" if word == "in" else "NotIn", node, values)
+        elif word in _OPERATORS:
+            yield requirement(label, _OPERATORS[word], node, [_converted(label, node, word, convert)])
+        elif word == "exists":
+            yield requirement(label, "Exists" if node.value else "DoesNotExist", node, None)
+
+
+def _converted(label: str, node: Node, bound: str, convert: Convert) -> Node:
+    return leaf(convert(label, node, bound), node)
+
+
+def requirement(label: str, operator: str, cause: Node, values: list[Node] | None = None, note: str = "") -> Node:
+    """Make one requirement that is there because of `cause`."""
+    return tree(
+        {
+            "key": leaf(label, cause, note),
+            "operator": leaf(operator, cause, note),
+            "values": None if values is None else listing(values, cause),
+        },
+        cause,
+    )
+
+
+def _text(_label: str, node: Node, _bound: str) -> str:
+    return str(node.value)
+
+
+def _size(label: str, node: Node, bound: str) -> str:
+    """Turn `24GB` into the label's unit: minimums round down and maximums up, so that nothing is lost."""
+    if not isinstance(node.value, str):
+        return str(node.value)
+    unit, name, units = _UNITS[label]
+    number = node.value.rstrip("".join(set("".join(units))))
+    exact = Decimal(number) * units[node.value[len(number) :]] / unit
+    if bound in ("min", "above"):
+        return str(exact.to_integral_value(ROUND_FLOOR))
+    if bound in ("max", "below"):
+        return str(exact.to_integral_value(ROUND_CEILING))
+    if exact != exact.to_integral_value():
+        message = f"{node.value} is {exact:.1f} {name}, and no machine has exactly that"
+        raise Problem("GP0020", message, node, f"say a bound: {{min: {node.value}}}")
+    return str(exact.to_integral_value())

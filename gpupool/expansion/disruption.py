@@ -1,0 +1,113 @@
+"""Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
+
+from gpupool.blueprint.windows import parse_days, parse_hours
+from gpupool.expansion.budgets import Budget, Window, WindowError, compile_budgets
+from gpupool.expansion.durations import karpenters as karpenters_duration
+from gpupool.expansion.problem import Problem, info
+from gpupool.expansion.target import Target
+from gpupool.findings import Finding
+from gpupool.karpenter.scalars import Reason
+from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, plain, text_at, tree
+
+ALL_REASONS: tuple[Reason, ...] = ("Underutilized", "Empty", "Drifted")
+_WINDOW_REASONS = frozenset({"Underutilized", "Drifted"})
+_WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
+
+
+def disruption(said: Node, target: Target, found: list[Finding]) -> Node:
+    """Give Karpenter's `disruption` for the word of that name.
+
+    Raises:
+        Problem: where Karpenter would refuse it, or a window can't be read.
+    """
+    after = find(said, "consolidateAfter")
+    if after is None:
+        fix = "say how long a node has to be idle, as in `consolidateAfter: 5m`"
+        raise Problem("GP0060", "Karpenter wants `consolidateAfter` as soon as anything is said here", said, fix)
+    parts = {
+        "consolidationPolicy": find(said, "consolidationPolicy"),
+        "consolidateAfter": karpenters_duration(after),
+        "budgets": _budgets(said, target, found),
+    }
+    return tree(parts, said)
+
+
+def _budgets(said: Node, target: Target, found: list[Finding]) -> Node | None:
+    own = find(said, "budgets")
+    windows = {kind: _windows(find(said, kind), kind, target) for kind in _WINDOW_NODES}
+    if not any(windows.values()):
+        return None if own is None else listing([_own(item) for item in items(own)], own)
+    causes = {"own": items(own), "implicit": [said], **{kind: _each(find(said, kind)) for kind in _WINDOW_NODES}}
+    try:
+        compiled = compile_budgets(
+            None if own is None else tuple(_budget(item) for item in items(own)),
+            tuple(windows["protect"]),
+            tuple(windows["maintenance"]),
+        )
+    except WindowError as problem:
+        kind, index = problem.cause
+        raise Problem("GP0061", problem.message, causes[kind][index], problem.fix) from None
+    for note in compiled.notes:
+        kind, index = note.cause
+        found.append(info("GP0062", note.text, causes[kind][index]))
+    made = [_node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0]) for item in compiled.budgets]
+    return listing(made, own or said)
+
+
+def _each(said: Node | None) -> list[Node]:
+    if said is None:
+        return []
+    return items(said) if isinstance(said.value, list) else [said]
+
+
+def _windows(said: Node | None, kind: str, target: Target) -> list[Window]:
+    return [_window(item, kind, target) for item in _each(said)]
+
+
+def _window(said: Node, kind: str, target: Target) -> Window:
+    zone = text_at(said, "timezone") or str(getattr(target.named("timezone"), "value", ""))
+    if not zone:
+        fix = "say `cluster: {timezone: …}`, or `timezone` in the window"
+        raise Problem("GP0063", "a window needs a time zone", said, fix)
+    days, hours, nodes = find(said, "days"), find(said, "hours"), find(said, "nodes")
+    return Window(
+        days=_read(parse_days, days) if days is not None else parse_days("daily"),
+        hours=_read(parse_hours, hours) if hours is not None else None,
+        nodes=str(nodes.value) if nodes is not None else _WINDOW_NODES[kind],
+        reasons=_reasons(find(said, "reasons")),
+        timezone=zone,
+    )
+
+
+def _reasons(said: Node | None) -> frozenset[str]:
+    if said is None:
+        return _WINDOW_REASONS
+    if said.value == "all":
+        return frozenset(ALL_REASONS)
+    return frozenset(str(item.value) for item in items(said))
+
+
+def _budget(item: Node) -> Budget:
+    reasons = find(item, "reasons")
+    return Budget(
+        nodes=str(getattr(find(item, "nodes"), "value", "10%")),
+        reasons=None if reasons is None else tuple(str(reason.value) for reason in items(reasons)),
+        schedule=text_at(item, "schedule") or None,
+        duration=text_at(item, "duration") or None,
+    )
+
+
+def _own(item: Node) -> Node:
+    nodes = find(item, "nodes")
+    parts = {key: find(item, key) for key in ("reasons", "schedule", "duration")}
+    return tree({"nodes": None if nodes is None else leaf(str(nodes.value), nodes), **parts}, item)
+
+
+def _node(budget: Budget, cause: Node, kind: str) -> Node:
+    note = "" if kind == "own" else f"compiled from {kind}" if kind != "implicit" else "Karpenter's implicit 10%"
+    parts: dict[str, Node | None] = {"nodes": leaf(budget.nodes, cause, note)}
+    if budget.reasons is not None:
+        parts["reasons"] = listing([leaf(reason, cause, note) for reason in budget.reasons], cause)
+    for key, value in (("schedule", budget.schedule), ("duration", budget.duration)):
+        parts[key] = None if value is None else leaf(value, cause, note)
+    return tree(parts, cause)

@@ -1,0 +1,130 @@
+"""A loaded blueprint becomes every object it stands for, each value with its place."""
+
+from dataclasses import dataclass, field
+
+from gpupool.blueprint import kinds
+from gpupool.blueprint.load import Loaded
+from gpupool.blueprint.merge import merge, settled
+from gpupool.errors import InputError
+from gpupool.expansion import checks, sharing
+from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
+from gpupool.expansion.layers import Layered, declared_class, layered, profile_word
+from gpupool.expansion.nodeclass import class_spec, family
+from gpupool.expansion.pools import expand_pool
+from gpupool.expansion.problem import Problem
+from gpupool.expansion.target import Target
+from gpupool.findings import Finding, has_errors, in_file_order
+from gpupool.profiles.load import Profiles
+from gpupool.yamlio.nodes import Node, find, mapping, text_at, tree
+
+
+def expand(loaded: Loaded) -> Expanded:
+    """Spell a blueprint out.
+
+    Raises:
+        InputError: with every mistake in it and in its profiles, in file order.
+    """
+    work = _Work(loaded.node)
+    work.run()
+    found = in_file_order([*loaded.findings, *work.profiles.findings, *work.found], loaded.files)
+    if has_errors(found):
+        raise InputError(found)
+    return Expanded(
+        name=text_at(loaded.node, "metadata", "name"),
+        pools=tuple(work.pools),
+        classes=tuple(sorted(work.classes.values(), key=lambda item: item.name)),
+        overlays=tuple(work.overlays),
+        stack=work.stack,
+        findings=found,
+    )
+
+
+@dataclass(slots=True)
+class _Work:
+    """What has been expanded so far."""
+
+    node: Node
+    profiles: Profiles = field(default_factory=Profiles)
+    found: list[Finding] = field(default_factory=list)
+    pools: list[ExpandedPool] = field(default_factory=list)
+    classes: dict[str, ExpandedClass] = field(default_factory=dict)
+    overlays: list[ExpandedOverlay] = field(default_factory=list)
+    stack: Node | None = None
+    _families: dict[str, str] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+
+    def run(self) -> None:
+        """Expand everything; mistakes are collected on the way."""
+        target = Target(find(self.node, "cluster"))
+        self.stack = find(self.node, "stack")
+        self.found += checks.target(target)
+        for name, node in self._section("nodeClasses").items():
+            self._declared(name, node, target)
+        for name, node in self._section("pools").items():
+            self._pool(name, node, target)
+        for name, node in self._section("nodeOverlays").items():
+            spec = settled(Node({key: item for key, item in mapping(node).items() if key != "metadata"}, node.at))
+            self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
+        self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
+        self.found += checks.names(self.pools)
+        self.found += checks.total_limits(find(self.node, "limits"), self.pools)
+        self.found += checks.tier_sums(self.pools)
+
+    def _section(self, key: str) -> dict[str, Node]:
+        return {name: node for name, node in mapping(find(self.node, key)).items() if node.value is not None}
+
+    def _defaults(self) -> Node | None:
+        return find(self.node, "defaults")
+
+    def _declared(self, name: str, node: Node, target: Target) -> None:
+        words = declared_class(node, self._defaults())
+        self._families[name] = family(settled(words))
+        external = find(node, "external")
+        if external is None or not external.value:
+            self._class(name, f"nodeClasses.{name}", words, target)
+
+    def _class(self, name: str, path: str, words: Node, target: Target) -> None:
+        spec = class_spec(words, target, self.found)
+        self.classes[name] = ExpandedClass(name, path, settled(find(words, "metadata") or tree({}, words)), spec)
+
+    def _pool(self, name: str, node: Node, target: Target) -> None:
+        word = profile_word(node)
+        profile = self.profiles.named(word) if word is not None else None
+        if word is not None and profile is None:
+            return
+        self.found += checks.chooses(name, node)
+        self._profile_stack(profile)
+        try:
+            for layers in layered(name, node, profile, self._defaults(), target):
+                self._nodepool(layers, target)
+        except Problem as problem:
+            self.found.append(problem.finding)
+
+    def _profile_stack(self, profile: Node | None) -> None:
+        below = find(profile, "stack")
+        if below is not None and below.value is not None:
+            self.stack = below if self.stack is None else merge(below, self.stack, kinds.STACK)
+
+    def _nodepool(self, layers: Layered, target: Target) -> None:
+        ami_family = self._class_of(layers, target)
+        pool = expand_pool(layers, ami_family, target, self.found)
+        self.found += checks.pool(pool, layers, target)
+        self.pools.append(pool)
+        share = find(settled(layers.words), "sharing", "timeSlicing")
+        if share is not None:
+            self.overlays += sharing.overlays(pool, share)
+
+    def _class_of(self, layers: Layered, target: Target) -> str:
+        """Make the pool's own class, or look its declared one up; give the family of its image."""
+        name = layers.class_name
+        if not name:
+            return ""
+        if layers.class_words is None:
+            self._used.add(name)
+            self.found += checks.declared(layers, self._families)
+            return self._families.get(name, "")
+        if name in self._families:
+            self.found.append(checks.class_twice(layers))
+        elif name not in self.classes:
+            self._class(name, f"{layers.path}.nodeClass", layers.class_words, target)
+        return family(settled(layers.class_words))

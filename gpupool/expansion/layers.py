@@ -1,0 +1,111 @@
+"""Lay the words of one NodePool and of one node class over each other: built-in, defaults, profile, pool, tier."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpupool.blueprint import kinds
+from gpupool.blueprint.merge import merge_all
+from gpupool.expansion.target import Target
+from gpupool.findings import Location
+from gpupool.yamlio.nodes import Node, find, leaf, mapping, text_at, tree
+
+BUILT_IN = Location("built-in")
+FIRST_WEIGHT = 50
+_NOT_WORDS = ("profile", "tiers", "nodeClass")
+
+
+@dataclass(frozen=True, slots=True)
+class Layered:
+    """The words of one NodePool after every layer was laid over the one below.
+
+    `words` and `class_words` still hold their `null`s.
+    """
+
+    name: str
+    """The NodePool's name: the pool's, or `<pool>-<tier>`."""
+
+    pool: str
+    path: str
+    """Where it stands in the blueprint: `pools.chat.tiers.spot`."""
+
+    words: Node
+    own: Node
+    """The pool's own words in the blueprint; of a tier those of its pool."""
+
+    pool_limits: Node | None
+    """The limits of the whole pool, of which a tier may take a share."""
+
+    class_name: str
+    """The class that the NodePool refers to; empty where `nodeClassRef` names one."""
+
+    class_words: Node | None
+    """The words of a class of the pool's own; None where a declared class is named."""
+
+    profile: Node | None
+    tier: Node | None
+    """The tier's own word, as laid over the profile's tier of that name."""
+
+
+def built_in_pool(target: Target) -> Node:
+    """Give the lowest layer of every pool: all that gpupool says by itself."""
+    cause = Node(None, BUILT_IN)
+    zones = target.named("zones")
+    return tree({"capacity": leaf("on-demand", cause, "built-in"), "zones": zones}, cause)
+
+
+def layered(name: str, pool: Node, profile: Node | None, defaults: Node | None, target: Target) -> Iterator[Layered]:
+    """Give each NodePool of a pool: one, or one for each of its tiers."""
+    parts = [built_in_pool(target), find(defaults, "pool"), find(profile, "pool"), pool]
+    whole = merge_all([part for part in parts if part is not None and part.value is not None], kinds.POOL)
+    tiers = {key: tier for key, tier in mapping(find(whole, "tiers")).items() if tier.value is not None}
+    base = _without(whole, _NOT_WORDS[:2])
+    under = [find(defaults, "nodeClass"), find(profile, "nodeClass")]
+    for index, (key, tier) in enumerate(tiers.items() or [("", None)]):
+        words = base if tier is None else _tier_words(base, tier, index)
+        own_class = tier is not None and find(tier, "nodeClass") is not None
+        full_name = f"{name}-{key}" if key else name
+        class_name, class_words = _class_of(words, full_name if own_class else name, under)
+        yield Layered(
+            name=full_name, pool=name, path=f"pools.{name}" + (f".tiers.{key}" if key else ""),
+            words=_without(words, _NOT_WORDS), own=pool,
+            pool_limits=find(base, "limits"), class_name=class_name, class_words=class_words,
+            profile=profile, tier=tier,
+        )  # fmt: skip
+
+
+def declared_class(words: Node, defaults: Node | None) -> Node:
+    """Give the words of a class under `nodeClasses`; the profile has no say in it."""
+    under = find(defaults, "nodeClass")
+    return merge_all([under, words], kinds.CLASS) if under is not None and under.value is not None else words
+
+
+def _tier_words(base: Node, tier: Node, index: int) -> Node:
+    words = merge_all([base, tier], kinds.TIER)
+    said = {key for key, node in mapping(tier).items() if node.value is not None}
+    replicas = find(words, "replicas")
+    if "weight" in said or (replicas is not None and replicas.value is not None):
+        return words
+    weight = find(base, "weight")
+    first = weight.value if weight is not None and isinstance(weight.value, int) else FIRST_WEIGHT
+    number = leaf(max(1, first - index), tier, "built-in: one less for each tier")
+    return Node({**mapping(words), "weight": number}, words.at, words.key)
+
+
+def _class_of(words: Node, name: str, under: list[Node | None]) -> tuple[str, Node | None]:
+    said, reference = find(words, "nodeClass"), find(words, "nodeClassRef")
+    if reference is not None and reference.value is not None:
+        return "", None
+    if said is not None and isinstance(said.value, str):
+        return said.value, None
+    layers = [part for part in (*under, said) if part is not None and part.value is not None]
+    return name, merge_all(layers, kinds.CLASS) if layers else Node({}, words.at, words.key)
+
+
+def _without(node: Node, gone: tuple[str, ...]) -> Node:
+    kept = {key: item for key, item in mapping(node).items() if key not in gone}
+    return Node(kept, node.at, node.key)
+
+
+def profile_word(pool: Node) -> Node | None:
+    """Give the place where a pool names its profile, if it does."""
+    return find(pool, "profile") if text_at(pool, "profile") else None

@@ -1,0 +1,173 @@
+"""The words of one node class become an EC2NodeClass spec."""
+
+import re
+from pathlib import Path, PurePath
+
+from gpupool.blueprint.merge import settled
+from gpupool.expansion.disks import block_devices
+from gpupool.expansion.problem import Problem, warning
+from gpupool.expansion.target import Target
+from gpupool.findings import Finding, Location
+from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at, tree
+
+_SELECTORS = {
+    "subnets": "subnetSelectorTerms",
+    "securityGroups": "securityGroupSelectorTerms",
+    "reservations": "capacityReservationSelectorTerms",
+}
+_OTHER_WORDS = {*_SELECTORS, "ami", "disk", "osDisk", "metadata", "external", "userData", "role", "instanceProfile"}
+_ALIAS_FAMILIES = {
+    "al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket",
+    "windows2019": "Windows2019", "windows2022": "Windows2022", "windows2025": "Windows2025",
+}  # fmt: skip
+DISCOVERY_TAG = "karpenter.sh/discovery"
+
+
+def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
+    """Give the EC2NodeClass spec that a class' words say; mistakes go to `found`.
+
+    `words` still holds its `null`s: in a disk they leave a built-in value out.
+    """
+    disks = {key: node for key in ("disk", "osDisk") if (node := find(words, key)) and node.value is not None}
+    words = tree({**mapping(settled(words)), **disks}, words)
+    made: dict[str, Node] = {}
+    for part in (_image, _identity, _selectors, _devices, _user_data):
+        try:
+            made |= part(words, target)
+        except Problem as problem:
+            found.append(problem.finding)
+    made |= {key: node for key, node in mapping(words).items() if key not in _OTHER_WORDS and key not in made}
+    if alias := latest_alias(words):
+        message = f"`{alias.value}` replaces every node of the class on each new image"
+        found.append(warning("GP0030", message, alias, "pin a release, as in `al2023@v20260810`"))
+    return tree(dict(made), words)
+
+
+def family(words: Node | None) -> str:
+    """Give the AMI family of a class, as EC2NodeClass spells it; empty where nothing tells."""
+    said = text_at(words, "amiFamily")
+    return said or _ALIAS_FAMILIES.get(_alias(words).partition("@")[0], "")
+
+
+def latest_alias(words: Node) -> Node | None:
+    """Give the place where a class asks for `@latest`, if it does."""
+    node = _alias_node(words)
+    return node if node is not None and str(node.value).endswith("@latest") else None
+
+
+def _alias_node(words: Node | None) -> Node | None:
+    ami = find(words, "ami")
+    if ami is not None:
+        ami = (items(ami) or [ami])[0]
+        return ami if isinstance(ami.value, str) and "@" in ami.value else None
+    terms = items(find(words, "amiSelectorTerms"))
+    return find(terms[0], "alias") if terms else None
+
+
+def _alias(words: Node | None) -> str:
+    node = _alias_node(words)
+    return str(node.value) if node is not None else ""
+
+
+def _image(words: Node, _target: Target) -> dict[str, Node]:
+    own, ami = find(words, "amiSelectorTerms"), find(words, "ami")
+    said_family = find(words, "amiFamily")
+    if own is None and ami is None:
+        fix = "pin one with `ami: al2023@v20260810`; `al2023@latest` takes each release, and replaces all nodes then"
+        raise Problem("GP0031", "the node class names no machine image", words, fix)
+    if ami is not None:
+        own = listing([_image_term(item) for item in items(ami) or [ami]], ami)
+    if said_family is None and not family(words):
+        fix = "say whose image it is: `amiFamily: AL2023`, `Bottlerocket`, `Custom`, …"
+        raise Problem("GP0031", "an image that is no alias needs `amiFamily`", ami or own or words, fix)
+    assert own is not None  # noqa: S101 - one of the two is there
+    return {"amiFamily": said_family, "amiSelectorTerms": own} if said_family else {"amiSelectorTerms": own}
+
+
+def _image_term(item: Node) -> Node:
+    if not isinstance(item.value, str):
+        return tree({key: mapping(item).get(key) for key in ("id", "name", "owner", "tags", "ssmParameter")}, item)
+    if item.value.startswith("ami-"):
+        return tree({"id": item}, item)
+    if "@" not in item.value:
+        fix = "an alias is `family@version`; an id is `ami-…`; look for a name with `{name: …, owner: …}`"
+        raise Problem("GP0031", f"`{item.value}` is neither an alias nor an image id", item, fix)
+    return tree({"alias": item}, item)
+
+
+def _identity(words: Node, target: Target) -> dict[str, Node]:
+    profile, role = find(words, "instanceProfile"), find(words, "role")
+    if profile is not None:
+        return {"instanceProfile": profile}
+    if role is None:
+        name = target.named("name")
+        if name is None:
+            raise Problem("GP0032", "the nodes need a role", words, "say `cluster: {name: …}`, or `role`")
+        return {"role": leaf(f"KarpenterNodeRole-{name.value}", name, "built-in, from cluster.name")}
+    if str(role.value).startswith("arn:"):
+        fix = f"write `role: {str(role.value).rpartition('/')[2]}`"
+        raise Problem("GP0032", "`role` is the role's name, not its ARN", role, fix)
+    return {"role": role}
+
+
+def _selectors(words: Node, target: Target) -> dict[str, Node]:
+    made = {}
+    for word, field in _SELECTORS.items():
+        own, said = find(words, field), find(words, word)
+        if said is not None:
+            made[field] = listing([_term(item) for item in _terms(said)], said)
+        elif own is not None:
+            made[field] = own
+        elif word != "reservations":
+            made[field] = _discovered(word, words, target)
+    return made
+
+
+def _terms(said: Node) -> list[Node]:
+    return items(said) if isinstance(said.value, list) else [said]
+
+
+def _term(item: Node) -> Node:
+    return tree({"tags": item} if isinstance(item.value, dict) else {"id": item}, item)
+
+
+def _discovered(word: str, words: Node, target: Target) -> Node:
+    name = target.named("name")
+    if name is None:
+        raise Problem("GP0032", f"the nodes need `{word}`", words, f"say `cluster: {{name: …}}`, or `{word}`")
+    tag = leaf(name.value, name, "built-in, from cluster.name")  # type: ignore[arg-type] # a name is a text
+    return listing([tree({"tags": tree({DISCOVERY_TAG: tag}, name)}, name)], name)
+
+
+def _devices(words: Node, _target: Target) -> dict[str, Node]:
+    own = find(words, "blockDeviceMappings")
+    made = own if own is not None else block_devices(words, family(words))
+    return {} if made is None else {"blockDeviceMappings": made}
+
+
+def _user_data(words: Node, _target: Target) -> dict[str, Node]:
+    node = find(words, "userData")
+    if node is None:
+        return {}
+    file = find(node, "file")
+    if file is not None:
+        node = Node(_file_text(file), Location(file.at.file, file.at.line, file.at.column), node.key)
+    if _only_comments(str(node.value)):
+        fix = "take it out, or give it a command; the images bring driver and container toolkit themselves"
+        message = "a user data script of comments only is taken for node configuration, and the node can't join"
+        raise Problem("GP0033", message, node, fix)
+    return {"userData": node}
+
+
+def _file_text(file: Node) -> str:
+    path = Path(PurePath(file.at.file).parent, str(file.value))
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = getattr(problem, "strerror", None) or "it is not UTF-8 text"
+        raise Problem("GP0033", f"can't read the user data file `{path}`: {reason}", file) from None
+
+
+def _only_comments(script: str) -> bool:
+    lines = [line.strip() for line in script.splitlines()]
+    return script.startswith("#!") and not any(line and not re.match("#", line) for line in lines)

@@ -1,0 +1,111 @@
+"""The layered words of one NodePool become Karpenter's."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from gpupool.blueprint.kinds import PLUGIN_CONFIG_LABEL
+from gpupool.blueprint.merge import settled
+from gpupool.catalogue.accelerators import Maker
+from gpupool.expansion import disruption, limits, requirements, sharing, taints
+from gpupool.expansion.accelerator import GPU_PRESENT, maker_of
+from gpupool.expansion.durations import karpenters as karpenters_duration
+from gpupool.expansion.expanded import ExpandedPool
+from gpupool.expansion.layers import Layered
+from gpupool.expansion.problem import Problem
+from gpupool.expansion.target import Target
+from gpupool.findings import Finding
+from gpupool.karpenter import labels
+from gpupool.yamlio.nodes import Node, find, leaf, mapping, tree
+
+CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
+
+
+def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[Finding]) -> ExpandedPool:
+    """Give one NodePool; mistakes go to `found`, and the part that holds one is left out."""
+    words = settled(layered.words)
+    maker = maker_of(words)
+    slices, counts = sharing.slices(words), sharing.gpu_counts(words)
+
+    def part(word: str, make: Callable[[Node], Node]) -> Node | None:
+        node = find(words, word)
+        try:
+            return None if node is None else make(node)
+        except Problem as problem:
+            found.append(problem.finding)
+            return None
+
+    def pool_limits(node: Node) -> Node:
+        if isinstance(node.value, str):
+            node = limits.shared_out(settled(layered.pool_limits or node), node)
+        return limits.karpenters(node, maker, slices)
+
+    return ExpandedPool(
+        name=layered.name,
+        pool=layered.pool,
+        path=layered.path,
+        at=layered.tier or layered.own,
+        metadata=find(words, "metadata"),
+        labels=_labels(words, ami_family, found),
+        annotations=_annotations(words),
+        class_ref=_class_ref(layered, words),
+        requirements=requirements.pool_requirements(layered.words, target, found),
+        taints=part("taints", taints.taints),
+        startup_taints=part("startupTaints", taints.taints),
+        expire_after=part("expireAfter", karpenters_duration),
+        termination_grace_period=part("terminationGracePeriod", karpenters_duration),
+        disruption=part("disruption", lambda node: disruption.disruption(node, target, found)),
+        limits=part("limits", pool_limits),
+        weight=find(words, "weight"),
+        replicas=find(words, "replicas"),
+        maker=maker,
+        ami_family=ami_family,
+        slices=slices,
+        gpu_counts=counts,
+    )
+
+
+def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:
+    said = find(words, "labels")
+    made = dict(mapping(said))
+    for key, node in made.items():
+        if wrong := labels.key_problem(key):
+            found.append(Problem("GP0023", f"label `{key}`: {wrong}", replace(node, at=node.key or node.at)).finding)
+    if ami_family == "Bottlerocket" and (present := made.get(GPU_PRESENT)):
+        if not _from_profile(present):
+            message = "on Bottlerocket this label draws the device plugin chart beside the image's own plugin"
+            found.append(Problem("GP0035", message, present, "take the label out; two plugins break the GPUs").finding)
+        del made[GPU_PRESENT]
+    share = find(words, "sharing", "timeSlicing")
+    if share is not None:
+        made[PLUGIN_CONFIG_LABEL] = leaf(sharing.config_name(int(str(share.value))), share, "sharing.timeSlicing")
+    if not made and (said is None or said.value):
+        return None
+    return Node(dict(sorted(made.items())), (said or words).at)
+
+
+def _from_profile(node: Node) -> bool:
+    return node.at.file.startswith("gpupool:")
+
+
+def _annotations(words: Node) -> Node | None:
+    said, protected = find(words, "annotations"), find(words, "doNotDisrupt")
+    made = dict(mapping(said))
+    if protected is not None and protected.value:
+        made[labels.DO_NOT_DISRUPT] = leaf("true", protected, "doNotDisrupt")
+    if not made and (said is None or said.value):
+        return None
+    return Node(dict(sorted(made.items())), (said or protected or words).at)
+
+
+def _class_ref(layered: Layered, words: Node) -> Node:
+    own = find(words, "nodeClassRef")
+    if own is not None:
+        return tree({key: mapping(own).get(key) for key in ("group", "kind", "name")}, own)
+    cause = find(layered.own, "nodeClass") or layered.own
+    parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layered.class_name}
+    return tree({key: leaf(value, cause) for key, value in parts.items()}, cause)
+
+
+def is_nvidia(pool: ExpandedPool) -> bool:
+    """Say whether a pool has NVIDIA GPUs."""
+    return pool.maker is Maker.NVIDIA

@@ -1,0 +1,137 @@
+"""The words that choose machines become Karpenter's requirements, in one fixed order by key."""
+
+from collections.abc import Iterator
+
+from gpupool.blueprint.kinds import INSTANCE_LABELS, accelerator_labels, pool_reach, requirements_by_key
+from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
+from gpupool.expansion import constraints
+from gpupool.expansion.problem import Problem, info
+from gpupool.expansion.target import Target
+from gpupool.findings import Finding
+from gpupool.karpenter import labels
+from gpupool.shapes.words import nearest
+from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at
+
+_MANUFACTURER_VALUES = {Maker.NEURON: "aws"}
+_KARPENTERS_ORDER = ("reserved", "spot", "on-demand")
+
+
+def pool_requirements(words: Node, target: Target, found: list[Finding]) -> Node | None:
+    """Give the requirement list of one NodePool; `words` still holds its `null`s.
+
+    Mistakes go to `found`; the word that holds one is left out.
+    """
+    made: list[Node] = []
+    for part in (_arch_and_os, _accelerator, _instances, _capacity, _zones, _own):
+        try:
+            made += part(words, target)
+        except Problem as problem:
+            found.append(problem.finding)
+    found += _order_notes(words)
+    found += _lets_cpu_machines_in(made)
+    return listing(sorted(made, key=_key), words)
+
+
+def _key(requirement: Node) -> str:
+    return text_at(requirement, "key")
+
+
+def _said(words: Node, *path: str) -> Node | None:
+    node = find(words, *path)
+    return None if node is None or node.value is None else node
+
+
+def _arch_and_os(words: Node, _target: Target) -> Iterator[Node]:
+    for word, label in (("arch", labels.ARCH), ("os", labels.OS)):
+        if node := _said(words, word):
+            yield from constraints.requirements(label, node)
+
+
+def _instances(words: Node, _target: Target) -> Iterator[Node]:
+    for word, node in mapping(find(words, "instances")).items():
+        if node.value is not None:
+            yield from constraints.requirements(INSTANCE_LABELS[word], node)
+
+
+def _capacity(words: Node, _target: Target) -> Iterator[Node]:
+    node = _said(words, "capacity")
+    if node is not None and node.value != "any":
+        yield from constraints.requirements(labels.CAPACITY_TYPE, node)
+
+
+def _order_notes(words: Node) -> Iterator[Finding]:
+    said = [str(item.value) for item in items(find(words, "capacity"))]
+    if said != [word for word in _KARPENTERS_ORDER if word in said]:
+        message = "Karpenter tries reserved, spot, on-demand in this order, whatever the order here"
+        node = find(words, "capacity")
+        if node is not None:
+            yield info("GP0022", message, node, "use `tiers` where the order matters")
+
+
+def _zones(words: Node, target: Target) -> Iterator[Node]:
+    node = _said(words, "zones")
+    if node is None:
+        return
+    zones = [target.zone(word) for word in items(node) or [node]]
+    for label in dict.fromkeys(label for label, _ in zones):
+        yield constraints.requirement(label, "In", node, [zone for of, zone in zones if of == label])
+
+
+def _own(words: Node, _target: Target) -> Iterator[Node]:
+    node = find(words, "requirements")
+    for label, constraint in mapping(requirements_by_key(node) if node else None).items():
+        if constraint.value is None:
+            continue
+        if wrong := labels.key_problem(label):
+            raise Problem("GP0023", f"requirement `{label}`: {wrong}", constraint)
+        yield from constraints.requirements(label, constraint)
+
+
+def _accelerator(words: Node, _target: Target) -> Iterator[Node]:
+    node = _said(words, "accelerator")
+    if node is None:
+        return
+    names = items(node) or [node]
+    reached = {label for name in names for label in _labels_of(name)}
+    if len(reached) > 1:
+        fix = "make a pool for each, or use `requirements`"
+        raise Problem("GP0024", "one pool can't ask for several kinds of accelerator at once", node, fix)
+    for label in reached:
+        values = [leaf(_MANUFACTURER_VALUES.get(Maker(name), name), item) if label in _BY_MAKER else item
+                  for item in names if (name := str(item.value))]  # fmt: skip
+        yield constraints.requirement(label, "In", node, values)
+    yield from _guards(words, node, str(names[0].value))
+
+
+_BY_MAKER = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
+
+
+def _labels_of(word: Node) -> tuple[str, ...]:
+    name = str(word.value)
+    if name != "none" and name not in MAKERS and name not in set(Maker):
+        near = nearest(name, [*MAKERS, *Maker, "none"])
+        other = f"a name that is newer than this list goes under `requirements: {{{labels.INSTANCE_GPU_NAME}: {name}}}`"
+        raise Problem("GP0024", f"unknown accelerator `{name}`", word, f"did you mean `{near}`?" if near else other)
+    return accelerator_labels(name)
+
+
+def _guards(words: Node, node: Node, name: str) -> Iterator[Node]:
+    """Keep out machines that a name alone lets in; a word of anybody's on the same key wins."""
+    spoken = {target for path, target in pool_reach(words) if path != ("accelerator",)}
+    if name == "none":
+        for label in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
+            if f"requirement {label}" not in spoken:
+                yield constraints.requirement(label, "DoesNotExist", node, note="guard of accelerator: none")
+    elif MAKERS.get(name, name) in GPU_MAKERS and f"requirement {labels.INSTANCE_GPU_COUNT}" not in spoken:
+        note = "guard of accelerator: fractional GPUs count 0"
+        yield constraints.requirement(labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note)
+
+
+def _lets_cpu_machines_in(made: list[Node]) -> Iterator[Finding]:
+    """Find a NotIn on the GPU count beside a bound: together they also let machines without GPUs in."""
+    counts = [node for node in made if _key(node) == labels.INSTANCE_GPU_COUNT]
+    operators = {text_at(node, "operator") for node in counts}
+    if "NotIn" in operators and operators & {"Gt", "Lt", "Gte", "Lte"}:
+        node = next(node for node in counts if text_at(node, "operator") == "NotIn")
+        message = "`not` beside a bound on the GPU count lets machines without a GPU in"
+        yield Problem("GP0025", message, node, "list the counts that are wanted: `gpus: [1, 4, 8]`").finding

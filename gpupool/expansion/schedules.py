@@ -1,0 +1,82 @@
+"""Weekly stretches of UTC time written as cron schedules with durations, in as few as read well."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeAlias
+
+from gpupool.expansion.week import DAY
+
+ALL_MONTHS = frozenset(range(1, 13))
+ALL_DAYS = frozenset(range(7))
+
+_Rectangle: TypeAlias = tuple[frozenset[int], frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """An unbroken stretch of the UTC week that comes back in some months."""
+
+    start: int
+    """The minute of the UTC week, from Monday 00:00."""
+
+    length: int
+    """In minutes."""
+
+    months: frozenset[int] = ALL_MONTHS
+    """The UTC months in which it begins; one that begins on a month's last evening ends in the next."""
+
+
+def schedules(stretches: Iterable[Stretch]) -> list[tuple[str, str]]:
+    """Give schedule and duration of each budget that these stretches need.
+
+    What comes back all year stands first, then the rest by time of day.
+    """
+    written: list[tuple[bool, int, int, str]] = []
+    for (minute, length), group in _grouped(stretches, lambda each: (each.start % DAY, each.length)):
+        months_of_day: dict[int, frozenset[int]] = {}
+        for each in group:
+            day = each.start // DAY
+            months_of_day[day] = months_of_day.get(day, frozenset()) | each.months
+        written += [
+            (months != ALL_MONTHS, minute, length, _cron(minute, months, days))
+            for months, days in _rectangles(months_of_day)
+        ]
+    return [(cron, duration(length)) for _, _, length, cron in sorted(written)]
+
+
+def duration(minutes: int) -> str:
+    """Write a duration as a budget takes it: `8h`, `8h30m`, `30m`."""
+    hours, rest = divmod(minutes, 60)
+    return (f"{hours}h" if hours else "") + (f"{rest}m" if rest else "")
+
+
+def _rectangles(months_of_day: dict[int, frozenset[int]]) -> Iterator[_Rectangle]:
+    """Cover the days' months by months x days: what all days share, then what some have besides."""
+    shared = frozenset.intersection(*months_of_day.values())
+    if shared:
+        yield shared, frozenset(months_of_day)
+    besides = [(months - shared, day) for day, months in months_of_day.items() if months != shared]
+    for months, group in _grouped(besides, lambda each: sorted(each[0])):
+        yield frozenset(months), frozenset(day for _, day in group)
+
+
+def _cron(minute: int, months: frozenset[int], days: frozenset[int]) -> str:
+    """Write the five fields; `days` has Monday as 0, cron has Sunday as 0 and knows no 7."""
+    hour, minute = divmod(minute, 60)
+    month = "*" if months == ALL_MONTHS else _ranges(months)
+    weekday = "*" if days == ALL_DAYS else _ranges({(day + 1) % 7 for day in days})
+    return f"{minute} {hour} * {month} {weekday}"
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Write `1-3,11,12`: three and more in a row are a range."""
+    parts: list[str] = []
+    for _, run in groupby(enumerate(sorted(numbers)), lambda each: each[1] - each[0]):
+        row = [number for _, number in run]
+        parts += [f"{row[0]}-{row[-1]}"] if len(row) > 2 else map(str, row)  # noqa: PLR2004 - see above
+    return ",".join(parts)
+
+
+def _grouped[T, K](items: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, Iterable[T]]]:
+    return groupby(sorted(items, key=key), key)

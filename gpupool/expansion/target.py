@@ -1,0 +1,54 @@
+"""The cluster that a blueprint is for, as far as expansion needs it."""
+
+import re
+from dataclasses import dataclass
+
+from gpupool.blueprint.kinds import zone_label
+from gpupool.expansion.problem import Problem
+from gpupool.karpenter import labels
+from gpupool.yamlio.nodes import Node, find, items, leaf, text_at
+
+LATEST = "1.14"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`cluster` of the blueprint; every part of it may be absent."""
+
+    node: Node | None
+
+    @property
+    def karpenter(self) -> str:
+        """The Karpenter minor version that runs there."""
+        return text_at(self.node, "karpenter") or LATEST
+
+    @property
+    def region(self) -> str:
+        """The AWS region, or the empty text."""
+        return text_at(self.node, "region")
+
+    @property
+    def features(self) -> frozenset[str]:
+        """The feature gates that are on."""
+        return frozenset(str(item.value) for item in items(find(self.node, "features")))
+
+    def named(self, key: str) -> Node | None:
+        """Give one of the cluster's own words: `name`, `zones`, `timezone`."""
+        node = find(self.node, key)
+        return None if node is None or node.value is None else node
+
+    def zone(self, word: Node) -> tuple[str, Node]:
+        """Give the label key and the value for a zone's name, letter or id.
+
+        Raises:
+            Problem: for a letter where the region is not known.
+        """
+        name = str(word.value)
+        if re.fullmatch("[a-z]", name):
+            if not self.region:
+                raise Problem("GP0021", f"zone `{name}` needs a region", word, "say `cluster: {region: …}`")
+            name = f"{self.region}{name}"
+        elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
+            message = f"zone `{name}` is not in the region {self.region}, so nothing could ever launch"
+            raise Problem("GP0021", message, word)
+        return zone_label(name), leaf(name, word)

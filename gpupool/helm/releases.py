@@ -1,0 +1,54 @@
+"""Chart releases: which chart, which version, where it goes. gpupool writes values and never runs Helm."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from gpupool.helm.nvidia_device_plugin import NvidiaDevicePluginValues
+from gpupool.shapes.base import Matching, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart that gpupool writes values for, and what is said about it by default.
+
+    Source: the chart's own repository index, read 2026-08.
+    """
+
+    name: str
+    repository: str
+    version: str
+    release: str
+    namespace: str
+
+
+NVIDIA_DEVICE_PLUGIN = Chart(
+    name="nvidia-device-plugin",
+    repository="https://nvidia.github.io/k8s-device-plugin",
+    version="0.20.0",
+    release="nvidia-device-plugin",
+    namespace="kube-system",
+)
+CHARTS = (NVIDIA_DEVICE_PLUGIN,)
+
+
+class Release(Shape):
+    """One chart in the cluster."""
+
+    version: Annotated[str, Matching(r"^v?[0-9]+\.[0-9]+\.[0-9]+", 'a chart version such as "0.20.0"')] | None = None
+    """The chart's version."""
+
+    namespace: Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a namespace")] | None = None
+    """The namespace it is installed in."""
+
+    release: Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a release name")] | None = None
+    """Helm's name for it."""
+
+    repository: str | None = None
+    """Where Helm finds the chart: an https or oci address."""
+
+
+class NvidiaDevicePluginRelease(Release):
+    """NVIDIA's device plugin, which shows GPUs to Kubernetes."""
+
+    values: NvidiaDevicePluginValues | None = None
+    """Values laid over those that gpupool generates; `null` takes one out."""

@@ -1,0 +1,97 @@
+"""Find a profile by name or path, check it, and lay it over the one it extends."""
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from gpupool.assets import shipped
+from gpupool.blueprint import kinds
+from gpupool.blueprint.load import check, read_file, word_conflicts
+from gpupool.blueprint.merge import merge
+from gpupool.findings import Finding, Location
+from gpupool.profiles.model import Profile
+from gpupool.shapes.words import nearest
+from gpupool.yamlio.nodes import Node, find, text_at
+from gpupool.yamlio.read import read
+
+UNKNOWN_PROFILE = "GP0017"
+CYCLE = "GP0018"
+SHIPPED = "gpupool:profiles/"
+
+
+def shipped_names() -> list[str]:
+    """Give the names of the shipped profiles."""
+    return sorted(PurePath(file.name).stem for file in shipped("profiles").iterdir() if file.name.endswith(".yaml"))
+
+
+@dataclass(slots=True)
+class Profiles:
+    """The profiles that one run uses; each file is read once, and its mistakes are said once."""
+
+    findings: list[Finding] = field(default_factory=list)
+    _found: dict[str, Node | None] = field(default_factory=dict)
+
+    def named(self, word: Node) -> Node | None:
+        """Give the profile that `word` names, laid over all it extends; None where it is no good."""
+        return self._resolve(word, ())
+
+    def _resolve(self, word: Node, path: tuple[str, ...]) -> Node | None:
+        name = str(word.value)
+        file = _file(name, word.at.file)
+        if file in path:
+            chain = " extends ".join((*path[path.index(file) :], file))
+            self.findings.append(Finding(CYCLE, f"profiles go round in a circle: {chain}", word.at, "take one `extends` out"))
+            return None
+        if file not in self._found:
+            self._found[file] = self._read(file, word, path)
+        return self._found[file]
+
+    def _read(self, file: str, word: Node, path: tuple[str, ...]) -> Node | None:
+        before = len(self.findings)
+        node = self._text(file, word)
+        if node is not None:
+            check(node, Profile, "Profile", self.findings)
+            self.findings += word_conflicts(node, kinds.PROFILE)
+        if node is None or len(self.findings) > before:
+            return None
+        lower = find(node, "extends")
+        if lower is None or lower.value is None:
+            return node
+        base = self._resolve(lower, (*path, file))
+        return None if base is None else merge(base, node, kinds.PROFILE)
+
+    def _text(self, file: str, word: Node) -> Node | None:
+        if not file.startswith(SHIPPED):
+            if not Path(file).is_file():
+                fix = "a path is relative to the file that says it"
+                self.findings.append(Finding(UNKNOWN_PROFILE, f"there is no profile file `{file}`", word.at, fix))
+                return None
+            return self._not_empty(read_file(file, self.findings), file)
+        text = shipped("profiles").joinpath(file.removeprefix(SHIPPED))
+        if not text.is_file():
+            self.findings.append(_unknown(word))
+            return None
+        return read(text.read_bytes(), file).node
+
+    def _not_empty(self, node: Node | None, file: str) -> Node | None:
+        if node is None and not any(finding.at.file == file for finding in self.findings):
+            self.findings.append(Finding("GP0005", "the profile is empty", Location(file, 1, 1)))
+        return node
+
+
+def summary(profile: Node) -> str:
+    """Give a profile's one line."""
+    return text_at(profile, "summary")
+
+
+def _file(name: str, said_in: str) -> str:
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        folder = PurePath("" if said_in.startswith(SHIPPED) or said_in == "-" else said_in).parent
+        return str(Path(folder, name))
+    return f"{SHIPPED}{name}.yaml"
+
+
+def _unknown(word: Node) -> Finding:
+    names = shipped_names()
+    near = nearest(str(word.value), names)
+    fix = f"did you mean `{near}`?" if near else f"shipped are {', '.join(names)}; a path names your own"
+    return Finding(UNKNOWN_PROFILE, f"there is no profile `{word.value}`", word.at, fix)
