@@ -1,0 +1,99 @@
+"""Bytes of a file to the text that may stand in a YAML file, or what is wrong with them."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from itertools import islice
+
+from gpupool.findings import Finding, Location
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_TAG_DIRECTIVES = 16
+"""libyaml compares each directive with all before it: a file of nothing else would take minutes."""
+
+_MAX_BAD_CHARACTERS = 20
+_OTHER_ENCODINGS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+_LINE_BREAK = re.compile("\r\n|\r|\n")
+_BAD_CHARACTER = re.compile(
+    "[^\t\n\r -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_BREAKS_TO_SOME = frozenset("\u0085\u2028\u2029")
+
+
+class UnreadableError(Exception):
+    """The bytes are no YAML text at all; `findings` says why."""
+
+    def __init__(self, *findings: Finding) -> None:
+        """Keep what is wrong."""
+        super().__init__()
+        self.findings = findings
+
+
+def decode(data: bytes, file: str) -> str:
+    """Give the text without its byte order mark.
+
+    Raises:
+        UnreadableError: for too many bytes, another encoding than UTF-8, or characters that YAML forbids.
+    """
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(_too_large(len(data), file))
+    text = _as_utf8(data, file)
+    if text.count("\n%TAG") > MAX_TAG_DIRECTIVES:
+        message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
+        raise UnreadableError(Finding("GP0002", message, Location(file, 1, 1), "write no %TAG directives"))
+    bad = list(islice(_BAD_CHARACTER.finditer(text), _MAX_BAD_CHARACTERS))
+    if bad:
+        raise UnreadableError(*(_bad_character(match[0], place(text, match.start(), file)) for match in bad))
+    return text
+
+
+def place(text: str, offset: int, file: str) -> Location:
+    """Give the line and column of a character; CR LF, CR and LF end a line."""
+    line, start = 1, 0
+    for match in _LINE_BREAK.finditer(text, 0, offset):
+        line, start = line + 1, match.end()
+    return Location(file, line, offset - start + 1)
+
+
+def _too_large(size: int, file: str) -> Finding:
+    most = MAX_BYTES // 1024 // 1024
+    message = f"the file has {size / 1024 / 1024:.1f} MiB, and files over {most} MiB are not read"
+    return Finding("GP0001", message, Location(file), "check that this is the right file, or split it")
+
+
+def _as_utf8(data: bytes, file: str) -> str:
+    for mark, name in _OTHER_ENCODINGS.items():
+        if data.startswith(mark):
+            message = f"the file is {name}, not UTF-8"
+            raise UnreadableError(Finding("GP0001", message, Location(file, 1, 1), "save it as UTF-8"))
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError as problem:
+        readable = problem.object[: problem.start].decode()
+        message = f"the file is not UTF-8: byte 0x{problem.object[problem.start]:02x} can't stand here"
+        at = place(readable, len(readable), file)
+        raise UnreadableError(Finding("GP0001", message, at, "save it as UTF-8")) from None
+
+
+def _bad_character(character: str, at: Location) -> Finding:
+    name = f"U+{ord(character):04X}"
+    escape = f"\\u{ord(character):04x}"
+    if character in _BREAKS_TO_SOME:
+        message = f"{name} ends a line for kubectl and Helm but not in YAML 1.2"
+        return Finding("GP0004", message, at, f'write "{escape}" in double quotes if the character is meant')
+    if character == "\ufeff":
+        message = "a byte order mark (U+FEFF) inside the file; were two files joined?"
+        return Finding("GP0001", message, at, "remove the invisible character")
+    kind = (
+        "a NUL byte (the file may be UTF-16 or binary)"
+        if character == "\0"
+        else f"the control character {name}"
+    )
+    message = f"{kind} can't stand in YAML"
+    return Finding("GP0001", message, at, f'remove it, or write "{escape}" in double quotes if it is meant')

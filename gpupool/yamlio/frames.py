@@ -1,0 +1,48 @@
+"""Where a reader is inside maps and lists, and what it has seen of anchors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpupool.findings import Location
+    from gpupool.yamlio.nodes import Node
+
+
+@dataclass(slots=True, eq=False)
+class Open:
+    """A map or list whose end has not come yet."""
+
+    node: Node
+    items: list[Node] | None
+    """The list that is being filled; None for a map."""
+
+    entries: dict[str, Node]
+    """The map that is being filled."""
+
+    counted: int
+    """How many nodes there were before it."""
+
+    is_flow: bool
+    is_key: bool
+    anchor: str | None
+    height: int = 1
+    key: str | None = None
+    """The key whose value comes next; None where that value is dropped."""
+
+    key_at: Location | None = None
+    """Where that key stands; None while a key comes next."""
+
+    def wants_key(self) -> bool:
+        """Say whether the next node is a key."""
+        return self.items is None and self.key_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """What an alias stands for, with its size and height when written out."""
+
+    node: Node
+    size: int = 1
+    height: int = 0

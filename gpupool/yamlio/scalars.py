@@ -1,0 +1,168 @@
+"""What a plain scalar means: to YAML 1.2 core, and to kubectl and Helm."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpupool.yamlio.nodes import Scalar
+
+_CORE_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_KUBECTL_WORDS: dict[str, bool | None] = {
+    **_CORE_WORDS,
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+_NON_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_CORE_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_KUBECTL_INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)")
+_KUBECTL_DOT_FLOAT = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
+
+_MAYBE_NOT_TEXT = frozenset("+-.0123456789~nNtTfFyYoO")
+"""A plain scalar that begins otherwise is text to every reader."""
+_MAX_DIGITS = 1000
+_LONGEST_SHOWN = 60
+_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
+"""What kubectl keeps as a whole number; past it, it counts in floating point."""
+
+_INVISIBLE = frozenset(
+    "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u3000"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a plain scalar means, and why it must not be written this way, if so."""
+
+    value: Scalar
+    code: str = ""
+    problem: str = ""
+    fix: str = ""
+
+
+def read_plain(text: str) -> Reading:
+    """Read a plain scalar as YAML 1.2 core and say whether kubectl and Helm disagree."""
+    if text and text[0] not in _MAYBE_NOT_TEXT:
+        return _text(text)
+    value = resolve(text)
+    if isinstance(value, float) and not math.isfinite(value):
+        problem = f"{shown(text)} is no finite number, and JSON has no other"
+        return Reading(value, "GP0004", problem, "write a number, or the text in quotes")
+    theirs = kubectl_reading(text)
+    if type(value) is not type(theirs) and {type(value), type(theirs)} != {int, float}:
+        return _disagreement(text, value, theirs)
+    if value != theirs or _is_past_64_bits(value):
+        return _disagreement(text, value, theirs)
+    if _LEADING_ZERO.fullmatch(text):
+        problem = f"{shown(text)} begins with a zero: that is lost in a number, and octal to some readers"
+        fix = "write it in quotes if it is text, else without the zero"
+        return Reading(value, "GP0004", problem, fix)
+    return Reading(value)
+
+
+def resolve(text: str) -> Scalar:
+    """Give what YAML 1.2 core makes of a plain scalar; `.inf` and `.nan` become floats."""
+    if text in _CORE_WORDS:
+        return _CORE_WORDS[text]
+    if _CORE_INT.fullmatch(text) and len(text) <= _MAX_DIGITS:
+        return int(text, 10 if text.lstrip("+-")[:2] not in {"0o", "0x"} else 0)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _NON_FINITE.fullmatch(text):
+        return float(text.replace(".", "").lower())
+    return text
+
+
+def kubectl_reading(text: str) -> Scalar:
+    """Give what kubectl and Helm make of a plain scalar.
+
+    Both read YAML with sigs.k8s.io/yaml, which is go-yaml v2: YAML 1.1's booleans, Go's spelling of
+    whole numbers with underscores anywhere, no sexagesimal numbers; dates stay text.
+    """
+    if text in _KUBECTL_WORDS:
+        return _KUBECTL_WORDS[text]
+    if text.startswith("."):
+        return _kubectl_dot(text)
+    if text[0] not in "+-0123456789":
+        return text
+    bare = text.replace("_", "")
+    if _KUBECTL_INT.fullmatch(bare) and len(bare) <= _MAX_DIGITS:
+        number = _go_int(bare)
+        if _INT_MIN <= number <= _INT_MAX:
+            return number
+    if _FLOAT.fullmatch(bare):
+        return _finite(bare, text)
+    return float(text.replace(".", "").lower()) if _NON_FINITE.fullmatch(text) else text
+
+
+def shown(text: str) -> str:
+    """Give the beginning of a text as a message can quote it."""
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+
+
+def _text(text: str) -> Reading:
+    """Accept text unless an invisible blank stands at its edge."""
+    edge = text[0] if text[0] in _INVISIBLE else text[-1]
+    if edge not in _INVISIBLE:
+        return Reading(text)
+    problem = (
+        f"an invisible blank, U+{ord(edge):04X}, at the edge of a text: YAML takes it as part of the text"
+    )
+    return Reading(text, "GP0002", problem, "write ordinary spaces, or put the text in quotes")
+
+
+def _kubectl_dot(text: str) -> Scalar:
+    if _NON_FINITE.fullmatch(text):
+        return float(text.replace(".", "").lower())
+    return _finite(text.replace("_", ""), text) if _KUBECTL_DOT_FLOAT.fullmatch(text) else text
+
+
+def _go_int(text: str) -> int:
+    """Read a whole number as Go's ParseInt with base 0 does: a leading zero alone means octal."""
+    digits = text.lstrip("+-")
+    is_octal = digits[0] == "0" and digits.isdigit()
+    number = int(digits, 8 if is_octal else 0)
+    return -number if text[0] == "-" else number
+
+
+def _finite(number: str, text: str) -> Scalar:
+    """Read a floating-point number; Go leaves one that is too large as text."""
+    value = float(number)
+    return value if math.isfinite(value) else text
+
+
+def _is_past_64_bits(value: Scalar) -> bool:
+    return type(value) is int and not _INT_MIN <= value <= _INT_MAX
+
+
+def _disagreement(text: str, ours: Scalar, theirs: Scalar) -> Reading:
+    problem = f"{shown(text)} is {_words(ours)} in YAML 1.2 but {_words(theirs)} to kubectl and Helm"
+    others = dict.fromkeys(_spelling(value) for value in (theirs, ours) if not isinstance(value, str))
+    fix = f"write {', '.join(others)} or the text in quotes, whichever is meant"
+    return Reading(ours, "GP0004", problem, fix)
+
+
+def _words(value: Scalar) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool) or value is None:
+        return _spelling(value)
+    return f"the number {_spelling(value)}"
+
+
+def _spelling(value: Scalar) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    number = repr(value)
+    return number if len(number) <= _LONGEST_SHOWN else f"{number[:_LONGEST_SHOWN]}…"

@@ -1,0 +1,193 @@
+"""What libyaml says of text that is no YAML, in words that say what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.findings import Finding, Location
+
+if TYPE_CHECKING:
+    from yaml import MarkedYAMLError
+    from yaml._yaml import Mark as CMark
+    from yaml.error import Mark
+
+_CLOSERS = {"[": "]", "{": "}"}
+_FLOW = frozenset({"while parsing a flow sequence", "while parsing a flow mapping"})
+_FEWEST_FLAT_LINES = 4
+_LONGEST_SHOWN = 40
+
+
+class _Words(NamedTuple):
+    message: str
+    fix: str
+
+
+_INDENTATION = "give the lines of one map or list the same indentation, and more to those inside"
+_QUOTE = "put the text in quotes"
+_WORDS = {
+    "block sequence entries are not allowed in this context": _Words(
+        "a `- ` item can't begin on this line", "begin the list on a line of its own under the key"
+    ),
+    "mapping keys are not allowed in this context": _Words("`? ` can't stand here", _QUOTE),
+    "found character that cannot start any token": _Words("a value can't begin with `{character}`", _QUOTE),
+    "did not find expected node content": _Words(
+        "{found} where a value should stand", "give a value, or quote it"
+    ),
+    "did not find expected <document start>": _Words("{found} belongs to nothing above it", _INDENTATION),
+    "found unknown escape character": _Words(
+        "an unknown escape in double quotes", "double the backslash, or use single quotes"
+    ),
+    "did not find expected hexdecimal number": _Words(
+        "an escape in double quotes with too few hexadecimal digits",
+        "double the backslash, or use single quotes",
+    ),
+    "found invalid Unicode character escape code": _Words(
+        "an escape in double quotes that is no character", "write the character itself"
+    ),
+    "found an indentation indicator equal to 0": _Words(
+        "a block can't be indented by 0", "write 1 to 9, or nothing"
+    ),
+    "found undefined tag handle": _Words("an unknown tag: {found}", "remove the tag, or quote the text"),
+    "found incompatible YAML document": _Words(
+        "the file is in another version of YAML", "remove the %YAML line"
+    ),
+}
+_WORDS_BY_CONTEXT = {
+    "while scanning an alias": _Words("`*` begins an alias, and no name follows it", _QUOTE),
+    "while scanning an anchor": _Words("`&` begins an anchor, and no name follows it", _QUOTE),
+    "while scanning a block scalar": _Words(
+        "only a comment may stand after a `|` or `>` that begins a block of text",
+        "begin the text on the next line, or quote it",
+    ),
+    "while scanning a directive": _Words("a `%` at the start of a line begins a directive", _QUOTE),
+    "while scanning a %YAML directive": _Words(
+        "no version of YAML in this directive", "remove the %YAML line"
+    ),
+    "while scanning a %TAG directive": _Words("no tag in this directive", "remove the %TAG line"),
+    "while scanning a tag": _Words("what follows `!` is no tag", _QUOTE),
+    "while parsing a tag": _Words("what follows `!` is no tag", _QUOTE),
+}
+
+
+class _Spot(NamedTuple):
+    """A place in the text; line and column count from 0."""
+
+    line: int
+    column: int
+
+
+class Explainer:
+    """Explains the syntax errors of one file."""
+
+    def __init__(self, text: str, file: str) -> None:
+        """Keep the text that libyaml read, and its name."""
+        self._file = file
+        self._lines = re.split("\r\n|\r|\n", text)
+
+    def explain(self, error: MarkedYAMLError) -> Finding:
+        """Turn libyaml's error into a finding at the place that has to be changed."""
+        problem = _spot(error.problem_mark) or _Spot(0, 0)
+        start = _spot(error.context_mark) or problem
+        tab = self._tab(problem) or self._tab(start)
+        if tab:
+            message = "a tab in the indentation, where YAML wants spaces"
+            return self._finding(tab, _Words(message, "indent with spaces"))
+        spot, words = self._words(error, start, problem)
+        if self._is_flat():
+            hint = "; no line of the file is indented, as if that was lost in copying"
+            words = _Words(words.message + hint, words.fix)
+        return self._finding(spot, words)
+
+    def _words(self, error: MarkedYAMLError, start: _Spot, problem: _Spot) -> tuple[_Spot, _Words]:
+        what, context = error.problem or "", error.context or ""
+        if context == "while scanning a quoted scalar":
+            quote = self._rest(start)[:1]
+            return start, _Words(f"the quote {quote} is never closed", f"close it with {quote}")
+        if context in _FLOW and what.startswith("did not find expected ','"):
+            return self._bracket(start, problem)
+        if what == "mapping values are not allowed in this context":
+            return problem, self._stray_colon(problem)
+        if what == "could not find expected ':'":
+            message = f"{self._found(start)} is no `key: value`"
+            return start, _Words(message, "write `key: value`, or indent it under its key")
+        if what in {"did not find expected key", "did not find expected '-' indicator"}:
+            return problem, self._stray_line(start, problem, is_map=what.endswith("key"))
+        return self._from_table(what, context, start, problem)
+
+    def _from_table(self, what: str, context: str, start: _Spot, problem: _Spot) -> tuple[_Spot, _Words]:
+        if what not in _WORDS and context in _WORDS_BY_CONTEXT:
+            return start, _WORDS_BY_CONTEXT[context]
+        words = _WORDS.get(what, _Words("not YAML: {problem}", "mend the YAML here"))
+        message = words.message.format(
+            problem=what, found=self._found(problem), character=self._rest(problem)[:1]
+        )
+        return problem, _Words(message, words.fix)
+
+    def _bracket(self, start: _Spot, problem: _Spot) -> tuple[_Spot, _Words]:
+        """Point at a bracket that is not closed; or, on its own line, at what is wrong inside."""
+        opener = self._rest(start)[:1]
+        closer = _CLOSERS.get(opener, "]")
+        fix = f"write `,` between items and `{closer}` at the end"
+        if start.line == problem.line:
+            return problem, _Words(f"{self._found(problem)} where `,` or `{closer}` should stand", fix)
+        if not self._rest(problem).strip() and problem.line >= len(self._lines) - 1:
+            return start, _Words(f"the bracket `{opener}` is never closed", fix)
+        message = (
+            f"the bracket `{opener}` is still open on line {problem.line + 1}, at {self._found(problem)}"
+        )
+        return start, _Words(message, fix)
+
+    def _stray_colon(self, problem: _Spot) -> _Words:
+        before = self._line(problem)[: problem.column]
+        if re.search(r":\s", before):
+            return _Words("a second `: ` in the line", "quote the value if the `:` is part of it")
+        message = (
+            "a key where no key can stand: the value above it is not over, or the line is indented too far"
+        )
+        return _Words(message, "line the key up with the others of its map")
+
+    def _stray_line(self, start: _Spot, problem: _Spot, *, is_map: bool) -> _Words:
+        """Word what stands where the next entry of a map or list should."""
+        found = self._found(problem)
+        if self._line(problem)[: problem.column].strip():
+            return _Words(f"{found} after the end of the value", "put the whole value in quotes")
+        entry, whole = ("key", "map") if is_map else ("`- ` item", "list")
+        message = f"{found} is not the next {entry} of the {whole} that begins on line {start.line + 1}"
+        if problem.column != start.column:
+            message += f": that has column {start.column + 1}, this line column {problem.column + 1}"
+        return _Words(message, _INDENTATION)
+
+    def _finding(self, spot: _Spot, words: _Words) -> Finding:
+        at = Location(self._file, spot.line + 1, spot.column + 1)
+        return Finding("GP0002", words.message, at, words.fix)
+
+    def _tab(self, spot: _Spot) -> _Spot | None:
+        line = self._line(spot)
+        blank = line[: len(line) - len(line.lstrip(" \t"))]
+        return _Spot(spot.line, blank.index("\t")) if "\t" in blank else None
+
+    def _line(self, spot: _Spot) -> str:
+        return self._lines[spot.line] if spot.line < len(self._lines) else ""
+
+    def _rest(self, spot: _Spot) -> str:
+        return self._line(spot)[spot.column :]
+
+    def _found(self, spot: _Spot) -> str:
+        rest = self._rest(spot).strip()
+        if not rest:
+            return "the end of the line" if spot.line < len(self._lines) - 1 else "the end of the file"
+        return f"`{rest}`" if len(rest) <= _LONGEST_SHOWN else f"`{rest[:_LONGEST_SHOWN]}…`"
+
+    def _is_flat(self) -> bool:
+        """Say whether keys have nothing on their line, but no line is indented."""
+        lines = [line for line in self._lines if line.strip()]
+        return (
+            len(lines) >= _FEWEST_FLAT_LINES
+            and not any(line[0] in " \t" for line in lines)
+            and any(line.endswith(":") for line in lines)
+        )
+
+
+def _spot(mark: Mark | CMark | None) -> _Spot | None:
+    return _Spot(mark.line, mark.column) if mark is not None else None

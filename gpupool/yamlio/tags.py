@@ -1,0 +1,68 @@
+"""The tags that may stand before a value: YAML 1.2's core ones."""
+
+from __future__ import annotations
+
+import math
+
+from gpupool.yamlio.scalars import Reading, read_plain, shown
+
+_PREFIX = "tag:yaml.org,2002:"
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+_COLLECTIONS = {"map": "a map", "seq": "a list"}
+
+
+def read_tagged(tag: str, text: str) -> Reading:
+    """Read a scalar that has an explicit tag; a tag that does not fit is a problem in the Reading."""
+    name = _short(tag)
+    if name == "!!str":
+        return Reading(text)
+    reading = read_plain(text)
+    types = _TYPES.get(name.removeprefix("!!"))
+    if types is None:
+        return Reading(reading.value, "GP0002", _refusal(name), "remove the tag")
+    if type(reading.value) not in types:
+        return Reading(
+            reading.value, "GP0002", f"{shown(text)} is no {name}", "remove the tag, or write such a value"
+        )
+    if name == "!!float" and not reading.code:
+        return _as_float(reading, text)
+    return reading
+
+
+def collection_problem(tag: str, *, is_map: bool) -> str:
+    """Say why a map or list may not have this tag; empty where it may."""
+    name = _short(tag)
+    expected = "map" if is_map else "seq"
+    if name == f"!!{expected}":
+        return ""
+    if name.removeprefix("!!") in {*_TYPES, *_COLLECTIONS, "str"}:
+        return f"{_COLLECTIONS[expected]} is no {name}"
+    return _refusal(name)
+
+
+def _as_float(reading: Reading, text: str) -> Reading:
+    """Make the value floating-point; libyaml has refused what is no number before."""
+    try:
+        value = float(reading.value or 0)
+    except OverflowError:
+        value = math.inf
+    if math.isfinite(value):
+        return Reading(value)
+    return Reading(
+        value, "GP0004", f"{shown(text)} is no finite number, and JSON has no other", "write a smaller number"
+    )
+
+
+def _short(tag: str) -> str:
+    return f"!!{tag.removeprefix(_PREFIX)}" if tag.startswith(_PREFIX) else tag
+
+
+def _refusal(name: str) -> str:
+    return (
+        f"the tag {name} means nothing here: only !!str, !!int, !!float, !!bool, !!null, !!map and !!seq do"
+    )

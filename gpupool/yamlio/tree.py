@@ -1,0 +1,270 @@
+"""libyaml's events to Nodes, with a finding for what YAML allows and a blueprint does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from yaml import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from gpupool.findings import Finding, Location
+from gpupool.yamlio.frames import Anchored, Open
+from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.scalars import Reading, read_plain, shown
+from gpupool.yamlio.tags import collection_problem, read_tagged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from yaml import Event, Mark
+    from yaml._yaml import Mark as CMark
+
+    from gpupool.yamlio.nodes import Scalar
+
+_Key: TypeAlias = "tuple[Scalar | list[Node] | dict[str, Node], str | None]"
+"""The value of a key and, where it is no text, how it is spelled."""
+
+MAX_DEPTH = 64
+MAX_NODES = 200_000
+"""Values in a file, keys not counted, with every alias written out."""
+
+MAX_FINDINGS = 1_000
+MAX_DOCUMENTS = 100
+"""Documents with nothing in them; of the others there may be one."""
+
+
+class StopError(Exception):
+    """The rest of the file can't or must not be read; `finding` says why."""
+
+    def __init__(self, finding: Finding) -> None:
+        """Keep what is wrong."""
+        super().__init__()
+        self.finding = finding
+
+
+class TreeBuilder:
+    """Builds the Nodes of one file, event by event; `root` and `findings` are the result."""
+
+    def __init__(self, file: str) -> None:
+        """Begin with an empty file of that name."""
+        self.root: Node | None = None
+        self.findings: list[Finding] = []
+        self._file = file
+        self._stack: list[Open] = []
+        self._anchors: dict[str, Anchored | Open] = {}
+        self._known: dict[str, Reading] = {}
+        self._count = 0
+        self._documents = 0
+        self._document_at = Location(file, 1, 1)
+
+    def run(self, next_event: Callable[[], Event | None]) -> None:
+        """Take events until there are no more.
+
+        Raises:
+            StopError: when the rest must not be read.
+        """
+        steps: dict[type, Callable[..., None]] = {
+            ScalarEvent: self._scalar,
+            MappingStartEvent: self._start,
+            SequenceStartEvent: self._start,
+            MappingEndEvent: self._end,
+            SequenceEndEvent: self._end,
+            AliasEvent: self._alias,
+            DocumentStartEvent: self._document,
+        }
+        while (event := next_event()) is not None:
+            step = steps.get(type(event))
+            if step is not None:
+                step(event)
+
+    def _document(self, event: DocumentStartEvent) -> None:
+        self._document_at = self._place(event.start_mark)
+        self._anchors.clear()
+        self._documents += 1
+        if self._documents > MAX_DOCUMENTS:
+            fix = "keep one document"
+            self._stop(f"more than {MAX_DOCUMENTS} documents in the file", self._document_at, fix)
+
+    def _scalar(self, event: ScalarEvent) -> None:
+        at = self._place(event.start_mark)
+        reading = self._read(event, at)
+        value = reading.value
+        spelled = None if type(value) is str else event.value
+        parent = self._stack[-1] if self._stack else None
+        if event.anchor is not None:
+            self._anchors[event.anchor] = Anchored(Node(value, at, None, spelled))
+        if parent is None:
+            self._root_scalar(event, Node(value, at, None, spelled))
+        elif parent.wants_key():
+            if event.value == "<<" and event.implicit[0]:
+                self._merge_key(parent, at)
+            else:
+                self._key(parent, (value, spelled), at, is_refused=bool(reading.code))
+        else:
+            self._attach(parent, Node(value, at, parent.key_at, spelled))
+
+    def _root_scalar(self, event: ScalarEvent, node: Node) -> None:
+        """Take a document that is one scalar, unless there is really nothing in it."""
+        if event.value or not event.implicit[0] or event.anchor is not None:
+            self._attach(None, node)
+
+    def _read(self, event: ScalarEvent, at: Location) -> Reading:
+        text = event.value
+        if event.tag is not None:
+            reading = read_tagged(event.tag, text)
+        elif event.implicit[0]:
+            reading = self._known.get(text) or self._known.setdefault(text, read_plain(text))
+        else:
+            return Reading(text)
+        if reading.code:
+            is_key = bool(self._stack) and self._stack[-1].wants_key()
+            fix = "put the key in quotes" if is_key and reading.code == "GP0004" else reading.fix
+            self._say(reading.code, reading.problem, at, fix)
+        return reading
+
+    def _start(self, event: MappingStartEvent | SequenceStartEvent) -> None:
+        at = self._place(event.start_mark)
+        if len(self._stack) >= MAX_DEPTH:
+            self._stop(f"more than {MAX_DEPTH} maps and lists inside each other", at, "make the file flatter")
+        is_map = type(event) is MappingStartEvent
+        if event.tag is not None and (problem := collection_problem(event.tag, is_map=is_map)):
+            self._say("GP0002", problem, at, "remove the tag")
+        parent = self._stack[-1] if self._stack else None
+        entries: dict[str, Node] = {}
+        items: list[Node] | None = None if is_map else []
+        node = Node(entries if items is None else items, at, _key_at(parent))
+        is_key = parent is not None and parent.wants_key()
+        opened = Open(node, items, entries, self._count, bool(event.flow_style), is_key, event.anchor)
+        if parent is not None and is_key:
+            self._collection_as_key(parent, opened)
+        else:
+            self._attach(parent, node)
+        if event.anchor:
+            self._anchors[event.anchor] = opened
+        self._stack.append(opened)
+
+    def _end(self, _event: Event) -> None:
+        closed = self._stack.pop()
+        if closed.anchor and self._anchors[closed.anchor] is closed:
+            size = self._count - closed.counted
+            self._anchors[closed.anchor] = Anchored(closed.node, size, closed.height)
+        if not self._stack:
+            return
+        parent = self._stack[-1]
+        parent.height = max(parent.height, closed.height + 1)
+        if closed.is_key:
+            parent.key, parent.key_at = None, closed.node.at
+
+    def _alias(self, event: AliasEvent) -> None:
+        at = self._place(event.start_mark)
+        anchored = self._anchors.get(event.anchor or "")
+        alias = f"the alias *{(event.anchor or '')[:40]}"
+        if anchored is None:
+            self._stop(f"{alias} has no anchor above it", at, "put it in quotes if the text is meant")
+        if isinstance(anchored, Open):
+            self._stop(f"{alias} stands inside its own anchor and would never end", at, "remove the alias")
+        if len(self._stack) + anchored.height > MAX_DEPTH:
+            message = f"{alias} makes more than {MAX_DEPTH} maps and lists inside each other"
+            self._stop(message, at, "use fewer aliases")
+        self._put_alias(anchored, at)
+
+    def _put_alias(self, anchored: Anchored, at: Location) -> None:
+        parent = self._stack[-1] if self._stack else None
+        if parent is not None and parent.wants_key():
+            self._key(parent, (anchored.node.value, anchored.node.text), at)
+            return
+        original = anchored.node
+        node = Node(original.value, original.at, _key_at(parent), original.text)
+        if parent is not None:
+            parent.height = max(parent.height, anchored.height + 1)
+        self._attach(parent, node, anchored.size, at)
+
+    def _attach(self, parent: Open | None, node: Node, size: int = 1, at: Location | None = None) -> None:
+        """Put a node where it belongs: the root, the end of a list, or under the last key."""
+        self._count += size
+        if self._count > MAX_NODES:
+            message = f"more than {MAX_NODES:,} values in the file, every alias written out"
+            self._stop(message, at or node.at, "split the file, or use fewer aliases")
+        if parent is None:
+            self._set_root(node)
+        elif parent.items is not None:
+            parent.items.append(node)
+        else:
+            if parent.key is not None:
+                parent.entries[parent.key] = node
+            parent.key_at = None
+
+    def _set_root(self, node: Node) -> None:
+        if self.root is not None:
+            self._stop(
+                "a second document in the file",
+                self._document_at,
+                "keep one document, and put the other in a file of its own",
+            )
+        self.root = node
+
+    def _key(self, parent: Open, key: _Key, at: Location, *, is_refused: bool = False) -> None:
+        """Remember a key; one that is no text is kept as it is spelled, a null or a collection is dropped."""
+        value, spelled = key
+        parent.key_at = at
+        if isinstance(value, str):
+            parent.key = value
+        else:
+            parent.key = spelled if value is not None else None
+            if not is_refused:
+                fix = "put the key in quotes" if parent.key else "write a text as the key"
+                self._say("GP0002", _key_problem(value, spelled), at, fix)
+        if parent.key in parent.entries:
+            self._twice(parent, at)
+
+    def _twice(self, parent: Open, at: Location) -> None:
+        first = parent.entries[parent.key or ""].key
+        line = first.line if first else 0
+        message = f"{shown(parent.key or '')} stands twice in this map; the first is on line {line}"
+        self._say("GP0003", message, at, "remove one of them")
+        parent.key = None
+
+    def _merge_key(self, parent: Open, at: Location) -> None:
+        message = "YAML 1.2 has no merge key `<<`"
+        self._say("GP0002", message, at, "write the keys out, or put them into a profile")
+        parent.key, parent.key_at = None, at
+
+    def _collection_as_key(self, parent: Open, key: Open) -> None:
+        at, outer = key.node.at, parent.node.at
+        if parent.is_flow and key.is_flow and (at.line, at.column) == (outer.line, outer.column + 1):
+            message = "`{{` begins a map in a map; a blueprint is no template"
+            self._say("GP0002", message, outer, "put the text in quotes, or write the value itself")
+        else:
+            message = f"a {'map' if key.items is None else 'list'} can't be a key"
+            self._say("GP0002", message, at, "write a text as the key; quote it if it begins with a bracket")
+
+    def _say(self, code: str, message: str, at: Location, fix: str) -> None:
+        self.findings.append(Finding(code, message, at, fix))
+        if len(self.findings) >= MAX_FINDINGS:
+            self._stop(f"more than {MAX_FINDINGS:,} mistakes; the rest is not read", at, "mend these first")
+
+    def _stop(self, message: str, at: Location, fix: str) -> NoReturn:
+        raise StopError(Finding("GP0002", message, at, fix))
+
+    def _place(self, mark: Mark | CMark | None) -> Location:
+        return Location(self._file, mark.line + 1, mark.column + 1) if mark else Location(self._file)
+
+
+def _key_at(parent: Open | None) -> Location | None:
+    return parent.key_at if parent is not None else None
+
+
+def _key_problem(value: object, spelled: str | None) -> str:
+    if isinstance(value, (dict, list)):
+        return f"a {'map' if isinstance(value, dict) else 'list'} can't be a key"
+    if value is None:
+        return "a key is null or missing"
+    kind = "a boolean" if isinstance(value, bool) else "a number"
+    return f"the key {shown(spelled or '')} is {kind}, and a key has to be text"
