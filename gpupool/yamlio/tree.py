@@ -254,7 +254,8 @@ class TreeBuilder:
         raise StopError(Finding("GP0002", message, at, fix))
 
     def _place(self, mark: Mark | CMark | None) -> Location:
-        return Location(self._file, mark.line + 1, mark.column + 1) if mark else Location(self._file)
+        # `_make` with a tuple takes half the time of a call with three arguments, and this is called most.
+        return Location._make((self._file, mark.line + 1, mark.column + 1) if mark else (self._file, 0, 0))
 
 
 def _key_at(parent: Open | None) -> Location | None:

@@ -1,0 +1,79 @@
+"""How a text is spelled so that every reader of YAML takes it for that text."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+"""What some reader takes for something else, in any mixture of upper and lower case."""
+
+_SAFE = re.compile(r"[A-Za-z0-9_/]([A-Za-z0-9_/.@%+=*,()'-]|:(?=[^ ])| (?=[^ #]))*")
+"""No indicator first, no `: ` or ` #`, no blank at the end, and nothing outside ASCII."""
+
+_PROOF = re.compile(r"[g-mq-su-wyG-MQ-SU-WY/%*@]")
+"""What can't stand in a number or time: with one of these, a text that begins with a digit is text."""
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_UNSEEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u0600-\u0605\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000"
+    "\ud800-\udfff\ue000-\uf8ff\ufeff\ufff0-\uffff\U000e0000-\U0010ffff"
+)
+"""What one can't see: a fixed list, as Python's own changes with its version."""
+
+_NOT_IN_BLOCK = re.compile(f"[{_UNSEEN}]")
+_ESCAPED = re.compile(f'["\\\\\t\n{_UNSEEN}]')
+
+
+@lru_cache(maxsize=8192)  # most texts of Kubernetes objects are the same few hundred
+def spell(text: str) -> str:
+    """Spell a text on one line, without quotes where every reader takes it for text.
+
+    Raises:
+        ValueError: for half a surrogate pair, which no file can hold.
+    """
+    return text if is_plain(text) else quoted(text)
+
+
+def is_plain(text: str) -> bool:
+    """Say whether a text means itself without quotes, to every reader, as a value or as a key."""
+    if not _SAFE.fullmatch(text) or text.lower() in _WORDS:
+        return False
+    return not text[0].isdigit() or _PROOF.search(text) is not None
+
+
+def quoted(text: str) -> str:
+    """Give a text in double quotes, on one line; the same errors as `spell`."""
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def comment(line: str) -> str:
+    """Give a line as a comment; what can't stand in YAML becomes a question mark."""
+    return f"# {_NOT_IN_BLOCK.sub('?', line)}\n" if line else "#\n"
+
+
+def literal(text: str, indent: str) -> str:
+    """Give a text as a literal block, its lines at `indent`; empty where a block can't hold it.
+
+    `indent` has to be two more than what the block stands in.
+    """
+    body = text.rstrip("\n")
+    lines = body.split("\n")
+    if _NOT_IN_BLOCK.search(text) or not body.strip(" \t") or not lines[-1].strip(" \t"):
+        return ""
+    ends = len(text) - len(body)
+    chomping = ("-", "")[ends] if ends <= 1 else "+"
+    indicator = "2" if lines[0][:1] in {"", " ", "\t"} else ""
+    written = "\n".join(f"{indent}{line}" if line else "" for line in lines)
+    return f"|{indicator}{chomping}\n{written}" + "\n" * max(ends - 1, 0)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    code = ord(character)
+    if "\ud800" <= character <= "\udfff":
+        message = f"half a surrogate pair, U+{code:04X}, can't be written"
+        raise ValueError(message)
+    return f"\\u{code:04x}" if character <= "\uffff" else f"\\U{code:08x}"

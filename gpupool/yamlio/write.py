@@ -1,0 +1,149 @@
+"""Plain data to YAML that YAML 1.1 and 1.2 readers, kubectl and Helm all read back the same."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gpupool.yamlio.spelling import comment, literal, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpupool.yamlio.nodes import Plain
+
+_LONGEST_SIMPLE_KEY = 1000
+"""YAML allows 1024 characters for a key with nothing before it; longer ones need `? `."""
+
+_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
+
+
+def dump(data: Plain, header: Iterable[str] = ()) -> str:
+    """Write one document in block style, keys in their order, after `header` as comment lines.
+
+    Raises:
+        ValueError: for a number that is not finite or has more than 64 bits, and for half a surrogate pair.
+        TypeError: for anything that is not plain data.
+    """
+    return _comments(header) + _Emitter().document(data)
+
+
+def dump_all(objects: Iterable[Plain], header: Iterable[str] = ()) -> str:
+    """Write documents with `---` between them; the same errors as `dump`."""
+    emitter = _Emitter()
+    return _comments(header) + "---\n".join(emitter.document(data) for data in objects)
+
+
+def _comments(lines: Iterable[str]) -> str:
+    return "".join(comment(part) for line in lines for part in line.splitlines() or [""])
+
+
+class _Emitter:
+    """Writes documents, one at a time."""
+
+    def __init__(self) -> None:
+        self._out: list[str] = []
+
+    def document(self, data: Plain) -> str:
+        """Write one document, with a line break at its end."""
+        self._out = []
+        if isinstance(data, dict) and data:
+            self._map(data, "")
+        elif isinstance(data, list) and data:
+            self._list(data, "")
+        else:
+            self._out.append(f"{self._inline(data)}\n")
+        return "".join(self._out)
+
+    def _map(self, entries: dict[str, Plain], indent: str, first: str | None = None) -> None:
+        """Write entries at `indent`; the first one after `first`, which is a dash in a list."""
+        lead = indent if first is None else first
+        out = self._out
+        for key, value in entries.items():
+            name = spell(key if type(key) is str else _key(key))
+            if len(name) > _LONGEST_SIMPLE_KEY:
+                name = f"? {name}\n{indent}"
+            if type(value) is str and "\n" not in value:
+                out.append(f"{lead}{name}: {spell(value)}\n")
+            else:
+                out.append(f"{lead}{name}:")
+                self._value(value, indent)
+            lead = indent
+
+    def _value(self, value: Plain, indent: str) -> None:
+        """Write what follows `key:`."""
+        inner = f"{indent}  "
+        if isinstance(value, dict) and value:
+            self._out.append("\n")
+            self._map(value, inner)
+        elif isinstance(value, list) and value:
+            self._out.append("\n")
+            self._list(value, inner)
+        else:
+            self._out.append(f" {self._block(value, inner)}\n")
+
+    def _list(self, items: list[Plain], indent: str, first: str | None = None) -> None:
+        """Write items at `indent`; the first one after `first`, which is the dash of an outer list."""
+        lead = indent if first is None else first
+        inner = f"{indent}  "
+        for item in items:
+            dash = f"{lead}- "
+            if isinstance(item, dict) and item:
+                self._map(item, inner, dash)
+            elif isinstance(item, list) and item:
+                self._list(item, inner, dash)
+            else:
+                self._out.append(f"{dash}{self._block(item, inner)}\n")
+            lead = indent
+
+    def _block(self, value: Plain, indent: str) -> str:
+        """Spell a value with nothing inside, several lines of text as a literal block if it can hold them."""
+        if isinstance(value, str) and "\n" in value:
+            return literal(value, indent) or spell(value)
+        return self._inline(value)
+
+    def _inline(self, value: Plain) -> str:
+        if isinstance(value, str):
+            return spell(str(value))
+        if value is None:
+            return "null"
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return _whole(value)
+        if isinstance(value, float):
+            return _floating(value)
+        return _nothing_inside(value)
+
+
+def _nothing_inside(value: object) -> str:
+    if isinstance(value, dict):
+        return "{}"
+    if isinstance(value, list):
+        return "[]"
+    message = f"{type(value).__name__} is no plain data"
+    raise TypeError(message)
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str):
+        return str(key)
+    message = f"the key {key!r} is no text"
+    raise TypeError(message)
+
+
+def _whole(value: int) -> str:
+    if not _INT_MIN <= value <= _INT_MAX:
+        message = f"{value} has more than 64 bits, and kubectl would round it"
+        raise ValueError(message)
+    return int.__repr__(value)
+
+
+def _floating(value: float) -> str:
+    if not math.isfinite(value):
+        message = f"{value} is no finite number, and JSON has no other"
+        raise ValueError(message)
+    number = float.__repr__(value)
+    mantissa, has_exponent, exponent = number.partition("e")
+    # YAML 1.1 takes 1e+16 for text: there a number with an exponent needs a dot.
+    return f"{mantissa}.0e{exponent}" if has_exponent and "." not in mantissa else number
