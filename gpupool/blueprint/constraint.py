@@ -1,31 +1,23 @@
 """Constraints: which values of one node label a pool accepts, and sizes that carry their unit."""
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Annotated, Generic, TypeAlias, TypeVar
 
 from pydantic import Discriminator, Field, Tag
 
-from gpupool.karpenter.scalars import Operator, QualifiedName
-from gpupool.shapes.base import Flag, Matching, Shape, Whole
+from gpupool.shapes.base import Flag, Matching, Shape, Whole, form, number_or_text
 
 _SIZE = r"^[0-9]+(\.[0-9]+)?(Mi|Gi|Ti|MB|GB|TB)$"
 _RATE = r"^[0-9]+(\.[0-9]+)?(Mbps|Gbps|Tbps)$"
 
 Value: TypeAlias = Annotated[
-    Annotated[str, Tag("text")] | Annotated[Whole, Tag("number")],
-    Discriminator(lambda value: "text" if isinstance(value, str) else "number"),
+    Annotated[str, Tag("<text>")] | Annotated[Whole, Tag("<number>")],
+    Discriminator(number_or_text),
 ]
 Size: TypeAlias = Annotated[str, Matching(_SIZE, "a size with its unit, such as 24GB or 512Gi")]
 Rate: TypeAlias = Annotated[str, Matching(_RATE, "a bandwidth with its unit, such as 100Gbps")]
 MinValues: TypeAlias = Annotated[Whole, Field(ge=1, le=50)]
 
 V = TypeVar("V")
-
-
-def _form(value: object) -> str:
-    if isinstance(value, dict | Shape):
-        return "map"
-    return "list" if isinstance(value, list) else "one"
 
 
 class Bounds(Shape, Generic[V]):
@@ -58,6 +50,6 @@ class Bounds(Shape, Generic[V]):
 
 Constraint: TypeAlias = Annotated[
     Annotated[V, Tag("<one>")] | Annotated[list[V], Tag("<list>")] | Annotated[Bounds[V], Tag("<map>")],
-    Discriminator(_form),
+    Discriminator(form),
 ]
 """One value, a list of values, or a map of bounds."""

@@ -13,23 +13,17 @@ from gpupool.karpenter.v1.ec2nodeclass import (
     SubnetSelectorTerm,
     VolumeType,
 )
-from gpupool.shapes.base import Flag, Shape, Whole
-
-
-def _form(value: object) -> str:
-    if isinstance(value, dict | Shape):
-        return "map"
-    return "list" if isinstance(value, list) else "text"
+from gpupool.shapes.base import Flag, Shape, Whole, form
 
 
 Tags: TypeAlias = dict[str, str]
 IdOrTags: TypeAlias = Annotated[
-    Annotated[str, Tag("text")] | Annotated[Tags, Tag("map")],
-    Discriminator(lambda value: "map" if isinstance(value, dict) else "text"),
+    Annotated[str, Tag("<one>")] | Annotated[Tags, Tag("<map>")],
+    Discriminator(form),
 ]
 Selector: TypeAlias = Annotated[
-    Annotated[str, Tag("text")] | Annotated[list[IdOrTags], Tag("list")] | Annotated[Tags, Tag("map")],
-    Discriminator(_form),
+    Annotated[str, Tag("<one>")] | Annotated[list[IdOrTags], Tag("<list>")] | Annotated[Tags, Tag("<map>")],
+    Discriminator(form),
 ]
 """A map of tags, an id, or a list of ids and tag maps, any of which may match."""
 
@@ -54,12 +48,12 @@ class AMI(Shape):
 
 
 AMIWord: TypeAlias = Annotated[
-    Annotated[str, Tag("<text>")] | Annotated[AMI, Tag("<map>")],
-    Discriminator(lambda value: "<map>" if isinstance(value, dict | Shape) else "<text>"),
+    Annotated[str, Tag("<one>")] | Annotated[AMI, Tag("<map>")],
+    Discriminator(form),
 ]
 AMIWords: TypeAlias = Annotated[
     Annotated[AMIWord, Tag("<one>")] | Annotated[list[AMIWord], Tag("<list>")],
-    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<one>"),
+    Discriminator(form),
 ]
 
 
@@ -102,8 +96,8 @@ class UserDataFile(Shape):
 
 
 UserData: TypeAlias = Annotated[
-    Annotated[str, Tag("<text>")] | Annotated[UserDataFile, Tag("<map>")],
-    Discriminator(lambda value: "<map>" if isinstance(value, dict | Shape) else "<text>"),
+    Annotated[str, Tag("<one>")] | Annotated[UserDataFile, Tag("<map>")],
+    Discriminator(form),
 ]
 
 

@@ -18,7 +18,7 @@ from gpupool.karpenter.scalars import (
     Reason,
 )
 from gpupool.karpenter.v1.nodepool import NodeClassReference, Requirement, Taint, Weight
-from gpupool.shapes.base import Flag, Matching, Shape, Since, Whole
+from gpupool.shapes.base import Flag, Matching, Shape, Since, Whole, form, number_or_text
 
 _DAYS_TOO = "a duration such as 30m, 12h or 14d"
 Duration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO)]
@@ -27,23 +27,15 @@ DurationOrNever: TypeAlias = Annotated[
 ]
 
 
-def _form(value: object) -> str:
-    if isinstance(value, dict | Shape):
-        return "<map>"
-    if isinstance(value, list):
-        return "<list>"
-    return "<number>" if isinstance(value, int | float) else "<text>"
-
-
 Nodes: TypeAlias = Annotated[
     Annotated[BudgetNodes, Tag("<text>")] | Annotated[Whole, Tag("<number>"), Field(ge=0)],
-    Discriminator(lambda value: "<number>" if _form(value) == "<number>" else "<text>"),
+    Discriminator(number_or_text),
 ]
 """How many nodes at once: a number, or a percentage such as 10%, rounded up."""
 
 Words: TypeAlias = Annotated[
-    Annotated[str, Tag("<text>")] | Annotated[list[str], Tag("<list>")],
-    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<text>"),
+    Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>")],
+    Discriminator(form),
 ]
 Capacity: TypeAlias = Literal["on-demand", "spot", "reserved"]
 
@@ -113,12 +105,12 @@ class Limits(Shape):
 
 Amount: TypeAlias = Annotated[
     Annotated[Quantity, Tag("<text>")] | Annotated[Whole, Tag("<number>")],
-    Discriminator(lambda value: "<number>" if _form(value) == "<number>" else "<text>"),
+    Discriminator(number_or_text),
 ]
 Share: TypeAlias = Annotated[str, Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%")]
 TierLimits: TypeAlias = Annotated[
-    Annotated[Share, Tag("<text>")] | Annotated[Limits, Tag("<map>")],
-    Discriminator(lambda value: "<map>" if isinstance(value, dict | Shape) else "<text>"),
+    Annotated[Share, Tag("<one>")] | Annotated[Limits, Tag("<map>")],
+    Discriminator(form),
 ]
 
 
@@ -151,8 +143,8 @@ class Window(Shape):
     """How many nodes at once during the window; 0 for `protect`, 10% for `maintenance` unless said."""
 
     reasons: Annotated[
-        Annotated[list[Reason], Tag("<list>")] | Annotated[Literal["all"], Tag("<text>")],
-        Discriminator(lambda value: "<list>" if isinstance(value, list) else "<text>"),
+        Annotated[list[Reason], Tag("<list>")] | Annotated[Literal["all"], Tag("<one>")],
+        Discriminator(form),
     ] | None = None
     """Which disruptions; Underutilized and Drifted unless said, so that empty nodes still go. Or `all`."""
 
@@ -162,7 +154,7 @@ class Window(Shape):
 
 Windows: TypeAlias = Annotated[
     Annotated[Window, Tag("<map>")] | Annotated[list[Window], Tag("<list>")],
-    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<map>"),
+    Discriminator(form),
 ]
 
 
@@ -195,19 +187,19 @@ class Sharing(Shape):
 
 TaintWords: TypeAlias = Annotated[
     Annotated[dict[str, Words | None], Tag("<map>")] | Annotated[list[Taint], Tag("<list>")],
-    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<map>"),
+    Discriminator(form),
 ]
 """`key: value:Effect` or `key: Effect`, a list for several effects on one key; or Karpenter's own list."""
 
 Requirements: TypeAlias = Annotated[
     Annotated[dict[str, Constraint[Value] | None], Tag("<map>")] | Annotated[list[Requirement], Tag("<list>")],
-    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<map>"),
+    Discriminator(form),
 ]
 """Any node label and the values it may have; or Karpenter's own list."""
 
 NodeClassWord: TypeAlias = Annotated[
-    Annotated[str, Tag("<text>")] | Annotated[NodeClassWords, Tag("<map>")],
-    Discriminator(lambda value: "<map>" if isinstance(value, dict | Shape) else "<text>"),
+    Annotated[str, Tag("<one>")] | Annotated[NodeClassWords, Tag("<map>")],
+    Discriminator(form),
 ]
 
 
@@ -241,7 +233,7 @@ class PoolWords(Shape):
     capacity: Annotated[
         Annotated[Literal["on-demand", "spot", "reserved", "any"], Tag("<one>")]
         | Annotated[list[Capacity], Tag("<list>")],
-        Discriminator(lambda value: "<list>" if isinstance(value, list) else "<one>"),
+        Discriminator(form),
     ] | None = None
     """How machines are bought; on-demand unless said. Karpenter always tries reserved, spot, on-demand
     in this order. `any` says nothing to Karpenter, which then prefers spot."""

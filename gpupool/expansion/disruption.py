@@ -1,13 +1,14 @@
 """Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
 
-from gpupool.blueprint.windows import parse_days, parse_hours
-from gpupool.expansion.budgets import Budget, Window, WindowError, compile_budgets
+from gpupool.blueprint.windows import Window, parse_days, parse_hours
+from gpupool.expansion.budgets import Budget
+from gpupool.expansion.windows import WindowError, compile_budgets
 from gpupool.expansion.durations import karpenters as karpenters_duration
 from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding
 from gpupool.karpenter.scalars import Reason
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, plain, text_at, tree
+from gpupool.yamlio.nodes import Node, find, items, leaf, listing, text_at, tree
 
 ALL_REASONS: tuple[Reason, ...] = ("Underutilized", "Empty", "Drifted")
 _WINDOW_REASONS = frozenset({"Underutilized", "Drifted"})
@@ -71,12 +72,26 @@ def _window(said: Node, kind: str, target: Target) -> Window:
         raise Problem("GP0063", "a window needs a time zone", said, fix)
     days, hours, nodes = find(said, "days"), find(said, "hours"), find(said, "nodes")
     return Window(
-        days=_read(parse_days, days) if days is not None else parse_days("daily"),
-        hours=_read(parse_hours, hours) if hours is not None else None,
+        days=_days(days) if days is not None else parse_days("daily"),
+        hours=_hours(hours) if hours is not None else None,
         nodes=str(nodes.value) if nodes is not None else _WINDOW_NODES[kind],
         reasons=_reasons(find(said, "reasons")),
         timezone=zone,
     )
+
+
+def _days(said: Node) -> frozenset[int]:
+    try:
+        return parse_days([str(item.value) for item in items(said)] or str(said.value))
+    except ValueError as problem:
+        raise Problem("GP0064", str(problem), said) from None
+
+
+def _hours(said: Node) -> tuple[int, int]:
+    try:
+        return parse_hours(str(said.value))
+    except ValueError as problem:
+        raise Problem("GP0064", str(problem), said) from None
 
 
 def _reasons(said: Node | None) -> frozenset[str]:

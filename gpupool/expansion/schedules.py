@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from gpupool.expansion.week import DAY
 
@@ -11,6 +11,8 @@ ALL_MONTHS = frozenset(range(1, 13))
 ALL_DAYS = frozenset(range(7))
 
 _Rectangle: TypeAlias = tuple[frozenset[int], frozenset[int]]
+_T = TypeVar("_T")
+_Key = TypeVar("_Key", tuple[int, int], list[int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,5 +80,5 @@ def _ranges(numbers: Iterable[int]) -> str:
     return ",".join(parts)
 
 
-def _grouped[T, K](items: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, Iterable[T]]]:
+def _grouped(items: Iterable[_T], key: Callable[[_T], _Key]) -> Iterator[tuple[_Key, Iterable[_T]]]:
     return groupby(sorted(items, key=key), key)

@@ -84,7 +84,9 @@ def regimes(zones: tuple[str, ...]) -> tuple[Regime, ...]:
     cuts = sorted({begin for rule in rules for begin, _, _ in rule} | {rules[0][-1][1]})
     spells: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for begin, end in pairwise(cuts):
-        offsets = tuple(next(offset for start, stop, offset in rule if start <= begin < stop) for rule in rules)
+        offsets = tuple(
+            next(offset for start, stop, offset in rule if start <= begin < stop) for rule in rules
+        )
         spells.setdefault(offsets, []).append((begin, end))
     return tuple(Regime(offsets, tuple(spells[offsets])) for offsets in sorted(spells))
 
@@ -155,7 +157,11 @@ def nearest_timezones(name: str) -> tuple[str, ...]:
     """Give up to three names that look like this one, as a whole or in the city; best first."""
     wanted = name.strip().lower().replace(" ", "_")
     whole = {known.lower(): known for known in sorted(timezone_names())}
-    city = {known.lower().rpartition("/")[2]: known for known in sorted(timezone_names(), reverse=True) if "/" in known}
+    city = {
+        known.lower().rpartition("/")[2]: known
+        for known in sorted(timezone_names(), reverse=True)
+        if "/" in known
+    }
     found = [whole[match] for match in get_close_matches(wanted, whole, n=2, cutoff=0.8)]
     found += [city[match] for match in get_close_matches(wanted.rpartition("/")[2], city, n=2, cutoff=0.8)]
     return tuple(dict.fromkeys(found))[:3]

@@ -5,8 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from gpupool.karpenter.scalars import LabelValue
-from gpupool.karpenter.shape import KarpenterShape
-from gpupool.shapes.base import Matching, Text
+from gpupool.shapes.base import Matching, Shape, Text
 
 _NAME_PART = r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"
 _DNS = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
@@ -31,7 +30,7 @@ AnnotationKey: TypeAlias = Annotated[
 ]
 
 
-class ObjectMeta(KarpenterShape):
+class ObjectMeta(Shape):
     """The name, labels and annotations of an object."""
 
     name: ObjectName

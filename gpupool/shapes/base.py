@@ -50,7 +50,22 @@ class Matching:
         return text
 
 
+def form(value: object) -> str:
+    """Tell a map, a list and a single value apart, as the tag of a union's branch.
+
+    The tags stand in brackets, so that none is ever a key in a file.
+    """
+    if isinstance(value, dict | BaseModel):
+        return "<map>"
+    return "<list>" if isinstance(value, list) else "<one>"
+
+
+def number_or_text(value: object) -> str:
+    """Tell a number from a text, as the tag of a union's branch."""
+    return "<number>" if isinstance(value, int | float) else "<text>"
+
+
 Flag: TypeAlias = StrictBool
 Whole: TypeAlias = StrictInt
-Text: TypeAlias = Annotated[str, "text"]
+Text: TypeAlias = str
 NonEmpty: TypeAlias = Annotated[str, Matching(r".", "a text that is not empty")]

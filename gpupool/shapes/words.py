@@ -29,6 +29,8 @@ _KINDS = {
     "float_type": "a number",
 }
 
+_TAGS = {"<one>": "a text", "<text>": "a text", "<number>": "a number", "<list>": "a list", "<map>": "a map"}
+
 
 def findings(error: ValidationError, node: Node, model: type[BaseModel]) -> Iterator[Finding]:
     """Say each mistake that pydantic found in `node`, read as a `model`, in human words."""
@@ -92,6 +94,8 @@ def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Findi
         return Finding(MISSING, f"`{missing}` is missing{_inside(name)}", here.key or here.at, path=name)
     if kind in _KINDS:
         return _wrong_kind(_KINDS[kind], here, path)
+    if kind == "union_tag_invalid":
+        return _wrong_kind(" or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), here, path)
     message, fix = _value_words(kind, context, details)
     at = here.at if whole else here.key or here.at
     return Finding(WRONG_VALUE, f"`{name}`: {message}", at, fix, path=name)

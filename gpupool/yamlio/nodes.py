@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -46,3 +47,53 @@ def plain(node: Node) -> Plain:
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value
+
+
+def mapping(node: Node | None) -> dict[str, Node]:
+    """Give the Nodes in a map by key; nothing where there is no map."""
+    return node.value if node is not None and isinstance(node.value, dict) else {}
+
+
+def items(node: Node | None) -> list[Node]:
+    """Give the Nodes in a list; nothing where there is no list."""
+    return node.value if node is not None and isinstance(node.value, list) else []
+
+
+def find(node: Node | None, *path: str) -> Node | None:
+    """Follow keys into maps; None where one is missing."""
+    for key in path:
+        node = mapping(node).get(key)
+    return node
+
+
+def text_at(node: Node | None, *path: str) -> str:
+    """Give the text at a path of keys; the empty text where there is none."""
+    found = find(node, *path)
+    return found.value if found is not None and isinstance(found.value, str) else ""
+
+
+def leaf(value: Scalar, cause: Node, note: str = "") -> Node:
+    """Make a scalar that is there because of `cause`, and keep its place and history."""
+    return Node(value, cause.at, cause.key, None, cause.previous, note or cause.note)
+
+
+def listing(nodes: list[Node], cause: Node) -> Node:
+    """Make a list that is there because of `cause`."""
+    return Node(nodes, cause.at, cause.key, note=cause.note)
+
+
+def tree(parts: dict[str, Node | None], cause: Node) -> Node:
+    """Make a map of the parts that are there, because of `cause`."""
+    return Node({key: part for key, part in parts.items() if part is not None}, cause.at, cause.key)
+
+
+def leaves(node: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Node]]:
+    """Give each leaf of a body with its path; an empty list or map is a leaf too."""
+    if isinstance(node.value, dict) and node.value:
+        for key, item in node.value.items():
+            yield from leaves(item, (*path, key))
+    elif isinstance(node.value, list) and node.value:
+        for index, item in enumerate(node.value):
+            yield from leaves(item, (*path, index))
+    else:
+        yield path, node

@@ -5,11 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from gpupool.karpenter.scalars import Int64, VolumeSize, VolumeType
-from gpupool.karpenter.shape import KarpenterShape
-from gpupool.shapes.base import Flag, Text, Whole
+from gpupool.shapes.base import Flag, Shape, Text, Whole
 
 
-class BlockDevice(KarpenterShape):
+class BlockDevice(Shape):
     """An EBS volume. It needs a size or a snapshot."""
 
     delete_on_termination: Flag | None = None
@@ -40,7 +39,7 @@ class BlockDevice(KarpenterShape):
     """Kind of EBS volume; `gp3` is the common choice."""
 
 
-class BlockDeviceMapping(KarpenterShape):
+class BlockDeviceMapping(Shape):
     """A volume and the device it appears as.
 
     Setting any mapping drops all of the image family's own, so name every volume that the node needs.

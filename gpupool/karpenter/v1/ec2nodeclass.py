@@ -6,7 +6,6 @@ from pydantic import Field
 
 from gpupool.karpenter.meta import ObjectMeta
 from gpupool.karpenter.scalars import AMIFamily, Count, VolumeType
-from gpupool.karpenter.shape import KarpenterShape
 from gpupool.karpenter.v1.blockdevice import BlockDevice, BlockDeviceMapping
 from gpupool.karpenter.v1.instanceoptions import (
     ConnectionTracking,
@@ -22,7 +21,7 @@ from gpupool.karpenter.v1.selectorterms import (
     SecurityGroupSelectorTerm,
     SubnetSelectorTerm,
 )
-from gpupool.shapes.base import Flag, Since, Text
+from gpupool.shapes.base import Flag, Shape, Since, Text
 
 __all__ = [
     "AMISelectorTerm",
@@ -55,7 +54,7 @@ CapacityReservationSelectorTerms: TypeAlias = Annotated[
 ]
 
 
-class EC2NodeClassFields(KarpenterShape):
+class EC2NodeClassFields(Shape):
     """Every field of an EC2NodeClass but the three lists that it can't do without.
 
     Unless a field says otherwise, changing it replaces all nodes of all pools that use the class.
@@ -155,7 +154,7 @@ class EC2NodeClassSpec(EC2NodeClassFields):
     """Which security groups nodes have, 1 to 30 terms; one group more or less replaces all nodes."""
 
 
-class EC2NodeClass(KarpenterShape):
+class EC2NodeClass(Shape):
     """A whole EC2NodeClass object."""
 
     api_version: Literal["karpenter.k8s.aws/v1"] = "karpenter.k8s.aws/v1"

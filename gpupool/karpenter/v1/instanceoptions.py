@@ -5,11 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gpupool.karpenter.scalars import Count, Switch
-from gpupool.karpenter.shape import KarpenterShape
-from gpupool.shapes.base import Whole
+from gpupool.shapes.base import Shape, Whole
 
 
-class MetadataOptions(KarpenterShape):
+class MetadataOptions(Shape):
     """The instance metadata service (IMDS)."""
 
     http_endpoint: Switch | None = None
@@ -25,7 +24,7 @@ class MetadataOptions(KarpenterShape):
     """Whether a session token (IMDSv2) is demanded; absent means `required`."""
 
 
-class NetworkInterface(KarpenterShape):
+class NetworkInterface(Shape):
     """One network interface of the instance. Card 0, device 0 has to be there, as `interface`."""
 
     network_card_index: Count
@@ -38,7 +37,7 @@ class NetworkInterface(KarpenterShape):
     """`interface` carries IP traffic, `efa-only` carries EFA and no IP address; one of these per card."""
 
 
-class ConnectionTracking(KarpenterShape):
+class ConnectionTracking(Shape):
     """How long idle connections stay in the security groups' memory, in seconds; one at least."""
 
     tcp_established_timeout: Annotated[Whole, Field(ge=60, le=432000)] | None = None
@@ -51,7 +50,7 @@ class ConnectionTracking(KarpenterShape):
     """Seconds for UDP flows in one direction or with a single answer, 30 to 60."""
 
 
-class CPUOptions(KarpenterShape):
+class CPUOptions(Shape):
     """Options of the instance's CPU."""
 
     nested_virtualization: Switch | None = None

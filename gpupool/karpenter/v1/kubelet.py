@@ -12,13 +12,12 @@ from gpupool.karpenter.scalars import (
     Quantity,
     ReservedResource,
 )
-from gpupool.karpenter.shape import KarpenterShape
-from gpupool.shapes.base import Flag, Text, Whole
+from gpupool.shapes.base import Flag, Shape, Text, Whole
 
 Percent: TypeAlias = Annotated[Whole, Field(ge=0, le=100)]
 
 
-class KubeletConfiguration(KarpenterShape):
+class KubeletConfiguration(Shape):
     """Kubelet settings of the nodes, and what Karpenter reckons with when it sizes them.
 
     A node class of family Custom passes none of it to the node, so say it again in `userData` there.

@@ -27,8 +27,7 @@ from gpupool.karpenter.scalars import (
     TaintValue,
     Weight,
 )
-from gpupool.karpenter.shape import KarpenterShape
-from gpupool.shapes.base import Since, Text
+from gpupool.shapes.base import Shape, Since, Text
 
 __all__ = [
     "Budget",
@@ -47,7 +46,7 @@ __all__ = [
 ]
 
 
-class Requirement(KarpenterShape):
+class Requirement(Shape):
     """One condition on a label of the machines that a pool may use.
 
     Upstream: NodeSelectorRequirementWithMinValues.
@@ -76,7 +75,7 @@ class Requirement(KarpenterShape):
     """
 
 
-class Taint(KarpenterShape):
+class Taint(Shape):
     """A mark on a node that keeps pods away which do not tolerate it."""
 
     key: TaintKey
@@ -92,7 +91,7 @@ class Taint(KarpenterShape):
     """Moment the taint was set; Kubernetes' own field, of no use in a template."""
 
 
-class NodeClassReference(KarpenterShape):
+class NodeClassReference(Shape):
     """Which node class gives the nodes their AMI, network, disks and role."""
 
     group: ApiGroup
@@ -111,7 +110,7 @@ class NodeClassReference(KarpenterShape):
 Requirements: TypeAlias = Annotated[list[Requirement], Field(max_length=100)]
 
 
-class NodeClaimTemplateSpec(KarpenterShape):
+class NodeClaimTemplateSpec(Shape):
     """What each node of a pool is made from."""
 
     node_class_ref: NodeClassReference
@@ -148,7 +147,7 @@ class NodeClaimTemplateSpec(KarpenterShape):
     """
 
 
-class NodeClaimTemplateMetadata(KarpenterShape):
+class NodeClaimTemplateMetadata(Shape):
     """Labels and annotations that every node of a pool gets. Upstream: ObjectMeta."""
 
     labels: Annotated[dict[Text, LabelValue], Field(max_length=100)] | None = None
@@ -158,7 +157,7 @@ class NodeClaimTemplateMetadata(KarpenterShape):
     """Node annotations. A change replaces all nodes."""
 
 
-class NodeClaimTemplate(KarpenterShape):
+class NodeClaimTemplate(Shape):
     """The template of a pool's nodes."""
 
     metadata: NodeClaimTemplateMetadata | None = None
@@ -168,7 +167,7 @@ class NodeClaimTemplate(KarpenterShape):
     """Machines, taints, lifetime."""
 
 
-class Budget(KarpenterShape):
+class Budget(Shape):
     """How many nodes Karpenter may take down at once; the strictest budget in force counts.
 
     Budgets bind consolidation and drift. Expiry, spot interruption, node repair and deletion by
@@ -200,7 +199,7 @@ class Budget(KarpenterShape):
 Budgets: TypeAlias = Annotated[list[Budget], Field(max_length=50)]
 
 
-class Disruption(KarpenterShape):
+class Disruption(Shape):
     """When Karpenter may take nodes away of its own accord. Changing it never replaces nodes."""
 
     consolidate_after: DurationOrNever
@@ -220,7 +219,7 @@ class Disruption(KarpenterShape):
     """Brakes on voluntary disruption, at most 50; absent means one of `10%`, an empty list means no brake."""
 
 
-class NodePoolSpec(KarpenterShape):
+class NodePoolSpec(Shape):
     """What a NodePool asks for."""
 
     template: NodeClaimTemplate
@@ -250,7 +249,7 @@ class NodePoolSpec(KarpenterShape):
     """
 
 
-class NodePool(KarpenterShape):
+class NodePool(Shape):
     """A whole NodePool object."""
 
     api_version: Literal["karpenter.sh/v1"] = "karpenter.sh/v1"

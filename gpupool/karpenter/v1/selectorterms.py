@@ -13,11 +13,10 @@ from gpupool.karpenter.scalars import (
     SelectorTags,
     SubnetID,
 )
-from gpupool.karpenter.shape import KarpenterShape
-from gpupool.shapes.base import Text
+from gpupool.shapes.base import Shape, Text
 
 
-class AMISelectorTerm(KarpenterShape):
+class AMISelectorTerm(Shape):
     """One way to find machine images; several terms are alternatives."""
 
     alias: Annotated[str, Field(max_length=30)] | None = None
@@ -44,7 +43,7 @@ class AMISelectorTerm(KarpenterShape):
     """Name or ARN of the SSM parameter that holds the image id."""
 
 
-class SubnetSelectorTerm(KarpenterShape):
+class SubnetSelectorTerm(Shape):
     """One way to find subnets; several terms are alternatives. The zones of a pool come from here."""
 
     tags: SelectorTags | None = None
@@ -57,7 +56,7 @@ class SubnetSelectorTerm(KarpenterShape):
     """One subnet by its id; no tags beside it."""
 
 
-class SecurityGroupSelectorTerm(KarpenterShape):
+class SecurityGroupSelectorTerm(Shape):
     """One way to find security groups; a node gets all that any term finds."""
 
     tags: SelectorTags | None = None
@@ -73,7 +72,7 @@ class SecurityGroupSelectorTerm(KarpenterShape):
     """One group by its name (not its `Name` tag); no other word beside it."""
 
 
-class CapacityReservationSelectorTerm(KarpenterShape):
+class CapacityReservationSelectorTerm(Shape):
     """One way to find capacity reservations and Capacity Blocks; several terms are alternatives."""
 
     tags: SelectorTags | None = None
@@ -89,7 +88,7 @@ class CapacityReservationSelectorTerm(KarpenterShape):
     """Whether any instance that matches uses the reservation (`open`) or only one naming it (`targeted`)."""
 
 
-class PlacementGroupSelector(KarpenterShape):
+class PlacementGroupSelector(Shape):
     """The placement group that nodes are launched into; by name or by id, not both."""
 
     name: Annotated[str, Field(min_length=1)] | None = None

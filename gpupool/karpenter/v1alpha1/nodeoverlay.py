@@ -6,11 +6,10 @@ from pydantic import Field
 
 from gpupool.karpenter.meta import ObjectMeta
 from gpupool.karpenter.scalars import Amount, Operator, Price, PriceAdjustment, RequirementKey
-from gpupool.karpenter.shape import KarpenterShape
-from gpupool.shapes.base import Since, Text, Whole
+from gpupool.shapes.base import Shape, Since, Text, Whole
 
 
-class NodeSelectorRequirement(KarpenterShape):
+class NodeSelectorRequirement(Shape):
     """One condition on the machines that an overlay is for."""
 
     key: RequirementKey
@@ -26,7 +25,7 @@ class NodeSelectorRequirement(KarpenterShape):
 OverlayWeight: TypeAlias = Annotated[Whole, Field(ge=1, le=10000)]
 
 
-class NodeOverlaySpec(KarpenterShape):
+class NodeOverlaySpec(Shape):
     """Which machines an overlay is for, and what it says of them."""
 
     requirements: Annotated[list[NodeSelectorRequirement], Field(max_length=100)]
@@ -52,7 +51,7 @@ class NodeOverlaySpec(KarpenterShape):
     """Which of several overlays wins, 1 to 10000, higher first; absent counts as 0."""
 
 
-class NodeOverlay(KarpenterShape):
+class NodeOverlay(Shape):
     """A whole NodeOverlay object; it does nothing unless the feature gate NodeOverlay is on."""
 
     api_version: Annotated[Literal["karpenter.sh/v1alpha1"], Since("1.7", gate="NodeOverlay")] = (

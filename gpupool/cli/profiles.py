@@ -1,0 +1,16 @@
+"""`gpupool profiles`: which profiles there are, and what one sets and why."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+
+def profiles(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A profile's name, or the path of your own.")] = None,
+) -> None:
+    """List the profiles, or show what one sets and why."""
+    from gpupool.profiles.shown import show, show_all
+    from gpupool.reports import profiles as report
+
+    sys.stdout.write(report.listing(show_all()) if name is None else report.page(show(name)))

@@ -1,0 +1,142 @@
+"""What a person must know about a compiled window: the months in which it takes the safe side, and why."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gpupool.blueprint.windows import DAY_NAMES, Window
+from gpupool.expansion.budgets import Cause
+from gpupool.expansion.schedules import ALL_DAYS, Stretch
+from gpupool.expansion.timezones import has_dated_changes, regimes
+from gpupool.expansion.week import DAY, NEVER, stretch
+
+_MONTH_NAMES = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_DURATIONS = {30: "half an hour", 60: "an hour", 120: "two hours"}
+
+_DaysOfMonth: TypeAlias = dict[int, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that is not wrong, but worth knowing."""
+
+    cause: Cause
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Occurrence:
+    """The window of one local day, as one of the zone's offsets puts it into the UTC week."""
+
+    day: int
+    offset: int
+    minutes: int
+    months: frozenset[int]
+
+
+def protect_notes(cause: Cause, window: Window) -> Iterator[Note]:
+    """Say when more is protected than the words ask for."""
+    if window.days == ALL_DAYS and window.length == DAY:
+        return
+    changing: _DaysOfMonth = {}
+    for month, day, occurrences in _by_month_and_day(window):
+        if len(occurrences) > 1:
+            changing[month] = changing.get(month, frozenset()) | {day}
+    if changing:
+        what = "days" if window.hours is None else "hours"
+        yield Note(
+            cause,
+            f"in {_when(changing, window)} the protected {what} are {_shift(window)} longer, because {_why(window)}; "
+            "the hours before and after the change are both protected",
+        )
+    yield from _dated(cause, window)
+
+
+def maintenance_notes(cause: Cause, window: Window, closed: Iterable[Stretch]) -> Iterator[Note]:
+    """Say when less is open than the words ask for; `closed` is what its budgets close."""
+    closed_in = _closed_in(closed)
+    shorter: _DaysOfMonth = {}
+    shut: _DaysOfMonth = {}
+    for month, day, occurrences in _by_month_and_day(window):
+        if not any(each.minutes & closed_in[month] for each in occurrences):
+            continue
+        found = shorter if any(each.minutes & ~closed_in[month] for each in occurrences) else shut
+        found[month] = found.get(month, frozenset()) | {day}
+    if shorter:
+        yield Note(
+            cause,
+            f"in {_when(shorter, window)} this window is {_shift(window)} shorter, because {_why(window)}; "
+            "only the hours inside it before and after the change are open",
+        )
+    if shut:
+        yield Note(
+            cause,
+            f"in {_when(shut, window)} this window stays shut, because {_why(window)}, and it has no minute "
+            f"in common before and after the change; one longer than {_shift(window)} has",
+        )
+    yield from _dated(cause, window)
+
+
+def _closed_in(closed: Iterable[Stretch]) -> dict[int, int]:
+    """Give the minutes of the week that are closed in each month."""
+    months = dict.fromkeys(range(1, 13), NEVER)
+    for each in closed:
+        minutes = stretch(each.start, each.length)
+        for month in each.months:
+            months[month] |= minutes
+    return months
+
+
+def _by_month_and_day(window: Window) -> Iterator[tuple[int, int, list[_Occurrence]]]:
+    occurrences = list(_occurrences(window))
+    for month in range(1, 13):
+        for day in sorted(window.days):
+            yield month, day, [each for each in occurrences if each.day == day and month in each.months]
+
+
+def _occurrences(window: Window) -> Iterator[_Occurrence]:
+    for regime in regimes((window.timezone,)):
+        for day in window.days:
+            start = day * DAY + window.start - regime.offsets[0]
+            minutes = stretch(start, window.length)
+            yield _Occurrence(day, regime.offsets[0], minutes, regime.months(start, window.length))
+
+
+def _when(days_of_month: _DaysOfMonth, window: Window) -> str:
+    """Give `March and November`, and the days where not all of the window's days are meant."""
+    months_of_days: dict[frozenset[int], list[str]] = {}
+    for month, days in sorted(days_of_month.items()):
+        months_of_days.setdefault(days, []).append(_MONTH_NAMES[month - 1])
+    phrases = [
+        _listed(months)
+        + ("" if days == window.days else f" on {_listed(f'{DAY_NAMES[day]}s' for day in sorted(days))}")
+        for days, months in sorted(months_of_days.items(), key=lambda each: -len(each[0]))
+    ]
+    return ", and in ".join(phrases)
+
+
+def _listed(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _shift(window: Window) -> str:
+    offsets = [regime.offsets[0] for regime in regimes((window.timezone,))]
+    minutes = max(offsets) - min(offsets)
+    return _DURATIONS.get(minutes, f"{minutes} minutes")
+
+
+def _why(window: Window) -> str:
+    return f"the clocks in {window.timezone} change then and a UTC schedule cannot name the day"
+
+
+def _dated(cause: Cause, window: Window) -> Iterator[Note]:
+    if has_dated_changes(window.timezone):
+        yield Note(
+            cause,
+            f"the clocks in {window.timezone} also change on dates that are not the same every year; until they "
+            "change back, this window comes earlier or later than the local time says",
+        )

@@ -1,0 +1,199 @@
+"""Disruption windows in local time compiled to UTC budgets whose minimum does what the words say.
+
+Karpenter's budgets only restrict. A `protect` window is a budget while it lasts. A `maintenance` window
+is what a budget of 0 leaves open, below a cap. Where daylight saving moves the hours, a month in which
+the clocks change gets the safe side: protected at the hours before and after the change, open for
+maintenance only at those that both have.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from operator import and_, or_
+from typing import TypeAlias
+
+from gpupool.blueprint.windows import REASONS, Window
+from gpupool.expansion.budgets import (
+    MOST_BUDGETS,
+    Budget,
+    Cause,
+    CompiledBudget,
+    joined,
+    without_owned,
+    written_reasons,
+)
+from gpupool.expansion.schedules import ALL_DAYS, Stretch, schedules
+from gpupool.expansion.timezones import Regime, UnknownTimezoneError, regimes
+from gpupool.expansion.week import DAY, NEVER, WEEK, inverse, stretch, stretches
+from gpupool.expansion.window_notes import Note, maintenance_notes, protect_notes
+
+_Group: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+
+
+class WindowError(Exception):
+    """A window that cannot be compiled: its place, what is wrong, and what to do."""
+
+    def __init__(self, cause: Cause, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.message = message
+        self.fix = fix
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The budgets of a NodePool and what there is to know about them."""
+
+    budgets: tuple[CompiledBudget, ...]
+    notes: tuple[Note, ...]
+
+
+def compile_budgets(
+    own: Sequence[Budget] | None, protect: Sequence[Window], maintenance: Sequence[Window]
+) -> Compiled:
+    """Compile windows to budgets that stand beside the pool's own ones.
+
+    For its reasons, maintenance speaks alone: always-on budgets on them are dropped. Where windows
+    overlap, the smaller number counts, as always with Karpenter. `own` is None where the blueprint has
+    no budgets: then Karpenter's implicit 10% is written out beside any window. Without windows, `own`
+    comes back as it is, and None as nothing.
+
+    Raises WindowError for an unknown time zone, and for more budgets than a NodePool takes.
+    """
+    return _compiled(None if own is None else tuple(own), tuple(protect), tuple(maintenance))
+
+
+@lru_cache(maxsize=1024)
+def _compiled(
+    own: tuple[Budget, ...] | None, protect: tuple[Window, ...], maintenance: tuple[Window, ...]
+) -> Compiled:
+    windows: list[tuple[Cause, Window]] = [
+        (("protect", index), window) for index, window in enumerate(protect)
+    ]
+    windows += [(("maintenance", index), window) for index, window in enumerate(maintenance)]
+    for cause, window in windows:
+        _check_timezone(cause, window)
+    owned = frozenset[str]().union(*(window.reasons for window in maintenance))
+    budgets = [*without_owned(own, owned)] if windows or own else []
+    budgets += joined(
+        each for cause, window in windows if cause[0] == "protect" for each in _during(cause, window)
+    )
+    groups = _groups(maintenance)
+    budgets += joined(each for group in groups for each in _caps(group, maintenance))
+    budgets += joined(each for group in groups for each in _closures(group, maintenance))
+    _check_count(budgets)
+    return Compiled(tuple(budgets), tuple(_notes(protect, maintenance, groups)))
+
+
+def _check_timezone(cause: Cause, window: Window) -> None:
+    try:
+        regimes((window.timezone,))
+    except UnknownTimezoneError as error:
+        names = " or ".join(f"`{name}`" for name in error.nearest)
+        fix = f"did you mean {names}?" if names else "write a name such as `America/New_York` or `UTC`"
+        raise WindowError(cause, str(error), fix) from error
+
+
+def _check_count(budgets: list[CompiledBudget]) -> None:
+    """Name the first window that no longer fits."""
+    beyond = [each.cause for each in budgets[MOST_BUDGETS:]]
+    windows = [each.cause for each in budgets if each.cause[0] in {"protect", "maintenance"}]
+    if not beyond or not windows:
+        return
+    cause = next((each for each in beyond if each in windows), windows[-1])
+    message = (
+        f"budgets and windows together become {len(budgets)} budgets, and a NodePool takes {MOST_BUDGETS}"
+    )
+    raise WindowError(cause, message, "use fewer windows, or windows with the same hours on several days")
+
+
+def _during(cause: Cause, window: Window) -> Iterator[CompiledBudget]:
+    """Give the budgets that hold while a window lasts."""
+    if not window.reasons:
+        return
+    reasons = written_reasons(window.reasons)
+    if window.days == ALL_DAYS and window.length == DAY:
+        yield CompiledBudget(Budget(window.nodes, reasons), cause)
+        return
+    for schedule, length in schedules(_occurrences(window)):
+        yield CompiledBudget(Budget(window.nodes, reasons, schedule, length), cause)
+
+
+def _occurrences(window: Window) -> Iterator[Stretch]:
+    for regime in regimes((window.timezone,)):
+        for day in window.days:
+            start = (day * DAY + window.start - regime.offsets[0]) % WEEK
+            if months := regime.months(start, window.length):
+                yield Stretch(start, window.length, months)
+
+
+def _groups(maintenance: tuple[Window, ...]) -> list[_Group]:
+    """Put together the reasons that the same windows name: the windows' places, and the reasons."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for reason in REASONS:
+        places = tuple(index for index, window in enumerate(maintenance) if reason in window.reasons)
+        if places:
+            groups.setdefault(places, []).append(reason)
+    return [(places, tuple(reasons)) for places, reasons in groups.items()]
+
+
+def _caps(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
+    """Give the caps inside the windows; one that all share may hold outside too, where nothing goes."""
+    places, reasons = group
+    numbers = {maintenance[place].nodes for place in places}
+    if len(numbers) == 1:
+        yield CompiledBudget(Budget(numbers.pop(), written_reasons(reasons)), ("maintenance", places[0]))
+        return
+    for place in places:
+        window = maintenance[place]
+        capped = Window(window.days, window.hours, window.nodes, frozenset(reasons), window.timezone)
+        yield from _during(("maintenance", place), capped)
+
+
+def _closures(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
+    """Give the budgets of 0 outside the windows."""
+    places, reasons = group
+    for schedule, length in schedules(_closed(tuple(maintenance[place] for place in places))):
+        budget = Budget("0", written_reasons(reasons), schedule, length)
+        yield CompiledBudget(budget, ("maintenance", places[0]))
+
+
+def _closed(windows: tuple[Window, ...]) -> Iterator[Stretch]:
+    """Give what lies outside all the windows: what does so all year, then the edges that move.
+
+    Only the edges need months. They are short, so none of them reaches far into the next month.
+    """
+    zones = tuple(dict.fromkeys(window.timezone for window in windows))
+    closed = {regime: inverse(_open(windows, zones, regime)) for regime in regimes(zones)}
+    always = reduce(and_, closed.values())
+    yield from (Stretch(start, length) for start, length in stretches(always))
+    for regime, minutes in closed.items():
+        for start, length in stretches(minutes & ~always):
+            if months := regime.months(start, length):
+                yield Stretch(start, length, months)
+
+
+def _open(windows: Iterable[Window], zones: tuple[str, ...], regime: Regime) -> int:
+    """Give the UTC minutes of the week inside any window while these offsets hold."""
+    return reduce(
+        or_,
+        (
+            stretch(day * DAY + window.start - regime.offsets[zones.index(window.timezone)], window.length)
+            for window in windows
+            for day in window.days
+        ),
+        NEVER,
+    )
+
+
+def _notes(
+    protect: tuple[Window, ...], maintenance: tuple[Window, ...], groups: list[_Group]
+) -> Iterator[Note]:
+    for index, window in enumerate(protect):
+        yield from protect_notes(("protect", index), window)
+    found: dict[Note, None] = {}
+    for places, _ in groups:
+        closed = tuple(_closed(tuple(maintenance[place] for place in places)))
+        for place in places:
+            found |= dict.fromkeys(maintenance_notes(("maintenance", place), maintenance[place], closed))
+    yield from sorted(found, key=lambda note: note.cause)

@@ -1,0 +1,92 @@
+"""Put rendered files into a folder, whole or not at all for each file, and touch nothing else."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from gpupool.errors import InputError
+from gpupool.findings import Finding, Location
+from gpupool.rendering.render import MARK
+
+_IN_THE_WAY = "GP0080"
+
+
+def write(files: Mapping[str, str], folder: Path, name: str) -> None:
+    """Make `folder` hold exactly `files` of the blueprint `name`, beside whatever else is in it.
+
+    Files that an earlier render of the same blueprint left and that are no longer made are removed.
+
+    Raises:
+        InputError: before anything is written, where a file that gpupool did not write is in the way.
+    """
+    if in_the_way := list(_in_the_way(files, folder, name)):
+        raise InputError(in_the_way)
+    for path, text in files.items():
+        target = folder / path
+        if not target.is_file() or target.read_bytes() != text.encode():
+            write_whole(target, text)
+    for path in left_over(files, folder, name):
+        (folder / path).unlink()
+
+
+def stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
+    """Give the paths that differ from `files`, are missing, or are left over from an earlier render."""
+    differing = [path for path, text in files.items() if _bytes(folder / path) != text.encode()]
+    return sorted([*differing, *left_over(files, folder, name)])
+
+
+def left_over(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
+    """Give the files of the blueprint `name` in `folder` that it no longer makes."""
+    found = [path.relative_to(folder).as_posix() for path in _yaml_files(folder) if _owner(path) == name]
+    return sorted(path for path in found if path not in files)
+
+
+def _yaml_files(folder: Path) -> Iterator[Path]:
+    """Give the YAML files in the folder and its own subfolders; links are never followed."""
+    for path in sorted(folder.glob("*.yaml")) + sorted(folder.glob("*/*.yaml")):
+        if path.is_file() and not path.is_symlink() and not (path.parent != folder and path.parent.is_symlink()):
+            yield path
+
+
+def _in_the_way(files: Mapping[str, str], folder: Path, name: str) -> Iterator[Finding]:
+    if folder.exists() and not folder.is_dir():
+        yield Finding(_IN_THE_WAY, "this is a file, not a folder", Location(str(folder)), "name another folder")
+        return
+    for parent in sorted({(folder / path).parent for path in files}):
+        if parent != folder and (parent.is_symlink() or (parent.exists() and not parent.is_dir())):
+            message = "gpupool writes into this folder, but it is a link or a file"
+            yield Finding(_IN_THE_WAY, message, Location(str(parent)), "move it away")
+    for path in files:
+        target = folder / path
+        if (target.exists() or target.is_symlink()) and (target.is_symlink() or _owner(target) != name):
+            message = f"this file was not rendered from the blueprint `{name}`, so it is not overwritten"
+            yield Finding(_IN_THE_WAY, message, Location(str(target)), "move it away, or render into another folder")
+
+
+def _owner(path: Path) -> str:
+    """Give the name of the blueprint that a file was rendered from, or an empty text."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(1024).decode("utf-8", "replace").rstrip("\r\n")
+    except OSError:
+        return ""
+    return line.removeprefix(MARK) if line.startswith(MARK) else ""
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Write beside the target and move into place, so that a reader sees the old file or the new one."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

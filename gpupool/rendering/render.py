@@ -1,0 +1,61 @@
+"""Everything that one blueprint renders to: objects, chart values, and the files that hold them."""
+
+from dataclasses import dataclass
+
+from gpupool.expansion.expanded import Expanded
+from gpupool.findings import Finding
+from gpupool.objects import Manifest
+from gpupool.rendering.device_plugin import nvidia_device_plugin
+from gpupool.rendering.manifests import manifests
+from gpupool.rendering.values import Release
+from gpupool.yamlio.nodes import Plain, plain
+from gpupool.yamlio.write import dump, dump_all
+
+MARK = "# Rendered by gpupool from "
+_FOLDERS = {"EC2NodeClass": "ec2nodeclasses", "NodeOverlay": "nodeoverlays", "NodePool": "nodepools"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The rendered objects and chart values of one blueprint."""
+
+    name: str
+    manifests: tuple[Manifest, ...]
+    releases: tuple[Release, ...]
+    findings: tuple[Finding, ...]
+
+    def text(self) -> str:
+        """Give all Kubernetes objects as one stream that `kubectl apply -f -` takes."""
+        return dump_all([plain(manifest.body) for manifest in self.manifests])
+
+    def values_text(self, release: Release) -> str:
+        """Give one chart's values file, with the line that installs it in its head."""
+        return self._marked(release.text(), *release.header())
+
+    def files(self) -> dict[str, str]:
+        """Give the text of every file by its path: one for each object, `kustomization.yaml` and `values/`."""
+        made = {}
+        for manifest in self.manifests:
+            path = f"{_FOLDERS[manifest.ref.kind]}/{manifest.ref.name}.yaml"
+            made[path] = self._marked(dump(plain(manifest.body)))
+        resources: list[Plain] = list(made)
+        made["kustomization.yaml"] = self._marked(dump(_kustomization(resources)))
+        return made | {release.file: self.values_text(release) for release in self.releases}
+
+    def _marked(self, text: str, *comments: str) -> str:
+        return "\n".join([f"{MARK}{self.name}", *(f"# {line}" for line in comments), text])
+
+
+def render(expanded: Expanded) -> Rendered:
+    """Render an expanded blueprint.
+
+    Raises:
+        InputError: where Karpenter's API, or a chart, would refuse what was rendered.
+    """
+    plugin = nvidia_device_plugin(expanded)
+    releases = () if plugin is None else (plugin,)
+    return Rendered(expanded.name, manifests(expanded), releases, expanded.findings)
+
+
+def _kustomization(resources: list[Plain]) -> Plain:
+    return {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}

@@ -1,0 +1,56 @@
+"""A chart's release: where it comes from, where it goes, and the values gpupool wrote for it."""
+
+from dataclasses import dataclass
+
+from gpupool.helm.releases import Chart
+from gpupool.yamlio.nodes import Node, plain, text_at
+from gpupool.yamlio.write import dump
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One chart with its values."""
+
+    chart: str
+    repository: str
+    version: str
+    name: str
+    namespace: str
+    values: Node
+
+    @property
+    def file(self) -> str:
+        """The values file's path inside the rendered folder."""
+        return f"values/{self.chart}.yaml"
+
+    def header(self) -> tuple[str, ...]:
+        """Give the comment lines of the values file: what it is for, and the line that installs it."""
+        where = (self.chart, "--repo", self.repository)
+        if self.repository.startswith("oci://"):
+            where = (f"{self.repository.rstrip('/')}/{self.chart}",)
+        command = (
+            "helm", "upgrade", "--install", self.name, *where, "--version", self.version,
+            "--namespace", self.namespace, *(() if self.namespace == "kube-system" else ("--create-namespace",)),
+            "--values", self.file,
+        )  # fmt: skip
+        return (f"Chart {self.chart} {self.version}, namespace {self.namespace}", " ".join(command))
+
+    def text(self) -> str:
+        """Give the values as YAML."""
+        return dump(plain(self.values))
+
+
+def release(chart: Chart, said: Node | None, values: Node) -> Release:
+    """Give a chart's release as the blueprint's `stack` says, or as the chart's own defaults are."""
+
+    def word(key: str, default: str) -> str:
+        return text_at(said, key) or default
+
+    return Release(
+        chart=chart.name,
+        repository=word("repository", chart.repository),
+        version=word("version", chart.version),
+        name=word("release", chart.release),
+        namespace=word("namespace", chart.namespace),
+        values=values,
+    )

@@ -1,0 +1,78 @@
+"""JSON Schema with the docstring under each field as its description, for editors and reference pages.
+
+The docstrings are read from the source only when a schema is asked for: pydantic's own way reads
+them whenever a model is imported, which every command would pay for.
+"""
+
+import ast
+import inspect
+import sys
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import ModelSchema
+
+from gpupool.shapes.base import Since
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Give a model's JSON Schema, every field described."""
+    return {"$schema": DIALECT, **model.model_json_schema(schema_generator=_Described)}
+
+
+def field_docs(model: type[BaseModel]) -> dict[str, str]:
+    """Give the docstring of each field of a model by its Python name; a subclass' word wins."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, BaseModel) and base is not BaseModel:
+            found |= _docs_in_module(base.__module__).get(base.__qualname__, {})
+    since = {name: _since(model, name) for name in model.model_fields}
+    return {name: f"{doc} {since[name]}".strip() for name, doc in found.items() if name in since}
+
+
+class _Described(GenerateJsonSchema):
+    """Pydantic's generator, plus each field's docstring."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        made = super().model_schema(schema)
+        model: type[BaseModel] = schema["cls"]
+        docs = field_docs(model)
+        for name, field in model.model_fields.items():
+            described = made.get("properties", {}).get(field.alias or name)
+            if described is not None and name in docs:
+                described["description"] = docs[name]
+                described.pop("title", None)
+                if described.get("default", 0) is None:
+                    del described["default"]
+        return made
+
+
+def _since(model: type[BaseModel], name: str) -> str:
+    for mark in model.model_fields[name].metadata:
+        if isinstance(mark, Since):
+            gate = f", with the feature gate {mark.gate}" if mark.gate else ""
+            return f"Since Karpenter {mark.minor}{gate}."
+    return ""
+
+
+@cache
+def _docs_in_module(module: str) -> dict[str, dict[str, str]]:
+    parsed = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: _docs_in_class(node) for node in parsed.body if isinstance(node, ast.ClassDef)}
+
+
+def _docs_in_class(node: ast.ClassDef) -> dict[str, str]:
+    found = {}
+    for field, below in zip(node.body, node.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and _is_text(below):
+            assert isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)  # noqa: S101, PT018 - seen above
+            found[field.target.id] = " ".join(str(below.value.value).split())
+    return found
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
