@@ -1,0 +1,1 @@
+"""Tests of Karpenter's types, and the CRDs that they are held against."""
