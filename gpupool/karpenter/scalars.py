@@ -37,7 +37,7 @@ class Distinct:
     wanted: str
     """What the list should be: `a list of different reasons`."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401 - pydantic's own signature
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Check after pydantic has read the list."""
         return core_schema.no_info_after_validator_function(self._check, handler(source))
 

@@ -42,6 +42,15 @@ def refusals(kind: str, value: object) -> list[str]:
     return [error.message for error in _validator(kind).iter_errors(value)]
 
 
+def validator_at(kind: str, path: str) -> Draft202012Validator:
+    """The structure of the real CRD (CEL left out) for what stands at `spec limits cpu` and the like."""
+    part: dict[str, Any] = _as_server_reads(schema(kind))
+    for step in path.split():
+        inside = part.get("properties", {})
+        part = inside[step] if step in inside else part.get("items") or part["additionalProperties"]
+    return Draft202012Validator(part)
+
+
 @cache
 def _validator(kind: str) -> Draft202012Validator:
     return Draft202012Validator(_as_server_reads(schema(kind)))

@@ -1,6 +1,6 @@
 """Whole objects that the API server takes, to change one value of at a time."""
 
-from copy import deepcopy
+from copy import copy
 from typing import Any
 
 NODEPOOL: dict[str, Any] = {
@@ -193,10 +193,11 @@ GONE = object()
 
 def changed(whole: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     """Give `whole` with another value at a path such as `spec limits cpu`; GONE takes it out."""
-    result = deepcopy(whole)
     *parents, last = (int(part) if part.isdigit() else part for part in path.split())
+    result = copy(whole)
     here: Any = result
     for part in parents:
+        here[part] = copy(here[part])
         here = here[part]
     if value is GONE:
         del here[last]
