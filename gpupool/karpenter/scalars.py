@@ -37,7 +37,7 @@ class Distinct:
     wanted: str
     """What the list should be: `a list of different reasons`."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Check after pydantic has read the list."""
         return core_schema.no_info_after_validator_function(self._check, handler(source))
 
@@ -53,17 +53,16 @@ class Distinct:
         return items
 
 
+@dataclass(frozen=True, slots=True)
 class _IntOrString:
     """Read a whole number or a quantity text, with one error for everything else."""
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Replace pydantic's union, which reports each branch on its own."""
         return core_schema.no_info_plain_validator_function(_amount)
 
-    @classmethod
     def __get_pydantic_json_schema__(
-        cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         """Say the same in JSON Schema."""
         return {"anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": QUANTITY_PATTERN}
@@ -90,7 +89,7 @@ Count: TypeAlias = Annotated[Whole, Field(ge=0, le=2**31 - 1)]
 Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, _QUANTITY_WORDS)]
 """A Kubernetes quantity as text, as in `500m` or `64Gi`."""
 
-Amount: TypeAlias = Annotated[int | str, _IntOrString]
+Amount: TypeAlias = Annotated[int | str, _IntOrString()]
 """A Kubernetes quantity, as a whole number or as text."""
 
 Duration: TypeAlias = Annotated[
