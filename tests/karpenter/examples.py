@@ -3,6 +3,17 @@
 from copy import copy
 from typing import Any
 
+from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClass
+from gpupool.karpenter.v1.nodepool import NodePool
+from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
+from gpupool.shapes.base import Shape
+
+MODELS: dict[str, type[Shape]] = {
+    "NodePool": NodePool,
+    "EC2NodeClass": EC2NodeClass,
+    "NodeOverlay": NodeOverlay,
+}
+
 NODEPOOL: dict[str, Any] = {
     "apiVersion": "karpenter.sh/v1",
     "kind": "NodePool",

@@ -6,8 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.karpenter import crds
-from tests.karpenter.examples import FULL, changed
-from tests.karpenter.test_accepted import MODELS
+from tests.karpenter.examples import FULL, MODELS, changed
 
 NUMBERS = [
     *(

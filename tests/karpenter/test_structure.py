@@ -5,17 +5,10 @@ from typing import Any
 
 import pytest
 
-from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClass
-from gpupool.karpenter.v1.nodepool import NodePool
-from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
 from gpupool.shapes.base import Shape
 from tests.karpenter import crds
+from tests.karpenter.examples import MODELS
 
-MODELS: dict[str, type[Shape]] = {
-    "NodePool": NodePool,
-    "EC2NodeClass": EC2NodeClass,
-    "NodeOverlay": NodeOverlay,
-}
 WORDS = {
     "minimum",
     "maximum",
