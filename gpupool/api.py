@@ -4,8 +4,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from gpupool.blueprint.load import load
 from gpupool.blueprint.model import Blueprint
+from gpupool.codes import Code
 from gpupool.errors import InputError, StaleError, UsageError
 from gpupool.expansion.expand import expand
 from gpupool.findings import Finding, Location
@@ -15,7 +18,7 @@ from gpupool.rendering.render import Rendered, render
 from gpupool.rendering.starter import Starter, starter_text
 from gpupool.shapes.docs import json_schema
 
-_SCHEMAS = {"blueprint": Blueprint, "profile": Profile}
+_SCHEMAS: dict[str, type[BaseModel]] = {"blueprint": Blueprint, "profile": Profile}
 
 
 def render_files(paths: Sequence[str]) -> Rendered:
@@ -56,7 +59,8 @@ def chart_values(rendered: Rendered, chart: str) -> str:
         if release.chart == chart:
             return rendered.values_text(release)
     known = ", ".join(release.chart for release in rendered.releases) or "none"
-    raise UsageError(f"this blueprint renders no values for a chart `{chart}`; it has: {known}")
+    message = f"this blueprint renders no values for a chart `{chart}`; it has: {known}"
+    raise UsageError(message)
 
 
 def schema_text(what: str) -> str:
@@ -72,5 +76,7 @@ def write_starter(path: Path, starter: Starter, *, force: bool) -> None:
     """
     if path.exists() and not force:
         fix = "name another file, or overwrite it with --force"
-        raise InputError([Finding("GP0080", "there is a file of this name already", Location(str(path)), fix)])
+        raise InputError(
+            [Finding(Code.IN_THE_WAY, "there is a file of this name already", Location(str(path)), fix)]
+        )
     folders.write_whole(path, starter_text(starter))

@@ -30,7 +30,7 @@ class Severity(StrEnum):
 class Finding:
     """One thing wrong (or worth knowing) at one place.
 
-    `code` is `GP` and four digits and never changes its meaning; `message` says what and why in one
+    `code` is one of `gpupool.codes`; `message` says what and why in one
     sentence; `fix` says what to do and may be empty; `path` is the key path in the file, as in
     `pools.chat.limits`.
     """

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.shapes.words import UNKNOWN_KEY
 
 _NODE_GROUP = "a NodePool has no minimum: it scales from zero; say `limits: {nodes: N}` for the most"
+_NODE_POOLS = "gpupool renders Karpenter NodePools, not groups of machines: write each under `pools`"
+_STATIC_MANIFEST = "the static manifest has no affinity and would run beside the chart: use the chart"
 _ANSWERS = {
     "minSize": f"{_NODE_GROUP}, or `replicas: N` for a fixed number of nodes",
     "min_size": f"{_NODE_GROUP}, or `replicas: N` for a fixed number of nodes",
@@ -17,20 +19,20 @@ _ANSWERS = {
     "instanceType": "say `instances: {types: …}`",
     "instanceTypes": "say `instances: {types: …}`",
     "nodeRole": "say `role` in the node class, with the role's name and not its ARN",
-    "nodeGroups": "gpupool renders Karpenter NodePools, not node groups: write each group under `pools`",
-    "managedNodeGroups": "gpupool renders Karpenter NodePools, not node groups: write each group under `pools`",
-    "autoScalingGroup": "gpupool renders Karpenter NodePools, not Auto Scaling groups: write it under `pools`",
+    "nodeGroups": _NODE_POOLS,
+    "managedNodeGroups": _NODE_POOLS,
+    "autoScalingGroup": _NODE_POOLS,
     "launchTemplate": "Karpenter makes its own launch templates: say what it holds under `nodeClass`",
     "Resources": "gpupool does not read CloudFormation: write each group of machines under `pools`",
-    "staticManifest": "the plugin's static manifest has no affinity and would run beside the chart: use the chart",
-    "manifest": "the plugin's static manifest has no affinity and would run beside the chart: use the chart",
+    "staticManifest": _STATIC_MANIFEST,
+    "manifest": _STATIC_MANIFEST,
     "nodeSelector": "labels of the nodes stand under `labels`; which machines under `instances`",
     "tolerations": "the pool says `taints`; tolerations belong to workloads and charts",
     "autoMode": "gpupool renders EC2NodeClass; EKS Auto Mode's NodeClass is out of its scope",
-    "resourceClaims": "device resource allocation does not work with Karpenter on AWS yet: use device plugins",
+    "resourceClaims": "dynamic allocation does not work with Karpenter on AWS yet: use device plugins",
     "clusterAutoscaler": "gpupool is for Karpenter; it renders nothing for the Cluster Autoscaler",
-    "usdPerHour": "limits in USD need the price catalogue, which this version does not have: use `gpus` or `nodes`",
-    "fabric": "the word is kept for a later version; Karpenter attaches EFA when a pod asks for vpc.amazonaws.com/efa",
+    "usdPerHour": "this version knows no prices: limit `gpus` or `nodes`",
+    "fabric": "kept for later; Karpenter attaches EFA when a pod asks for vpc.amazonaws.com/efa",
     "mps": "this version shares GPUs by time-slicing only: `sharing: {timeSlicing: N}`",
     "mig": "this version shares GPUs by time-slicing only: `sharing: {timeSlicing: N}`",
 }
@@ -38,7 +40,7 @@ _ANSWERS = {
 
 def foreign_word(finding: Finding) -> Finding:
     """Give an unknown key's finding with the answer for its word, where there is one."""
-    if finding.code != UNKNOWN_KEY:
+    if finding.code != Code.UNKNOWN_KEY:
         return finding
     answer = _ANSWERS.get(finding.path.rpartition(".")[2])
     return replace(finding, fix=answer) if answer else finding

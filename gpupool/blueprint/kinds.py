@@ -1,12 +1,16 @@
 """How each part of a blueprint merges, and which words in it reach the same field."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from gpupool.blueprint.merge import ANY, Kind
 from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
 from gpupool.karpenter import labels
 from gpupool.yamlio.nodes import Node, items, mapping
+
+Word: TypeAlias = tuple[tuple[str, ...], str]
+"""The path of a word in its item, and one field or label key that it reaches."""
 
 INSTANCE_LABELS = {
     "types": labels.INSTANCE_TYPE,
@@ -62,29 +66,16 @@ def accelerator_labels(word: str) -> tuple[str, ...]:
     return (_NAMES[MAKERS[word] not in GPU_MAKERS],) if word in MAKERS else _NAMES
 
 
-def pool_reach(pool: Node) -> Iterator[tuple[tuple[str, ...], str]]:
+def pool_reach(pool: Node) -> Iterator[Word]:
     """Give each word of a pool with each field or label key that it reaches."""
     for key, node in mapping(pool).items():
         if key in _POOL_WORDS:
             yield from (((key,), target) for target in _POOL_WORDS[key])
-        elif key == "zones":
-            yield from (((key,), f"requirement {label}") for label in _zone_reach(node))
-        elif key == "accelerator":
-            yield from (((key,), f"requirement {label}") for label in _accelerator_reach(node))
-        elif key == "instances":
-            for word in mapping(node):
-                yield (key, word), f"requirement {INSTANCE_LABELS.get(word, word)}"
-        elif key == "requirements":
-            for label in mapping(requirements_by_key(node)):
-                yield (key, label), f"requirement {labels.ALIASES.get(label, label)}"
-        elif key in ("labels", "annotations"):
-            yield from (((key, name), f"{key[:-1]} {name}") for name in mapping(node))
-        elif key == "limits":
-            for name in mapping(node):
-                yield from (((key, name), target) for target in _LIMIT_WORDS.get(name, (f"limit {name}",)))
+        elif key in _POOL_REACHES:
+            yield from _POOL_REACHES[key](key, node)
 
 
-def class_reach(node_class: Node) -> Iterator[tuple[tuple[str, ...], str]]:
+def class_reach(node_class: Node) -> Iterator[Word]:
     """Give each word of a node class with each field that it reaches.
 
     `disk` and `osDisk` stand beside each other, so each reaches `blockDeviceMappings` under its own name.
@@ -116,9 +107,7 @@ def _by_key(node: Node) -> Node:
         key = item.value.get("key") if isinstance(item.value, dict) else None
         if key is not None and isinstance(key.value, str):
             grouped.setdefault(key.value, []).append(item)
-    return replace(
-        node, value={key: Node(items, items[0].at, items[0].at) for key, items in grouped.items()}
-    )
+    return replace(node, value={key: Node(items, items[0].at, items[0].at) for key, items in grouped.items()})
 
 
 def zone_label(word: str) -> str:
@@ -126,17 +115,49 @@ def zone_label(word: str) -> str:
     return labels.ZONE_ID if "-az" in word else labels.ZONE
 
 
-def _zone_reach(node: Node) -> list[str]:
-    words = [item.value for item in items(node) or [node]]
-    return sorted({zone_label(word) for word in words if isinstance(word, str)}) or [labels.ZONE, labels.ZONE_ID]
+def _zones(key: str, node: Node) -> Iterator[Word]:
+    reached = {zone_label(word) for word in _words(node)} or {labels.ZONE, labels.ZONE_ID}
+    yield from (((key,), f"requirement {label}") for label in sorted(reached))
 
 
-def _accelerator_reach(node: Node) -> list[str]:
-    words = [item.value for item in items(node) or [node]]
-    reached = [label for word in words if isinstance(word, str) for label in accelerator_labels(word)]
-    return sorted(set(reached)) if node.value is not None else [*_NAMES, *_MANUFACTURERS]
+def _accelerators(key: str, node: Node) -> Iterator[Word]:
+    reached = {label for word in _words(node) for label in accelerator_labels(word)}
+    if node.value is None:
+        reached = {*_NAMES, *_MANUFACTURERS}
+    yield from (((key,), f"requirement {label}") for label in sorted(reached))
 
 
+def _words(node: Node) -> list[str]:
+    return [item.value for item in items(node) or [node] if isinstance(item.value, str)]
+
+
+def _instances(key: str, node: Node) -> Iterator[Word]:
+    yield from (((key, word), f"requirement {INSTANCE_LABELS.get(word, word)}") for word in mapping(node))
+
+
+def _requirements(key: str, node: Node) -> Iterator[Word]:
+    for label in mapping(requirements_by_key(node)):
+        yield (key, label), f"requirement {labels.ALIASES.get(label, label)}"
+
+
+def _named(key: str, node: Node) -> Iterator[Word]:
+    yield from (((key, name), f"{key[:-1]} {name}") for name in mapping(node))
+
+
+def _limits(key: str, node: Node) -> Iterator[Word]:
+    for name in mapping(node):
+        yield from (((key, name), target) for target in _LIMIT_WORDS.get(name, (f"limit {name}",)))
+
+
+_POOL_REACHES: dict[str, Callable[[str, Node], Iterator[Word]]] = {
+    "zones": _zones,
+    "accelerator": _accelerators,
+    "instances": _instances,
+    "requirements": _requirements,
+    "labels": _named,
+    "annotations": _named,
+    "limits": _limits,
+}
 CLASS = Kind(
     whole=frozenset({"ami", "subnets", "securityGroups", "reservations", "userData"}), reach=class_reach
 )

@@ -11,6 +11,7 @@ from gpupool.blueprint import kinds
 from gpupool.blueprint.foreign import foreign_word
 from gpupool.blueprint.merge import Kind, conflicts, merge_all
 from gpupool.blueprint.model import API_VERSION, Blueprint
+from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
 from gpupool.shapes import words
@@ -19,12 +20,6 @@ from gpupool.yamlio.read import read
 
 STDIN = "-"
 NAMED = ("pools", "nodeClasses", "nodeOverlays")
-
-UNREADABLE = "GP0001"
-NOT_A_BLUEPRINT = "GP0005"
-TWICE = "GP0014"
-OTHER_NAME = "GP0015"
-NEW_NAME = "GP0016"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ def read_file(path: str, found: list[Finding]) -> Node | None:
         text = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as problem:
         reason = problem.strerror or str(problem)
-        found.append(Finding(UNREADABLE, f"can't read the file: {reason}", Location(path)))
+        found.append(Finding(Code.UNREADABLE, f"can't read the file: {reason}", Location(path)))
         return None
     result = read(text, path)
     found += result.findings
@@ -87,7 +82,7 @@ def word_conflicts(node: Node, kind: Kind, path: str = "") -> Iterator[Finding]:
         later = find(node, *second) or find(node, second[0]) or node
         names = f"`{'.'.join(first)}` and `{'.'.join(second)}`"
         yield Finding(
-            TWICE, f"{names} both set {target}", later.key or later.at,
+            Code.SAID_TWICE, f"{names} both set {target}", later.key or later.at,
             "say it once, with either word", path=".".join(filter(None, (path, *second))),
         )  # fmt: skip
     for key, item in mapping(node).items():
@@ -101,8 +96,10 @@ def _checked(path: str, found: list[Finding]) -> Node | None:
     node = read_file(path, found)
     if node is None:
         if len(found) == before:
-            fix = f"start it with `apiVersion: {API_VERSION}` and `kind: Blueprint`; `gpupool init` writes one"
-            found.append(Finding(NOT_A_BLUEPRINT, "the file is empty", Location(path, 1, 1), fix))
+            fix = (
+                f"start it with `apiVersion: {API_VERSION}` and `kind: Blueprint`; `gpupool init` writes one"
+            )
+            found.append(Finding(Code.NOT_THE_KIND, "the file is empty", Location(path, 1, 1), fix))
         return None
     check(node, Blueprint, "Blueprint", found)
     found += word_conflicts(node, kinds.BLUEPRINT)
@@ -112,14 +109,14 @@ def _checked(path: str, found: list[Finding]) -> Node | None:
 def _not_the_kind(node: Node, kind: str) -> Finding | None:
     if not isinstance(node.value, dict):
         message = f"a {kind.lower()} is a map, but this is {words.kind_of(node)}"
-        return Finding(NOT_A_BLUEPRINT, message, node.at)
+        return Finding(Code.NOT_THE_KIND, message, node.at)
     for key, wanted in (("apiVersion", API_VERSION), ("kind", kind)):
         said = node.value.get(key)
         if said is None:
-            return Finding(NOT_A_BLUEPRINT, f"`{key}` is missing", node.at, f"write `{key}: {wanted}`")
+            return Finding(Code.NOT_THE_KIND, f"`{key}` is missing", node.at, f"write `{key}: {wanted}`")
         if said.value != wanted:
             shown = plain(said) if isinstance(said.value, str) else words.kind_of(said)
-            return Finding(NOT_A_BLUEPRINT, f"`{key}` is `{shown}`, not `{wanted}`", said.at, path=key)
+            return Finding(Code.NOT_THE_KIND, f"`{key}` is `{shown}`, not `{wanted}`", said.at, path=key)
     return None
 
 
@@ -127,12 +124,14 @@ def _between_files(nodes: Sequence[Node]) -> Iterator[Finding]:
     first, *later = nodes
     name = find(first, "metadata", "name")
     if name is None:
-        yield Finding(words.MISSING, "`metadata.name` is missing", first.at, "write `metadata: {name: …}`")
+        yield Finding(Code.MISSING, "`metadata.name` is missing", first.at, "write `metadata: {name: …}`")
     for node in later:
         said = find(node, "metadata", "name")
         if name is not None and said is not None and said.value != name.value:
             message = f"this file is named `{said.value}`, but the first one `{name.value}`"
-            yield Finding(OTHER_NAME, message, said.at, "leave the name out of later files", path="metadata.name")
+            yield Finding(
+                Code.OTHER_NAME, message, said.at, "leave the name out of later files", path="metadata.name"
+            )
     for section in NAMED:
         yield from _new_names(section, nodes)
 
@@ -148,9 +147,9 @@ def _new_names(section: str, nodes: Sequence[Node]) -> Iterator[Finding]:
             at, path = item.key or item.at, f"{section}.{name}"
             if item.value is None or near:
                 fix = f"did you mean `{near}`?" if near else "take the line out"
-                yield Finding(NEW_NAME, f"no earlier file has `{path}`", at, fix, path=path)
+                yield Finding(Code.NEW_NAME, f"no earlier file has `{path}`", at, fix, path=path)
             else:
-                yield Finding(NEW_NAME, f"`{path}` is new in this file", at, "", Severity.INFO, path)
+                yield Finding(Code.NEW_NAME, f"`{path}` is new in this file", at, "", Severity.INFO, path)
         known |= dict.fromkeys(said)
 
 
@@ -160,8 +159,7 @@ def _slip(one: str, other: str) -> bool:
     Names that differ in one place (`team-a`, `team-b`) or by a digit are taken to be meant.
     """
     if len(one) == len(other):
-        differing = [index for index in range(len(one)) if one[index] != other[index]]
-        swapped = len(differing) == 2 and differing[1] - differing[0] == 1  # noqa: PLR2004 - a swap is two places
-        return swapped and sorted(one) == sorted(other)
+        pairs = [(one[at], other[at]) for at in range(len(one)) if one[at] != other[at]]
+        return pairs[1:] == [pairs[0][::-1]] if pairs else False
     short, long = sorted((one, other), key=len)
     return any(long[:at] + long[at + 1 :] == short and long[at].isalpha() for at in range(len(long)))

@@ -33,7 +33,9 @@ class Cluster(Shape):
     name: str | None = None
     """The EKS cluster's name; the node role and the discovery tags follow from it."""
 
-    region: Annotated[str, Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1")] | None = None
+    region: Annotated[str, Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1")] | None = (
+        None
+    )
     """The AWS region."""
 
     zones: str | list[str] | None = None
@@ -57,8 +59,19 @@ class Cluster(Shape):
     uid: str | None = None
     """The uid of the cluster's kube-system namespace: the cluster that the blueprint may be applied to."""
 
-    features: list[Literal["NodeOverlay", "StaticCapacity", "ReservedCapacity", "NodeRepair",
-                           "SpotToSpotConsolidation", "CapacityBuffer"]] | None = None
+    features: (
+        list[
+            Literal[
+                "NodeOverlay",
+                "StaticCapacity",
+                "ReservedCapacity",
+                "NodeRepair",
+                "SpotToSpotConsolidation",
+                "CapacityBuffer",
+            ]
+        ]
+        | None
+    ) = None
     """Karpenter feature gates that are switched on in the cluster beyond its defaults."""
 
 

@@ -15,7 +15,6 @@ from gpupool.karpenter.v1.ec2nodeclass import (
 )
 from gpupool.shapes.base import Flag, Shape, Whole, form
 
-
 Tags: TypeAlias = dict[str, str]
 IdOrTags: TypeAlias = Annotated[
     Annotated[str, Tag("<one>")] | Annotated[Tags, Tag("<map>")],
@@ -139,7 +138,7 @@ class NodeClassWords(EC2NodeClassFields):
     """Karpenter's own form of `securityGroups`."""
 
     reservations: Selector | None = None
-    """Capacity reservations and Capacity Blocks by id or tag; the pool's `capacity` has to allow `reserved`."""
+    """Capacity reservations and Capacity Blocks by id or tag; `capacity` has to allow `reserved`."""
 
     capacity_reservation_selector_terms: list[CapacityReservationSelectorTerm] | None = None
     """Karpenter's own form of `reservations`."""

@@ -107,7 +107,9 @@ Amount: TypeAlias = Annotated[
     Annotated[Quantity, Tag("<text>")] | Annotated[Whole, Tag("<number>")],
     Discriminator(number_or_text),
 ]
-Share: TypeAlias = Annotated[str, Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%")]
+Share: TypeAlias = Annotated[
+    str, Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%")
+]
 TierLimits: TypeAlias = Annotated[
     Annotated[Share, Tag("<one>")] | Annotated[Limits, Tag("<map>")],
     Discriminator(form),
@@ -142,10 +144,13 @@ class Window(Shape):
     nodes: Nodes | None = None
     """How many nodes at once during the window; 0 for `protect`, 10% for `maintenance` unless said."""
 
-    reasons: Annotated[
-        Annotated[list[Reason], Tag("<list>")] | Annotated[Literal["all"], Tag("<one>")],
-        Discriminator(form),
-    ] | None = None
+    reasons: (
+        Annotated[
+            Annotated[list[Reason], Tag("<list>")] | Annotated[Literal["all"], Tag("<one>")],
+            Discriminator(form),
+        ]
+        | None
+    ) = None
     """Which disruptions; Underutilized and Drifted unless said, so that empty nodes still go. Or `all`."""
 
     timezone: str | None = None
@@ -192,7 +197,8 @@ TaintWords: TypeAlias = Annotated[
 """`key: value:Effect` or `key: Effect`, a list for several effects on one key; or Karpenter's own list."""
 
 Requirements: TypeAlias = Annotated[
-    Annotated[dict[str, Constraint[Value] | None], Tag("<map>")] | Annotated[list[Requirement], Tag("<list>")],
+    Annotated[dict[str, Constraint[Value] | None], Tag("<map>")]
+    | Annotated[list[Requirement], Tag("<list>")],
     Discriminator(form),
 ]
 """Any node label and the values it may have; or Karpenter's own list."""
@@ -230,11 +236,14 @@ class PoolWords(Shape):
     requirements: Requirements | None = None
     """Any other node label and the values it may have."""
 
-    capacity: Annotated[
-        Annotated[Literal["on-demand", "spot", "reserved", "any"], Tag("<one>")]
-        | Annotated[list[Capacity], Tag("<list>")],
-        Discriminator(form),
-    ] | None = None
+    capacity: (
+        Annotated[
+            Annotated[Literal["on-demand", "spot", "reserved", "any"], Tag("<one>")]
+            | Annotated[list[Capacity], Tag("<list>")],
+            Discriminator(form),
+        ]
+        | None
+    ) = None
     """How machines are bought; on-demand unless said. Karpenter always tries reserved, spot, on-demand
     in this order. `any` says nothing to Karpenter, which then prefers spot."""
 
@@ -268,7 +277,9 @@ class PoolWords(Shape):
     weight: Weight | None = None
     """Which of several fitting pools comes first: the higher, from 1 to 100."""
 
-    replicas: Annotated[Annotated[Whole, Field(ge=0, le=2147483647)] | None, Since("1.8", gate="StaticCapacity")] = None
+    replicas: Annotated[
+        Annotated[Whole, Field(ge=0, le=2147483647)] | None, Since("1.8", gate="StaticCapacity")
+    ] = None
     """A fixed number of nodes, kept whether or not pods want them."""
 
     do_not_disrupt: Flag | None = None
@@ -282,7 +293,7 @@ class Tier(PoolWords):
     """One NodePool of a pool that has several; it overrides any of the pool's words but `profile`."""
 
     limits: TierLimits | None = None  # type: ignore[assignment] # a tier may also say a share
-    """The tier's own limits, or a share of the pool's such as 25%. Without them each tier gets them in full."""
+    """The tier's own limits, or a share of the pool's such as 25%. A silent tier gets them in full."""
 
 
 class TieredWords(PoolWords):

@@ -1,1 +1,1 @@
-
+"""Facts about EC2 instance types and their accelerators."""

@@ -14,7 +14,7 @@ from gpupool.cli.init import init
 from gpupool.cli.profiles import profiles
 from gpupool.cli.render import render
 from gpupool.cli.schema import schema
-from gpupool.errors import GpupoolError, InputError, UsageError
+from gpupool.errors import GpupoolError, InputError
 from gpupool.reports import text
 
 USAGE, BUG, INTERRUPTED = 64, 70, 130
@@ -40,7 +40,9 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def gpupool(
     *,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """GPU node pools for Karpenter on EKS, from one typed blueprint."""
     del version
@@ -49,7 +51,7 @@ def gpupool(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code; every error is met here and nowhere else."""
     if "_GPUPOOL_COMPLETE" in os.environ:
-        from typer.completion import completion_init
+        from typer._completion_classes import completion_init
 
         completion_init()
     try:

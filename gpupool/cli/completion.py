@@ -13,7 +13,7 @@ def completion(
 
     For bash: `gpupool completion bash > ~/.local/share/bash-completion/completions/gpupool`
     """
-    from typer.completion import get_completion_script
+    from typer._completion_shared import get_completion_script
 
     script = get_completion_script(prog_name="gpupool", complete_var="_GPUPOOL_COMPLETE", shell=shell)
     sys.stdout.write(script + "\n")

@@ -24,5 +24,7 @@ def init(
     from gpupool import api
     from gpupool.rendering.starter import Starter
 
-    api.write_starter(path, Starter(name=name, cluster=cluster, region=region, timezone=timezone), force=force)
+    api.write_starter(
+        path, Starter(name=name, cluster=cluster, region=region, timezone=timezone), force=force
+    )
     typer.echo(f"wrote {path}; next: gpupool render -f {path}", err=True)

@@ -7,7 +7,9 @@ import typer
 
 
 def profiles(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A profile's name, or the path of your own.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A profile's name, or the path of your own.")
+    ] = None,
 ) -> None:
     """List the profiles, or show what one sets and why."""
     from gpupool.profiles.shown import show, show_all

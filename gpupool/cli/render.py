@@ -6,38 +6,40 @@ from typing import Annotated
 import typer
 
 from gpupool.cli.options import Files, Folder, files_or_default
-from gpupool.errors import StaleError, UsageError
+from gpupool.errors import UsageError
 
 
 def render(
     file: Files = None,
     folder: Folder = None,
     *,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail when DIR is out of date.")] = False,
-    values: Annotated[str | None, typer.Option("--values", metavar="CHART", help="Print one chart's Helm values.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail when DIR is out of date.")
+    ] = False,
+    values: Annotated[
+        str | None, typer.Option("--values", metavar="CHART", help="Print one chart's Helm values.")
+    ] = None,
 ) -> None:
     """Render a blueprint to Karpenter manifests and Helm values.
 
     Prints the Kubernetes objects, ready for `kubectl apply -f -`; with -d it writes a folder with one
     file for each object, a kustomization.yaml and the Helm values. It reads no cluster.
 
-    Examples:
-
-      gpupool render
-
-      gpupool render -f base.yaml -f prod.yaml -d rendered/prod
-
-      gpupool render -d rendered --check        (in CI: exits 1 when rendered/ is out of date)
-
-      gpupool render --values nvidia-device-plugin
-    """  # noqa: D301, D412 - the text is what --help prints
+    \b
+    gpupool render
+    gpupool render -f base.yaml -f prod.yaml -d rendered/prod
+    gpupool render -d rendered --check      (in CI: exits 1 when it is out of date)
+    gpupool render --values nvidia-device-plugin
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool import api
     from gpupool.reports import text
 
     if check and folder is None:
-        raise UsageError("--check needs -d DIR, the folder to compare with")
+        message = "--check needs -d DIR, the folder to compare with"
+        raise UsageError(message)
     if values and folder is not None:
-        raise UsageError("--values prints one file; -d writes all of them: leave one out")
+        message = "--values prints one file and -d writes all of them: leave one out"
+        raise UsageError(message)
     rendered = api.render_files(files_or_default(file))
     sys.stderr.write(text.findings(rendered.findings))
     if folder is None:

@@ -7,7 +7,9 @@ import typer
 
 
 def schema(
-    what: Annotated[Literal["blueprint", "profile"], typer.Argument(help="Which file the schema is for.")] = "blueprint",
+    what: Annotated[
+        Literal["blueprint", "profile"], typer.Argument(help="Which file the schema is for.")
+    ] = "blueprint",
 ) -> None:
     """Print the JSON Schema of a blueprint or a profile.
 

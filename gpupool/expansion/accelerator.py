@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 
 from gpupool.blueprint.kinds import requirements_by_key, taints_by_key
-from gpupool.catalogue.accelerators import MAKERS, RESOURCES, Maker, maker_of_category, maker_of_family
+from gpupool.catalogue.accelerators import (
+    GPU_MAKERS,
+    MAKERS,
+    RESOURCES,
+    Maker,
+    maker_of_category,
+    maker_of_family,
+)
 from gpupool.karpenter import labels
 from gpupool.yamlio.nodes import Node, find, items, mapping
 
@@ -11,10 +18,11 @@ GPU_PRESENT = "nvidia.com/gpu.present"
 NEURON_PRESENT = "aws.amazon.com/neuron.present"
 _BY_LABEL = {GPU_PRESENT: Maker.NVIDIA, NEURON_PRESENT: Maker.NEURON}
 _BY_RESOURCE = {resource: maker for maker, resource in RESOURCES.items()}
+_BY_WORD = {"gpus": Maker.NVIDIA, "gpuMemory": Maker.NVIDIA}
 _NAMES = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
-_MANUFACTURERS = {
-    labels.INSTANCE_GPU_MANUFACTURER: lambda value: Maker(value) if value in set(Maker) else None,
-    labels.INSTANCE_ACCELERATOR_MANUFACTURER: lambda value: Maker.NEURON if value == "aws" else None,
+_MANUFACTURERS: dict[str, dict[str, Maker]] = {
+    labels.INSTANCE_GPU_MANUFACTURER: {maker.value: maker for maker in GPU_MAKERS},
+    labels.INSTANCE_ACCELERATOR_MANUFACTURER: {"aws": Maker.NEURON},
 }
 
 
@@ -34,21 +42,18 @@ def hinted(words: Node) -> Maker | None:
 
 
 def hints(words: Node) -> Iterator[tuple[Maker, Node]]:
-    """Give each taint, label, limit or count that speaks of a maker, and where it stands."""
+    """Give each taint, label, limit or count that speaks of a maker, and where it stands.
+
+    The words have to be settled: a `null` speaks of nobody.
+    """
     taints = find(words, "taints")
-    for key, node in mapping(taints_by_key(taints) if taints else None).items():
-        if key in _BY_RESOURCE and node.value is not None:
-            yield _BY_RESOURCE[key], node
-    for key, node in mapping(find(words, "labels")).items():
-        if key in _BY_LABEL and node.value is not None:
-            yield _BY_LABEL[key], node
-    for key, node in mapping(find(words, "limits")).items():
-        if key in _BY_RESOURCE and node.value is not None:
-            yield _BY_RESOURCE[key], node
-    for word in ("gpus", "gpuMemory"):
-        node = find(words, "instances", word)
-        if node is not None and node.value is not None:
-            yield Maker.NVIDIA, node
+    for said, makers in (
+        (taints_by_key(taints) if taints else None, _BY_RESOURCE),
+        (find(words, "labels"), _BY_LABEL),
+        (find(words, "limits"), _BY_RESOURCE),
+        (find(words, "instances"), _BY_WORD),
+    ):
+        yield from ((makers[key], node) for key, node in mapping(said).items() if key in makers)
 
 
 def _choices(words: Node) -> Iterator[Maker | None]:
@@ -57,16 +62,16 @@ def _choices(words: Node) -> Iterator[Maker | None]:
     own = find(words, "requirements")
     by_key = mapping(requirements_by_key(own) if own else None)
     for label, of in _MANUFACTURERS.items():
-        yield from (of(value) for value in _values(by_key.get(label)))
+        yield from (of.get(value) for value in _values(by_key.get(label)))
     for label in _NAMES:
         yield from (MAKERS.get(value) for value in _values(by_key.get(label)))
-    for word, label, of in (
-        ("types", labels.INSTANCE_TYPE, lambda name: maker_of_family(name.partition(".")[0])),
+    for word, label, maker in (
+        ("types", labels.INSTANCE_TYPE, maker_of_family),
         ("families", labels.INSTANCE_FAMILY, maker_of_family),
         ("categories", labels.INSTANCE_CATEGORY, maker_of_category),
     ):
         for node in (find(words, "instances", word), by_key.get(label)):
-            yield from (of(value) for value in _values(node))
+            yield from (maker(value.partition(".")[0]) for value in _values(node))
 
 
 def _values(constraint: Node | None) -> list[str]:

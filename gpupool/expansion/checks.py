@@ -6,11 +6,12 @@ from decimal import Decimal
 from gpupool.blueprint.merge import settled
 from gpupool.blueprint.model import MAX_NAME
 from gpupool.catalogue.accelerators import Maker
+from gpupool.codes import Code
 from gpupool.expansion.accelerator import chosen, hints
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.layers import Layered
 from gpupool.expansion.limits import only_nodes
-from gpupool.expansion.problem import Problem, info, warning
+from gpupool.expansion.problem import error, info, warning
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding
 from gpupool.karpenter.versions import TARGETS
@@ -30,7 +31,7 @@ def target(cluster: Target) -> Iterator[Finding]:
     said = find(cluster.node, "karpenter")
     if said is not None and cluster.karpenter not in TARGETS:
         message = f"Karpenter {cluster.karpenter} is not among the versions gpupool renders for"
-        yield Problem("GP0040", message, said, f"known are {TARGETS[0]} to {TARGETS[-1]}").finding
+        yield error(Code.TARGET, message, said, f"known are {TARGETS[0]} to {TARGETS[-1]}")
 
 
 def chooses(name: str, pool: Node) -> Iterator[Finding]:
@@ -38,7 +39,7 @@ def chooses(name: str, pool: Node) -> Iterator[Finding]:
     said = {key for key, node in mapping(pool).items() if node.value is not None}
     if not said & set(_CHOICES):
         fix = f"say one of {', '.join(f'`{word}`' for word in _CHOICES)}"
-        yield Problem("GP0041", f"pool `{name}` says nothing about its machines", _keyed(pool), fix).finding
+        yield error(Code.NO_MACHINES, f"pool `{name}` says nothing about its machines", _keyed(pool), fix)
 
 
 def declared(layers: Layered, families: Mapping[str, str]) -> Iterator[Finding]:
@@ -46,25 +47,31 @@ def declared(layers: Layered, families: Mapping[str, str]) -> Iterator[Finding]:
     said = find(layers.tier, "nodeClass") or find(layers.own, "nodeClass") or layers.own
     if layers.class_name not in families:
         near = nearest(layers.class_name, list(families))
-        fix = f"did you mean `{near}`?" if near else f"declare it under `nodeClasses`, or `{layers.class_name}: {{external: true}}`"
-        yield Problem("GP0042", f"there is no node class `{layers.class_name}`", said, fix).finding
+        fix = (
+            f"did you mean `{near}`?"
+            if near
+            else f"declare it under `nodeClasses`, or `{layers.class_name}: {{external: true}}`"
+        )
+        yield error(Code.UNKNOWN_CLASS, f"there is no node class `{layers.class_name}`", said, fix)
     elif mapping(find(layers.profile, "nodeClass")):
         name = text_at(layers.profile, "metadata", "name")
-        message = f"the class `{layers.class_name}` is declared, so what profile `{name}` says about a class is not used"
-        yield info("GP0043", message, said)
+        message = f"`{layers.class_name}` is a declared class, so profile `{name}` has no say in it"
+        yield info(Code.PROFILE_CLASS_UNUSED, message, said)
 
 
 def class_twice(layers: Layered) -> Finding:
     """Say that a pool's own class would have the name of a declared one."""
     message = f"the pool's own class would be named `{layers.class_name}`, like a class under `nodeClasses`"
-    return Problem("GP0044", message, _keyed(layers.own), f"say `nodeClass: {layers.class_name}`, or rename one").finding
+    return error(
+        Code.CLASS_TWICE, message, _keyed(layers.own), f"say `nodeClass: {layers.class_name}`, or rename one"
+    )
 
 
 def unused_classes(declared_classes: Mapping[str, Node], used: set[str]) -> Iterator[Finding]:
     """Find declared classes that no pool refers to."""
     for name, node in declared_classes.items():
         if name not in used:
-            yield warning("GP0045", f"no pool refers to the node class `{name}`", _keyed(node))
+            yield warning(Code.UNUSED_CLASS, f"no pool refers to the node class `{name}`", _keyed(node))
 
 
 def names(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
@@ -72,12 +79,14 @@ def names(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
     seen: dict[str, ExpandedPool] = {}
     for pool in pools:
         if len(pool.name) > MAX_NAME:
-            message = f"the NodePool's name `{pool.name}` has {len(pool.name)} characters, and a label takes {MAX_NAME}"
-            yield Problem("GP0046", message, _keyed(pool.at), "shorten it: it becomes a label of every node").finding
+            message = f"the name `{pool.name}` has {len(pool.name)} characters, and a label takes {MAX_NAME}"
+            yield error(
+                Code.LONG_NAME, message, _keyed(pool.at), "shorten it: it becomes a label of every node"
+            )
         first = seen.setdefault(pool.name, pool)
         if first is not pool:
             message = f"`{first.path}` and `{pool.path}` both make the NodePool `{pool.name}`"
-            yield Problem("GP0047", message, _keyed(pool.at), "rename the tier or the pool").finding
+            yield error(Code.POOL_TWICE, message, _keyed(pool.at), "rename the tier or the pool")
 
 
 def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:
@@ -88,8 +97,10 @@ def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[F
     yield from _one_type_one_zone(expanded, layers)
     yield from _sharing(expanded, layers)
     if alone := only_nodes(expanded.limits):
-        message = "a limit on `nodes` alone is soft: Karpenter may overshoot it when it launches several at once"
-        yield info("GP0048", message, alone, "add a limit on `gpus` or `cpu`")
+        message = (
+            "a limit on `nodes` alone is soft: Karpenter may overshoot it when it launches several at once"
+        )
+        yield info(Code.SOFT_LIMIT, message, alone, "add a limit on `gpus` or `cpu`")
 
 
 def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
@@ -101,12 +112,16 @@ def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[F
         open_ended = [pool.name for pool in counted if _limit(pool, key) is None]
         total = sum((_limit(pool, key) or Decimal(0) for pool in counted), Decimal(0))
         if open_ended:
-            message = f"the cap of {cap.value} on `{key}` does not hold: no limit in {', '.join(open_ended[:5])}"
-            yield Problem("GP0049", message, cap, f"give each pool a limit on `{key}`").finding
+            message = (
+                f"the cap of {cap.value} on `{key}` does not hold: no limit in {', '.join(open_ended[:5])}"
+            )
+            yield error(Code.TOTAL_LIMIT, message, cap, f"give each pool a limit on `{key}`")
         elif total > quantity(str(cap.value)):
             parts = ", ".join(f"{pool.name} {_limit(pool, key):f}" for pool in counted[:8])
-            message = f"the pools' limits on `{key}` add up to {total:f}, over the cap of {cap.value}: {parts}"
-            yield Problem("GP0049", message, cap, "lower a pool's limit or raise the cap").finding
+            message = (
+                f"the pools' limits on `{key}` add up to {total:f}, over the cap of {cap.value}: {parts}"
+            )
+            yield error(Code.TOTAL_LIMIT, message, cap, "lower a pool's limit or raise the cap")
 
 
 def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
@@ -121,12 +136,15 @@ def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
                        if key in mapping(tier.limits)]  # fmt: skip
             if len(amounts) == len(tiers):
                 parts = " + ".join(f"{tier} {amount:f}" for tier, amount in amounts)
-                message = f"pool `{name}` may hold {sum(amount for _, amount in amounts):f} `{key}` in all: {parts}"
-                yield info("GP0050", message, mapping(tiers[0].limits)[key])
+                message = (
+                    f"pool `{name}` may hold {sum(amount for _, amount in amounts):f} `{key}` in all: {parts}"
+                )
+                yield info(Code.TIER_SUM, message, mapping(tiers[0].limits)[key])
 
 
-_SUFFIXES = {"": 1, "m": Decimal("0.001"), "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
-             "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}  # fmt: skip
+_SUFFIXES: dict[str, int | Decimal] = {
+    "": 1, "m": Decimal("0.001"), "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
+    "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}  # fmt: skip
 
 
 def quantity(text: str) -> Decimal:
@@ -159,7 +177,7 @@ def _profile_fits(layers: Layered) -> Iterator[Finding]:
             said = accelerator or find(layers.own, "instances") or layers.own
             kind = "no accelerator" if is_none else f"{maker} chips"
             message = f"the pool asks for {kind}, but profile `{name}` is for {hinted} ({node.at})"
-            yield Problem("GP0051", message, said, _fitting(name, maker)).finding
+            yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
             return
 
 
@@ -181,7 +199,7 @@ def _gates(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator
         if gate not in cluster.features:
             message = f"{word} needs Karpenter's feature gate {gate}, which is off by default"
             fix = f"switch it on in Karpenter and say `cluster: {{features: [{gate}]}}`"
-            yield Problem("GP0052", message, node, fix).finding
+            yield error(Code.FEATURE_GATE, message, node, fix)
 
 
 def _static(expanded: ExpandedPool) -> Iterator[Finding]:
@@ -189,14 +207,20 @@ def _static(expanded: ExpandedPool) -> Iterator[Finding]:
         return
     others = [key for key in mapping(expanded.limits) if key != "nodes"]
     if others and expanded.limits is not None:
-        message = f"a pool with `replicas` may limit `nodes` only, not {', '.join(f'`{key}`' for key in others)}"
-        yield Problem("GP0053", message, mapping(expanded.limits)[others[0]], "say `limits: {nodes: N}`").finding
+        message = (
+            f"a pool with `replicas` may limit `nodes` only, not {', '.join(f'`{key}`' for key in others)}"
+        )
+        yield error(
+            Code.STATIC_POOL, message, mapping(expanded.limits)[others[0]], "say `limits: {nodes: N}`"
+        )
     if expanded.weight is not None:
-        yield Problem("GP0053", "a pool with `replicas` has no `weight`", expanded.weight, "take `weight` out").finding
+        yield error(
+            Code.STATIC_POOL, "a pool with `replicas` has no `weight`", expanded.weight, "take `weight` out"
+        )
     nodes = mapping(expanded.limits).get("nodes")
     if nodes is not None and quantity(str(nodes.value)) < quantity(str(expanded.replicas.value)):
         message = f"{expanded.replicas.value} replicas do not fit in a limit of {nodes.value} nodes"
-        yield Problem("GP0053", message, nodes).finding
+        yield error(Code.STATIC_POOL, message, nodes)
 
 
 def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
@@ -209,7 +233,9 @@ def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Find
             how_many = f"{len(values)} are allowed" if values else "none is named"
             message = f"nodes of one EFA job have to be of one {word}, and {how_many}"
             key = "instances: {types: …}" if word == "instance type" else "zones"
-            yield warning("GP0054", message, _keyed(layers.own), f"name exactly one, with `{key}`")
+            yield warning(
+                Code.ONE_TYPE_ONE_ZONE, message, _keyed(layers.own), f"name exactly one, with `{key}`"
+            )
 
 
 def _values(expanded: ExpandedPool, label: str) -> list[str]:
@@ -222,10 +248,13 @@ def _sharing(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
     if share is None:
         return
     if expanded.maker is not Maker.NVIDIA:
-        yield Problem("GP0055", "time-slicing is for NVIDIA GPUs, and this pool has none that are known", share).finding
+        yield error(
+            Code.SHARING, "time-slicing is for NVIDIA GPUs, and this pool has none that are known", share
+        )
     elif expanded.ami_family == "Bottlerocket":
         fix = "use an al2023 image, or write the plugin's settings into `userData` and leave `sharing` out"
-        yield Problem("GP0055", "on Bottlerocket the image's own plugin shares GPUs, not the chart", share, fix).finding
+        yield error(
+            Code.SHARING, "on Bottlerocket the image's own plugin shares GPUs, not the chart", share, fix
+        )
     elif not expanded.gpu_counts:
-        yield Problem("GP0055", "the pool admits no machine with 1, 2, 4 or 8 GPUs to share", share).finding
-
+        yield error(Code.SHARING, "the pool admits no machine with 1, 2, 4 or 8 GPUs to share", share)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
+from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.karpenter import labels
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, tree
@@ -40,7 +41,9 @@ def requirements(label: str, constraint: Node) -> Iterator[Node]:
     else:
         values = items(constraint) or [constraint]
         if constraint.value != []:
-            yield requirement(label, "In", constraint, [_converted(label, node, "in", convert) for node in values])
+            yield requirement(
+                label, "In", constraint, [_converted(label, node, "in", convert) for node in values]
+            )
 
 
 def _own(item: Node) -> Node:
@@ -53,11 +56,9 @@ def _bounds(label: str, constraint: Node, convert: Convert) -> Iterator[Node]:
     made = list(_each_bound(label, constraint, convert))
     if not made and least is not None:
         made = [requirement(label, "Exists", least, None)]
-    for index, requirement in enumerate(made):
-        parts = {**mapping(requirement)}
-        if index == 0 and least is not None:
-            parts["minValues"] = leaf(least.value, least)  # type: ignore[arg-type] # a whole number
-        yield Node(parts, requirement.at, requirement.key)
+    for index, one in enumerate(made):
+        counted = {"minValues": least} if index == 0 and least is not None else {}
+        yield tree({**mapping(one), **counted}, one)
 
 
 def _each_bound(label: str, constraint: Node, convert: Convert) -> Iterator[Node]:
@@ -75,7 +76,9 @@ def _converted(label: str, node: Node, bound: str, convert: Convert) -> Node:
     return leaf(convert(label, node, bound), node)
 
 
-def requirement(label: str, operator: str, cause: Node, values: list[Node] | None = None, note: str = "") -> Node:
+def requirement(
+    label: str, operator: str, cause: Node, values: list[Node] | None = None, note: str = ""
+) -> Node:
     """Make one requirement that is there because of `cause`."""
     return tree(
         {
@@ -104,5 +107,5 @@ def _size(label: str, node: Node, bound: str) -> str:
         return str(exact.to_integral_value(ROUND_CEILING))
     if exact != exact.to_integral_value():
         message = f"{node.value} is {exact:.1f} {name}, and no machine has exactly that"
-        raise Problem("GP0020", message, node, f"say a bound: {{min: {node.value}}}")
+        raise Problem(Code.INEXACT_SIZE, message, node, f"say a bound: {{min: {node.value}}}")
     return str(exact.to_integral_value())

@@ -1,8 +1,9 @@
 """`disk` and `osDisk` become block device mappings, on the devices of the AMI family."""
 
 from gpupool.blueprint.merge import merge, settled
+from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
-from gpupool.yamlio.nodes import Node, find, leaf, listing, mapping, tree
+from gpupool.yamlio.nodes import Node, Scalar, find, leaf, listing, mapping, tree
 
 _ROOT = {"AL2": "/dev/xvda", "AL2023": "/dev/xvda"}
 _WINDOWS_ROOT = "/dev/sda1"
@@ -19,7 +20,7 @@ _FIELDS = {
     "deleteOnTermination": "deleteOnTermination",
     "volumeInitializationRate": "volumeInitializationRate",
 }
-_BUILT_IN = {"type": "gp3", "encrypted": True, "deleteOnTermination": True}
+_BUILT_IN: dict[str, Scalar] = {"type": "gp3", "encrypted": True, "deleteOnTermination": True}
 
 
 def block_devices(words: Node, family: str) -> Node | None:
@@ -29,31 +30,28 @@ def block_devices(words: Node, family: str) -> Node | None:
         Problem: where the family has no such disk, or no device that is known.
     """
     disk, os_disk = find(words, "disk"), find(words, "osDisk")
-    if disk is None and os_disk is None:
-        return None
     if family == "Bottlerocket":
         return _bottlerocket(disk, os_disk)
     if os_disk is not None:
-        fix = "say `disk`; it is the root volume there"
-        raise Problem("GP0034", f"`osDisk` is Bottlerocket's, and the image is {family or 'unknown'}", os_disk, fix)
-    cause = disk or words
+        message = f"`osDisk` is Bottlerocket's, and the image is {family or 'unknown'}"
+        raise Problem(Code.DISK, message, os_disk, "say `disk`; it is the root volume there")
+    return None if disk is None else listing([_mapping(_root_device(family, disk), disk)], disk)
+
+
+def _root_device(family: str, disk: Node) -> str:
     device = _WINDOWS_ROOT if family.startswith("Windows") else _ROOT.get(family)
     if device is None:
         fix = "say `blockDeviceMappings`, with the image's own device names"
-        raise Problem("GP0034", f"the root device of a {family or 'unknown'} image is not known", cause, fix)
-    return listing([_mapping(device, cause)], cause)
+        raise Problem(Code.DISK, f"the root device of a {family or 'unknown'} image is not known", disk, fix)
+    return device
 
 
-def _bottlerocket(disk: Node | None, os_disk: Node | None) -> Node:
-    made, cause = [], disk or os_disk
-    if os_disk is not None:
-        made.append(_mapping(_OS_DEVICE, os_disk, _OS_SIZE))
-    elif disk is not None:
-        made.append(_mapping(_OS_DEVICE, Node({}, disk.at, disk.key), _OS_SIZE))
-    if disk is not None:
-        made.append(_mapping(_DATA_DEVICE, disk))
-    assert cause is not None  # noqa: S101 - one of the two is there, the caller saw to it
-    return listing(made, cause)
+def _bottlerocket(disk: Node | None, os_disk: Node | None) -> Node | None:
+    """Write the system volume out beside the data volume: any mapping replaces all of the family's own."""
+    if disk is None:
+        return None if os_disk is None else listing([_mapping(_OS_DEVICE, os_disk, _OS_SIZE)], os_disk)
+    system = os_disk if os_disk is not None else Node({}, disk.at, disk.key)
+    return listing([_mapping(_OS_DEVICE, system, _OS_SIZE), _mapping(_DATA_DEVICE, disk)], disk)
 
 
 def _mapping(device: str, disk: Node, size: str | None = None) -> Node:

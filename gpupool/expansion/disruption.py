@@ -1,11 +1,12 @@
 """Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
 
 from gpupool.blueprint.windows import Window, parse_days, parse_hours
+from gpupool.codes import Code
 from gpupool.expansion.budgets import Budget
-from gpupool.expansion.windows import WindowError, compile_budgets
 from gpupool.expansion.durations import karpenters as karpenters_duration
 from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import Target
+from gpupool.expansion.windows import WindowError, compile_budgets
 from gpupool.findings import Finding
 from gpupool.karpenter.scalars import Reason
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, text_at, tree
@@ -24,7 +25,12 @@ def disruption(said: Node, target: Target, found: list[Finding]) -> Node:
     after = find(said, "consolidateAfter")
     if after is None:
         fix = "say how long a node has to be idle, as in `consolidateAfter: 5m`"
-        raise Problem("GP0060", "Karpenter wants `consolidateAfter` as soon as anything is said here", said, fix)
+        raise Problem(
+            Code.CONSOLIDATE_AFTER,
+            "Karpenter wants `consolidateAfter` as soon as anything is said here",
+            said,
+            fix,
+        )
     parts = {
         "consolidationPolicy": find(said, "consolidationPolicy"),
         "consolidateAfter": karpenters_duration(after),
@@ -38,7 +44,11 @@ def _budgets(said: Node, target: Target, found: list[Finding]) -> Node | None:
     windows = {kind: _windows(find(said, kind), kind, target) for kind in _WINDOW_NODES}
     if not any(windows.values()):
         return None if own is None else listing([_own(item) for item in items(own)], own)
-    causes = {"own": items(own), "implicit": [said], **{kind: _each(find(said, kind)) for kind in _WINDOW_NODES}}
+    causes = {
+        "own": items(own),
+        "implicit": [said],
+        **{kind: _each(find(said, kind)) for kind in _WINDOW_NODES},
+    }
     try:
         compiled = compile_budgets(
             None if own is None else tuple(_budget(item) for item in items(own)),
@@ -47,11 +57,13 @@ def _budgets(said: Node, target: Target, found: list[Finding]) -> Node | None:
         )
     except WindowError as problem:
         kind, index = problem.cause
-        raise Problem("GP0061", problem.message, causes[kind][index], problem.fix) from None
+        raise Problem(Code.WINDOW, problem.message, causes[kind][index], problem.fix) from None
     for note in compiled.notes:
         kind, index = note.cause
-        found.append(info("GP0062", note.text, causes[kind][index]))
-    made = [_node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0]) for item in compiled.budgets]
+        found.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
+    made = [
+        _node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0]) for item in compiled.budgets
+    ]
     return listing(made, own or said)
 
 
@@ -69,7 +81,7 @@ def _window(said: Node, kind: str, target: Target) -> Window:
     zone = text_at(said, "timezone") or str(getattr(target.named("timezone"), "value", ""))
     if not zone:
         fix = "say `cluster: {timezone: …}`, or `timezone` in the window"
-        raise Problem("GP0063", "a window needs a time zone", said, fix)
+        raise Problem(Code.TIMEZONE, "a window needs a time zone", said, fix)
     days, hours, nodes = find(said, "days"), find(said, "hours"), find(said, "nodes")
     return Window(
         days=_days(days) if days is not None else parse_days("daily"),
@@ -84,14 +96,14 @@ def _days(said: Node) -> frozenset[int]:
     try:
         return parse_days([str(item.value) for item in items(said)] or str(said.value))
     except ValueError as problem:
-        raise Problem("GP0064", str(problem), said) from None
+        raise Problem(Code.DAYS_OR_HOURS, str(problem), said) from None
 
 
 def _hours(said: Node) -> tuple[int, int]:
     try:
         return parse_hours(str(said.value))
     except ValueError as problem:
-        raise Problem("GP0064", str(problem), said) from None
+        raise Problem(Code.DAYS_OR_HOURS, str(problem), said) from None
 
 
 def _reasons(said: Node | None) -> frozenset[str]:
@@ -119,7 +131,9 @@ def _own(item: Node) -> Node:
 
 
 def _node(budget: Budget, cause: Node, kind: str) -> Node:
-    note = "" if kind == "own" else f"compiled from {kind}" if kind != "implicit" else "Karpenter's implicit 10%"
+    note = (
+        "" if kind == "own" else f"compiled from {kind}" if kind != "implicit" else "Karpenter's implicit 10%"
+    )
     parts: dict[str, Node | None] = {"nodes": leaf(budget.nodes, cause, note)}
     if budget.reasons is not None:
         parts["reasons"] = listing([leaf(reason, cause, note) for reason in budget.reasons], cause)

@@ -12,6 +12,8 @@ def karpenters(node: Node) -> Node:
     text = str(node.value)
     if "d" not in text:
         return node
-    hours = sum(int(number) * (24 if unit == "d" else 1) for number, unit in _PARTS.findall(text) if unit in "dh")
+    hours = sum(
+        int(number) * (24 if unit == "d" else 1) for number, unit in _PARTS.findall(text) if unit in "dh"
+    )
     rest = "".join(f"{number}{unit}" for number, unit in _PARTS.findall(text) if unit in "ms")
     return leaf(f"{hours}h{rest}", node)

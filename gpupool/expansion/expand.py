@@ -31,6 +31,7 @@ def expand(loaded: Loaded) -> Expanded:
         raise InputError(found)
     return Expanded(
         name=text_at(loaded.node, "metadata", "name"),
+        karpenter=Target(find(loaded.node, "cluster")).karpenter,
         pools=tuple(work.pools),
         classes=tuple(sorted(work.classes.values(), key=lambda item: item.name)),
         overlays=tuple(work.overlays),
@@ -63,7 +64,9 @@ class _Work:
         for name, node in self._section("pools").items():
             self._pool(name, node, target)
         for name, node in self._section("nodeOverlays").items():
-            spec = settled(Node({key: item for key, item in mapping(node).items() if key != "metadata"}, node.at))
+            spec = settled(
+                Node({key: item for key, item in mapping(node).items() if key != "metadata"}, node.at)
+            )
             self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
         self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
         self.found += checks.names(self.pools)
@@ -85,7 +88,9 @@ class _Work:
 
     def _class(self, name: str, path: str, words: Node, target: Target) -> None:
         spec = class_spec(words, target, self.found)
-        self.classes[name] = ExpandedClass(name, path, settled(find(words, "metadata") or tree({}, words)), spec)
+        self.classes[name] = ExpandedClass(
+            name, path, settled(find(words, "metadata") or tree({}, words)), spec
+        )
 
     def _pool(self, name: str, node: Node, target: Target) -> None:
         word = profile_word(node)

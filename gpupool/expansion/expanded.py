@@ -73,6 +73,9 @@ class Expanded:
     """A whole blueprint after expansion."""
 
     name: str
+    karpenter: str
+    """The Karpenter minor version that the objects are for."""
+
     pools: tuple[ExpandedPool, ...]
     classes: tuple[ExpandedClass, ...]
     overlays: tuple[ExpandedOverlay, ...]

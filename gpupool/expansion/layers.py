@@ -1,4 +1,4 @@
-"""Lay the words of one NodePool and of one node class over each other: built-in, defaults, profile, pool, tier."""
+"""Lay the words of a NodePool and of its class over each other: built-in, defaults, profile, pool, tier."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,7 +53,9 @@ def built_in_pool(target: Target) -> Node:
     return tree({"capacity": leaf("on-demand", cause, "built-in"), "zones": zones}, cause)
 
 
-def layered(name: str, pool: Node, profile: Node | None, defaults: Node | None, target: Target) -> Iterator[Layered]:
+def layered(
+    name: str, pool: Node, profile: Node | None, defaults: Node | None, target: Target
+) -> Iterator[Layered]:
     """Give each NodePool of a pool: one, or one for each of its tiers."""
     parts = [built_in_pool(target), find(defaults, "pool"), find(profile, "pool"), pool]
     whole = merge_all([part for part in parts if part is not None and part.value is not None], kinds.POOL)

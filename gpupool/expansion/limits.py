@@ -1,6 +1,7 @@
 """Limits in the units people think in become Karpenter's."""
 
 from gpupool.catalogue.accelerators import RESOURCES, Maker
+from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.yamlio.nodes import Node, find, leaf, mapping
 
@@ -13,7 +14,11 @@ def shared_out(limits: Node, share: Node) -> Node:
     """
     said = mapping(limits)
     if not said:
-        raise Problem("GP0027", f"`limits: {share.value}` is a share of the pool's limits, but it has none", share)
+        raise Problem(
+            Code.LIMIT_SHARE,
+            f"`limits: {share.value}` is a share of the pool's limits, but it has none",
+            share,
+        )
     percent = int(str(share.value).removesuffix("%"))
     return Node({key: _part(key, node, percent, share) for key, node in said.items()}, share.at, share.key)
 
@@ -23,7 +28,12 @@ def _part(key: str, node: Node, percent: int, share: Node) -> Node:
         return node
     digits = str(node.value).rstrip("GKMTPEik")
     if not digits.isdigit():
-        raise Problem("GP0027", f"can't take {percent}% of `{key}: {node.value}`", share, "write the tier's limits out")
+        raise Problem(
+            Code.LIMIT_SHARE,
+            f"can't take {percent}% of `{key}: {node.value}`",
+            share,
+            "write the tier's limits out",
+        )
     amount = max(1, int(digits) * percent // 100)
     unit = str(node.value)[len(digits) :]
     return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share)
@@ -51,7 +61,12 @@ def gpu_resource(maker: Maker | None, node: Node) -> str:
     resource = RESOURCES[maker or Maker.NVIDIA]
     if maker in (Maker.NEURON, Maker.HABANA):
         fix = f"write `{resource}: {node.value}`"
-        raise Problem("GP0028", f"`gpus` counts GPUs, but this pool's chips are counted as `{resource}`", node, fix)
+        raise Problem(
+            Code.LIMIT_UNIT,
+            f"`gpus` counts GPUs, but this pool's chips are counted as `{resource}`",
+            node,
+            fix,
+        )
     return resource
 
 

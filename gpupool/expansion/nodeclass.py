@@ -4,6 +4,7 @@ import re
 from pathlib import Path, PurePath
 
 from gpupool.blueprint.merge import settled
+from gpupool.codes import Code
 from gpupool.expansion.disks import block_devices
 from gpupool.expansion.problem import Problem, warning
 from gpupool.expansion.target import Target
@@ -15,7 +16,17 @@ _SELECTORS = {
     "securityGroups": "securityGroupSelectorTerms",
     "reservations": "capacityReservationSelectorTerms",
 }
-_OTHER_WORDS = {*_SELECTORS, "ami", "disk", "osDisk", "metadata", "external", "userData", "role", "instanceProfile"}
+_OTHER_WORDS = {
+    *_SELECTORS,
+    "ami",
+    "disk",
+    "osDisk",
+    "metadata",
+    "external",
+    "userData",
+    "role",
+    "instanceProfile",
+}
 _ALIAS_FAMILIES = {
     "al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket",
     "windows2019": "Windows2019", "windows2022": "Windows2022", "windows2025": "Windows2025",
@@ -39,7 +50,7 @@ def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
     made |= {key: node for key, node in mapping(words).items() if key not in _OTHER_WORDS and key not in made}
     if alias := latest_alias(words):
         message = f"`{alias.value}` replaces every node of the class on each new image"
-        found.append(warning("GP0030", message, alias, "pin a release, as in `al2023@v20260810`"))
+        found.append(warning(Code.LATEST_IMAGE, message, alias, "pin a release, as in `al2023@v20260810`"))
     return tree(dict(made), words)
 
 
@@ -70,28 +81,35 @@ def _alias(words: Node | None) -> str:
 
 
 def _image(words: Node, _target: Target) -> dict[str, Node]:
-    own, ami = find(words, "amiSelectorTerms"), find(words, "ami")
-    said_family = find(words, "amiFamily")
-    if own is None and ami is None:
-        fix = "pin one with `ami: al2023@v20260810`; `al2023@latest` takes each release, and replaces all nodes then"
-        raise Problem("GP0031", "the node class names no machine image", words, fix)
-    if ami is not None:
-        own = listing([_image_term(item) for item in items(ami) or [ami]], ami)
-    if said_family is None and not family(words):
+    terms, said_family = _image_terms(words), find(words, "amiFamily")
+    if said_family is not None:
+        return {"amiFamily": said_family, "amiSelectorTerms": terms}
+    if not family(words):
         fix = "say whose image it is: `amiFamily: AL2023`, `Bottlerocket`, `Custom`, …"
-        raise Problem("GP0031", "an image that is no alias needs `amiFamily`", ami or own or words, fix)
-    assert own is not None  # noqa: S101 - one of the two is there
-    return {"amiFamily": said_family, "amiSelectorTerms": own} if said_family else {"amiSelectorTerms": own}
+        raise Problem(Code.IMAGE, "an image that is no alias needs `amiFamily`", terms, fix)
+    return {"amiSelectorTerms": terms}
+
+
+def _image_terms(words: Node) -> Node:
+    own, ami = find(words, "amiSelectorTerms"), find(words, "ami")
+    if ami is not None:
+        return listing([_image_term(item) for item in items(ami) or [ami]], ami)
+    if own is None:
+        fix = "pin one, as in `ami: al2023@v20260810`; `al2023@latest` replaces all nodes on each release"
+        raise Problem(Code.IMAGE, "the node class names no machine image", words, fix)
+    return own
 
 
 def _image_term(item: Node) -> Node:
     if not isinstance(item.value, str):
-        return tree({key: mapping(item).get(key) for key in ("id", "name", "owner", "tags", "ssmParameter")}, item)
+        return tree(
+            {key: mapping(item).get(key) for key in ("id", "name", "owner", "tags", "ssmParameter")}, item
+        )
     if item.value.startswith("ami-"):
         return tree({"id": item}, item)
     if "@" not in item.value:
         fix = "an alias is `family@version`; an id is `ami-…`; look for a name with `{name: …, owner: …}`"
-        raise Problem("GP0031", f"`{item.value}` is neither an alias nor an image id", item, fix)
+        raise Problem(Code.IMAGE, f"`{item.value}` is neither an alias nor an image id", item, fix)
     return tree({"alias": item}, item)
 
 
@@ -102,11 +120,13 @@ def _identity(words: Node, target: Target) -> dict[str, Node]:
     if role is None:
         name = target.named("name")
         if name is None:
-            raise Problem("GP0032", "the nodes need a role", words, "say `cluster: {name: …}`, or `role`")
+            raise Problem(
+                Code.IDENTITY, "the nodes need a role", words, "say `cluster: {name: …}`, or `role`"
+            )
         return {"role": leaf(f"KarpenterNodeRole-{name.value}", name, "built-in, from cluster.name")}
     if str(role.value).startswith("arn:"):
         fix = f"write `role: {str(role.value).rpartition('/')[2]}`"
-        raise Problem("GP0032", "`role` is the role's name, not its ARN", role, fix)
+        raise Problem(Code.IDENTITY, "`role` is the role's name, not its ARN", role, fix)
     return {"role": role}
 
 
@@ -134,7 +154,9 @@ def _term(item: Node) -> Node:
 def _discovered(word: str, words: Node, target: Target) -> Node:
     name = target.named("name")
     if name is None:
-        raise Problem("GP0032", f"the nodes need `{word}`", words, f"say `cluster: {{name: …}}`, or `{word}`")
+        raise Problem(
+            Code.IDENTITY, f"the nodes need `{word}`", words, f"say `cluster: {{name: …}}`, or `{word}`"
+        )
     tag = leaf(name.value, name, "built-in, from cluster.name")  # type: ignore[arg-type] # a name is a text
     return listing([tree({"tags": tree({DISCOVERY_TAG: tag}, name)}, name)], name)
 
@@ -154,8 +176,10 @@ def _user_data(words: Node, _target: Target) -> dict[str, Node]:
         node = Node(_file_text(file), Location(file.at.file, file.at.line, file.at.column), node.key)
     if _only_comments(str(node.value)):
         fix = "take it out, or give it a command; the images bring driver and container toolkit themselves"
-        message = "a user data script of comments only is taken for node configuration, and the node can't join"
-        raise Problem("GP0033", message, node, fix)
+        message = (
+            "a user data script of comments only is taken for node configuration, and the node can't join"
+        )
+        raise Problem(Code.USER_DATA, message, node, fix)
     return {"userData": node}
 
 
@@ -165,7 +189,7 @@ def _file_text(file: Node) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         reason = getattr(problem, "strerror", None) or "it is not UTF-8 text"
-        raise Problem("GP0033", f"can't read the user data file `{path}`: {reason}", file) from None
+        raise Problem(Code.USER_DATA, f"can't read the user data file `{path}`: {reason}", file) from None
 
 
 def _only_comments(script: str) -> bool:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from gpupool.blueprint.kinds import PLUGIN_CONFIG_LABEL
 from gpupool.blueprint.merge import settled
 from gpupool.catalogue.accelerators import Maker
+from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing, taints
 from gpupool.expansion.accelerator import GPU_PRESENT, maker_of
 from gpupool.expansion.durations import karpenters as karpenters_duration
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.layers import Layered
-from gpupool.expansion.problem import Problem
+from gpupool.expansion.problem import Problem, error
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding
 from gpupool.karpenter import labels
@@ -69,15 +70,21 @@ def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:
     made = dict(mapping(said))
     for key, node in made.items():
         if wrong := labels.key_problem(key):
-            found.append(Problem("GP0023", f"label `{key}`: {wrong}", replace(node, at=node.key or node.at)).finding)
+            found.append(
+                error(Code.LABEL_KEY, f"label `{key}`: {wrong}", replace(node, at=node.key or node.at))
+            )
     if ami_family == "Bottlerocket" and (present := made.get(GPU_PRESENT)):
         if not _from_profile(present):
             message = "on Bottlerocket this label draws the device plugin chart beside the image's own plugin"
-            found.append(Problem("GP0035", message, present, "take the label out; two plugins break the GPUs").finding)
+            found.append(
+                error(Code.TWO_PLUGINS, message, present, "take the label out; two plugins break the GPUs")
+            )
         del made[GPU_PRESENT]
     share = find(words, "sharing", "timeSlicing")
     if share is not None:
-        made[PLUGIN_CONFIG_LABEL] = leaf(sharing.config_name(int(str(share.value))), share, "sharing.timeSlicing")
+        made[PLUGIN_CONFIG_LABEL] = leaf(
+            sharing.config_name(int(str(share.value))), share, "sharing.timeSlicing"
+        )
     if not made and (said is None or said.value):
         return None
     return Node(dict(sorted(made.items())), (said or words).at)

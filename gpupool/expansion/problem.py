@@ -1,23 +1,35 @@
-"""An error at a node of the blueprint, raised where expansion can't go on with one word."""
+"""What is wrong, doubtful or worth knowing at a node of the blueprint."""
 
-from gpupool.findings import Finding, Severity
+from gpupool.codes import Code
+from gpupool.findings import Finding, Location, Severity
 from gpupool.yamlio.nodes import Node
 
 
-class Problem(Exception):  # noqa: N818 - it carries a finding and never reaches the user as an exception
+class Problem(Exception):  # noqa: N818 - it carries a finding, and no user meets it as an exception
     """One word that can't be expanded; the caller collects it and goes on with the next."""
 
-    def __init__(self, code: str, message: str, node: Node, fix: str = "") -> None:
+    def __init__(self, code: Code, message: str, node: Node, fix: str = "") -> None:
         """Make the finding at the node's own place."""
         super().__init__(message)
-        self.finding = Finding(code, message, node.at, fix)
+        self.finding = error(code, message, node, fix)
 
 
-def warning(code: str, message: str, node: Node, fix: str = "") -> Finding:
+def error(code: Code, message: str, node: Node, fix: str = "") -> Finding:
+    """Make an error at a node."""
+    return Finding(code, message, _place(node), fix)
+
+
+def warning(code: Code, message: str, node: Node, fix: str = "") -> Finding:
     """Make a warning at a node."""
-    return Finding(code, message, node.at, fix, Severity.WARNING)
+    return Finding(code, message, _place(node), fix, Severity.WARNING)
 
 
-def info(code: str, message: str, node: Node, fix: str = "") -> Finding:
+def info(code: Code, message: str, node: Node, fix: str = "") -> Finding:
     """Make a piece of information at a node."""
-    return Finding(code, message, node.at, fix, Severity.INFO)
+    return Finding(code, message, _place(node), fix, Severity.INFO)
+
+
+def _place(node: Node) -> Location:
+    """Point at a scalar itself, but at the key of a map or a list: its value may begin a line below."""
+    whole = isinstance(node.value, dict | list) or node.value is None
+    return node.key if whole and node.key is not None else node.at

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from gpupool.blueprint.kinds import INSTANCE_LABELS, accelerator_labels, pool_reach, requirements_by_key
 from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
+from gpupool.codes import Code
 from gpupool.expansion import constraints
-from gpupool.expansion.problem import Problem, info
+from gpupool.expansion.problem import Problem, error, info
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding
 from gpupool.karpenter import labels
@@ -65,7 +66,7 @@ def _order_notes(words: Node) -> Iterator[Finding]:
         message = "Karpenter tries reserved, spot, on-demand in this order, whatever the order here"
         node = find(words, "capacity")
         if node is not None:
-            yield info("GP0022", message, node, "use `tiers` where the order matters")
+            yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` where the order matters")
 
 
 def _zones(words: Node, target: Target) -> Iterator[Node]:
@@ -83,7 +84,7 @@ def _own(words: Node, _target: Target) -> Iterator[Node]:
         if constraint.value is None:
             continue
         if wrong := labels.key_problem(label):
-            raise Problem("GP0023", f"requirement `{label}`: {wrong}", constraint)
+            raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", constraint)
         yield from constraints.requirements(label, constraint)
 
 
@@ -95,7 +96,9 @@ def _accelerator(words: Node, _target: Target) -> Iterator[Node]:
     reached = {label for name in names for label in _labels_of(name)}
     if len(reached) > 1:
         fix = "make a pool for each, or use `requirements`"
-        raise Problem("GP0024", "one pool can't ask for several kinds of accelerator at once", node, fix)
+        raise Problem(
+            Code.ACCELERATOR, "one pool can't ask for several kinds of accelerator at once", node, fix
+        )
     for label in reached:
         values = [leaf(_MANUFACTURER_VALUES.get(Maker(name), name), item) if label in _BY_MAKER else item
                   for item in names if (name := str(item.value))]  # fmt: skip
@@ -110,8 +113,13 @@ def _labels_of(word: Node) -> tuple[str, ...]:
     name = str(word.value)
     if name != "none" and name not in MAKERS and name not in set(Maker):
         near = nearest(name, [*MAKERS, *Maker, "none"])
-        other = f"a name that is newer than this list goes under `requirements: {{{labels.INSTANCE_GPU_NAME}: {name}}}`"
-        raise Problem("GP0024", f"unknown accelerator `{name}`", word, f"did you mean `{near}`?" if near else other)
+        other = f"a newer one goes under `requirements: {{{labels.INSTANCE_GPU_NAME}: {name}}}`"
+        raise Problem(
+            Code.ACCELERATOR,
+            f"unknown accelerator `{name}`",
+            word,
+            f"did you mean `{near}`?" if near else other,
+        )
     return accelerator_labels(name)
 
 
@@ -134,4 +142,6 @@ def _lets_cpu_machines_in(made: list[Node]) -> Iterator[Finding]:
     if "NotIn" in operators and operators & {"Gt", "Lt", "Gte", "Lte"}:
         node = next(node for node in counts if text_at(node, "operator") == "NotIn")
         message = "`not` beside a bound on the GPU count lets machines without a GPU in"
-        yield Problem("GP0025", message, node, "list the counts that are wanted: `gpus: [1, 4, 8]`").finding
+        yield error(
+            Code.CPU_MACHINES_TOO, message, node, "list the counts that are wanted: `gpus: [1, 4, 8]`"
+        )

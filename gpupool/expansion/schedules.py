@@ -76,7 +76,7 @@ def _ranges(numbers: Iterable[int]) -> str:
     parts: list[str] = []
     for _, run in groupby(enumerate(sorted(numbers)), lambda each: each[1] - each[0]):
         row = [number for _, number in run]
-        parts += [f"{row[0]}-{row[-1]}"] if len(row) > 2 else map(str, row)  # noqa: PLR2004 - see above
+        parts += [f"{row[0]}-{row[-1]}"] if len(row) > 2 else map(str, row)
     return ",".join(parts)
 
 

@@ -36,20 +36,17 @@ def gpu_counts(words: Node) -> tuple[int, ...]:
 def _admits(requirement: Node, count: int) -> bool:
     values = [int(str(item.value)) for item in items(find(requirement, "values"))]
     operator = str(getattr(find(requirement, "operator"), "value", ""))
-    match operator:
-        case "In":
-            return count in values
-        case "NotIn":
-            return count not in values
-        case "Gt":
-            return count > values[0]
-        case "Gte":
-            return count >= values[0]
-        case "Lt":
-            return count < values[0]
-        case "Lte":
-            return count <= values[0]
-    return operator != "DoesNotExist"
+    first = values[0] if values else 0
+    return {
+        "In": count in values,
+        "NotIn": count not in values,
+        "Exists": True,
+        "DoesNotExist": False,
+        "Gt": count > first,
+        "Gte": count >= first,
+        "Lt": count < first,
+        "Lte": count <= first,
+    }[operator]
 
 
 def overlays(pool: ExpandedPool, cause: Node) -> list[ExpandedOverlay]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gpupool.blueprint.kinds import taints_by_key
+from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, items, leaf, listing, mapping, tree
@@ -17,7 +18,9 @@ def taints(word: Node) -> Node:
         Problem: for a taint that is neither `value:Effect` nor `Effect`.
     """
     by_key = taints_by_key(word)
-    made = [taint for key, said in mapping(by_key).items() if said.value is not None for taint in _each(key, said)]
+    made = [
+        taint for key, said in mapping(by_key).items() if said.value is not None for taint in _each(key, said)
+    ]
     return listing(made, word)
 
 
@@ -35,8 +38,14 @@ def _taint(key: str, item: Node) -> Node:
     if effect not in EFFECTS:
         near = nearest(effect, EFFECTS)
         fix = f"did you mean `{near}`?" if near else f"write `{key}: true:NoSchedule`, or the effect alone"
-        raise Problem("GP0026", f"taint `{key}`: `{effect}` is no effect ({', '.join(EFFECTS)})", item, fix)
+        raise Problem(Code.TAINT, f"taint `{key}`: `{effect}` is no effect ({', '.join(EFFECTS)})", item, fix)
     if colon and not value:
-        raise Problem("GP0026", f"taint `{key}` has an empty value", item, f"for no value write `{effect}` alone")
-    parts = {"key": leaf(key, item), "value": leaf(value, item) if value else None, "effect": leaf(effect, item)}
+        raise Problem(
+            Code.TAINT, f"taint `{key}` has an empty value", item, f"for no value write `{effect}` alone"
+        )
+    parts = {
+        "key": leaf(key, item),
+        "value": leaf(value, item) if value else None,
+        "effect": leaf(effect, item),
+    }
     return tree(parts, item)

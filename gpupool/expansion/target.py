@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 
 from gpupool.blueprint.kinds import zone_label
+from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.karpenter import labels
+from gpupool.karpenter.versions import LATEST
 from gpupool.yamlio.nodes import Node, find, items, leaf, text_at
-
-LATEST = "1.14"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Target:
         name = str(word.value)
         if re.fullmatch("[a-z]", name):
             if not self.region:
-                raise Problem("GP0021", f"zone `{name}` needs a region", word, "say `cluster: {region: …}`")
+                raise Problem(Code.ZONE, f"zone `{name}` needs a region", word, "say `cluster: {region: …}`")
             name = f"{self.region}{name}"
         elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
             message = f"zone `{name}` is not in the region {self.region}, so nothing could ever launch"
-            raise Problem("GP0021", message, word)
+            raise Problem(Code.ZONE, message, word)
         return zone_label(name), leaf(name, word)

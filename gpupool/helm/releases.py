@@ -34,7 +34,9 @@ CHARTS = (NVIDIA_DEVICE_PLUGIN,)
 class Release(Shape):
     """One chart in the cluster."""
 
-    version: Annotated[str, Matching(r"^v?[0-9]+\.[0-9]+\.[0-9]+", 'a chart version such as "0.20.0"')] | None = None
+    version: (
+        Annotated[str, Matching(r"^v?[0-9]+\.[0-9]+\.[0-9]+", 'a chart version such as "0.20.0"')] | None
+    ) = None
     """The chart's version."""
 
     namespace: Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a namespace")] | None = None

@@ -1,1 +1,1 @@
-
+"""Profiles: partial pools with their own prose."""

@@ -7,20 +7,21 @@ from gpupool.assets import shipped
 from gpupool.blueprint import kinds
 from gpupool.blueprint.load import check, read_file, word_conflicts
 from gpupool.blueprint.merge import merge
+from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.model import Profile
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find, text_at
 from gpupool.yamlio.read import read
 
-UNKNOWN_PROFILE = "GP0017"
-CYCLE = "GP0018"
 SHIPPED = "gpupool:profiles/"
 
 
 def shipped_names() -> list[str]:
     """Give the names of the shipped profiles."""
-    return sorted(PurePath(file.name).stem for file in shipped("profiles").iterdir() if file.name.endswith(".yaml"))
+    return sorted(
+        PurePath(file.name).stem for file in shipped("profiles").iterdir() if file.name.endswith(".yaml")
+    )
 
 
 @dataclass(slots=True)
@@ -39,7 +40,14 @@ class Profiles:
         file = _file(name, word.at.file)
         if file in path:
             chain = " extends ".join((*path[path.index(file) :], file))
-            self.findings.append(Finding(CYCLE, f"profiles go round in a circle: {chain}", word.at, "take one `extends` out"))
+            self.findings.append(
+                Finding(
+                    Code.PROFILE_CYCLE,
+                    f"profiles go round in a circle: {chain}",
+                    word.at,
+                    "take one `extends` out",
+                )
+            )
             return None
         if file not in self._found:
             self._found[file] = self._read(file, word, path)
@@ -63,7 +71,9 @@ class Profiles:
         if not file.startswith(SHIPPED):
             if not Path(file).is_file():
                 fix = "a path is relative to the file that says it"
-                self.findings.append(Finding(UNKNOWN_PROFILE, f"there is no profile file `{file}`", word.at, fix))
+                self.findings.append(
+                    Finding(Code.UNKNOWN_PROFILE, f"there is no profile file `{file}`", word.at, fix)
+                )
                 return None
             return self._not_empty(read_file(file, self.findings), file)
         text = shipped("profiles").joinpath(file.removeprefix(SHIPPED))
@@ -74,7 +84,7 @@ class Profiles:
 
     def _not_empty(self, node: Node | None, file: str) -> Node | None:
         if node is None and not any(finding.at.file == file for finding in self.findings):
-            self.findings.append(Finding("GP0005", "the profile is empty", Location(file, 1, 1)))
+            self.findings.append(Finding(Code.NOT_THE_KIND, "the profile is empty", Location(file, 1, 1)))
         return node
 
 
@@ -94,4 +104,4 @@ def _unknown(word: Node) -> Finding:
     names = shipped_names()
     near = nearest(str(word.value), names)
     fix = f"did you mean `{near}`?" if near else f"shipped are {', '.join(names)}; a path names your own"
-    return Finding(UNKNOWN_PROFILE, f"there is no profile `{word.value}`", word.at, fix)
+    return Finding(Code.UNKNOWN_PROFILE, f"there is no profile `{word.value}`", word.at, fix)

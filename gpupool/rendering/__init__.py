@@ -1,1 +1,1 @@
-
+"""From expanded pools to objects, chart values and files."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from gpupool.blueprint.merge import merge, settled
 from gpupool.catalogue.accelerators import Maker
+from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.expansion.expanded import Expanded, ExpandedPool
 from gpupool.expansion.sharing import config_name
@@ -29,7 +30,9 @@ def nvidia_device_plugin(expanded: Expanded) -> Release | None:
     Raises:
         InputError: for values that the chart's version is known to break on.
     """
-    pools = [pool for pool in expanded.pools if pool.maker is Maker.NVIDIA and pool.ami_family != "Bottlerocket"]
+    pools = [
+        pool for pool in expanded.pools if pool.maker is Maker.NVIDIA and pool.ami_family != "Bottlerocket"
+    ]
     said = find(expanded.stack, NVIDIA_DEVICE_PLUGIN.name)
     if not pools or (said is not None and said.value is None):
         return None
@@ -53,13 +56,17 @@ def _values(pools: list[ExpandedPool]) -> Node:
 
 
 def _affinity(pools: list[ExpandedPool]) -> Node:
-    """Ask for the nodes of these pools and no others; the chart's own affinity wants labels that nobody sets."""
+    """Ask for the nodes of these pools only; the chart's own affinity wants labels that nobody sets."""
     first = pools[0].at
     names = listing([leaf(pool.name, pool.at) for pool in sorted(pools, key=lambda pool: pool.name)], first)
-    expression = tree({"key": leaf(labels.NODEPOOL, first), "operator": leaf("In", first), "values": names}, first)
+    expression = tree(
+        {"key": leaf(labels.NODEPOOL, first), "operator": leaf("In", first), "values": names}, first
+    )
     terms = listing([tree({"matchExpressions": listing([expression], first)}, first)], first)
     required = tree({"nodeSelectorTerms": terms}, first)
-    return tree({"nodeAffinity": tree({"requiredDuringSchedulingIgnoredDuringExecution": required}, first)}, first)
+    return tree(
+        {"nodeAffinity": tree({"requiredDuringSchedulingIgnoredDuringExecution": required}, first)}, first
+    )
 
 
 def _tolerations(pools: list[ExpandedPool]) -> Iterator[Node]:
@@ -68,7 +75,9 @@ def _tolerations(pools: list[ExpandedPool]) -> Iterator[Node]:
     for pool in pools:
         for taint in (*items(pool.taints), *items(pool.startup_taints)):
             seen.setdefault((text_at(taint, "key"), text_at(taint, "effect")), taint)
-    yield tree({"key": leaf("CriticalAddonsOnly", pools[0].at), "operator": leaf("Exists", pools[0].at)}, pools[0].at)
+    yield tree(
+        {"key": leaf("CriticalAddonsOnly", pools[0].at), "operator": leaf("Exists", pools[0].at)}, pools[0].at
+    )
     for (key, effect), taint in sorted(seen.items()):
         parts = {"key": key, "operator": "Exists", "effect": effect}
         yield tree({name: leaf(value, taint) for name, value in parts.items()}, taint)
@@ -96,7 +105,7 @@ def _time_slicing(slices: int) -> str:
 
 
 def _resources(cause: Node) -> Node:
-    """Ask for a little, so that Karpenter counts the plugin when it fills whole nodes; the chart asks for nothing."""
+    """Ask for a little, so that Karpenter counts the plugin when it fills nodes; the chart asks for none."""
     requests = {"cpu": leaf("10m", cause), "memory": leaf("64Mi", cause)}
     return tree({"requests": tree(dict(requests), cause)}, cause)
 
@@ -104,9 +113,15 @@ def _resources(cause: Node) -> Node:
 def _broken(made: Release, said: Node | None) -> Finding | None:
     version, knob = find(said, "version"), find(said, "values", "failOnInitError")
     if made.version == _BROKEN_BOOLEAN and knob is not None and knob.value is not None:
-        message = f"chart {_BROKEN_BOOLEAN} renders `failOnInitError` as a bare boolean, which the API server refuses"
-        return Finding("GP0070", message, knob.at, "take version 0.17.1 or newer; and better leave it true")
+        message = (
+            f"chart {_BROKEN_BOOLEAN} renders `failOnInitError` as a boolean, which the API server refuses"
+        )
+        return Finding(
+            Code.CHART_BUG, message, knob.at, "take version 0.17.1 or newer; and better leave it true"
+        )
     if version is not None and made.version in _CHANGED_DEFAULTS and not mapping(find(said, "values")):
         message = f"chart {made.version} hands out GDS and GDRCopy devices by default, which AL2023 lacks"
-        return Finding("GP0071", message, version.at, "take version 0.19.3 or newer", Severity.ERROR)
+        return Finding(
+            Code.CHART_DEFAULTS, message, version.at, "take version 0.19.3 or newer", Severity.ERROR
+        )
     return None

@@ -5,11 +5,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location
 from gpupool.rendering.render import MARK
-
-_IN_THE_WAY = "GP0080"
 
 
 def write(files: Mapping[str, str], folder: Path, name: str) -> None:
@@ -45,23 +44,31 @@ def left_over(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
 def _yaml_files(folder: Path) -> Iterator[Path]:
     """Give the YAML files in the folder and its own subfolders; links are never followed."""
     for path in sorted(folder.glob("*.yaml")) + sorted(folder.glob("*/*.yaml")):
-        if path.is_file() and not path.is_symlink() and not (path.parent != folder and path.parent.is_symlink()):
+        if (
+            path.is_file()
+            and not path.is_symlink()
+            and not (path.parent != folder and path.parent.is_symlink())
+        ):
             yield path
 
 
 def _in_the_way(files: Mapping[str, str], folder: Path, name: str) -> Iterator[Finding]:
     if folder.exists() and not folder.is_dir():
-        yield Finding(_IN_THE_WAY, "this is a file, not a folder", Location(str(folder)), "name another folder")
+        yield Finding(
+            Code.IN_THE_WAY, "this is a file, not a folder", Location(str(folder)), "name another folder"
+        )
         return
     for parent in sorted({(folder / path).parent for path in files}):
         if parent != folder and (parent.is_symlink() or (parent.exists() and not parent.is_dir())):
             message = "gpupool writes into this folder, but it is a link or a file"
-            yield Finding(_IN_THE_WAY, message, Location(str(parent)), "move it away")
+            yield Finding(Code.IN_THE_WAY, message, Location(str(parent)), "move it away")
     for path in files:
         target = folder / path
         if (target.exists() or target.is_symlink()) and (target.is_symlink() or _owner(target) != name):
             message = f"this file was not rendered from the blueprint `{name}`, so it is not overwritten"
-            yield Finding(_IN_THE_WAY, message, Location(str(target)), "move it away, or render into another folder")
+            yield Finding(
+                Code.IN_THE_WAY, message, Location(str(target)), "move it away, or render into another folder"
+            )
 
 
 def _owner(path: Path) -> str:

@@ -10,16 +10,27 @@ from gpupool.findings import Finding, in_file_order
 from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClass
 from gpupool.karpenter.v1.nodepool import NodePool
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
+from gpupool.karpenter.versions import LATEST
 from gpupool.objects import Manifest, Ref
+from gpupool.rendering.versions import too_new
 from gpupool.shapes import words
 from gpupool.yamlio.nodes import Node, leaf, mapping, plain, tree
 
-_VERSIONS = {"NodePool": "karpenter.sh/v1", "EC2NodeClass": "karpenter.k8s.aws/v1", "NodeOverlay": "karpenter.sh/v1alpha1"}
-_TYPES: dict[str, type[BaseModel]] = {"NodePool": NodePool, "EC2NodeClass": EC2NodeClass, "NodeOverlay": NodeOverlay}
+_VERSIONS = {
+    "NodePool": "karpenter.sh/v1",
+    "EC2NodeClass": "karpenter.k8s.aws/v1",
+    "NodeOverlay": "karpenter.sh/v1alpha1",
+}
+_TYPES: dict[str, type[BaseModel]] = {
+    "NodePool": NodePool,
+    "EC2NodeClass": EC2NodeClass,
+    "NodeOverlay": NodeOverlay,
+}
 _CLASS_ORDER = (
-    "amiFamily", "amiSelectorTerms", "role", "instanceProfile", "subnetSelectorTerms", "securityGroupSelectorTerms",
-    "capacityReservationSelectorTerms", "placementGroupSelector", "blockDeviceMappings", "instanceStorePolicy",
-    "networkInterfaces", "metadataOptions", "tags",
+    "amiFamily", "amiSelectorTerms", "role", "instanceProfile",
+    "subnetSelectorTerms", "securityGroupSelectorTerms", "capacityReservationSelectorTerms",
+    "placementGroupSelector", "blockDeviceMappings", "instanceStorePolicy", "networkInterfaces",
+    "metadataOptions", "tags",
 )  # fmt: skip
 
 
@@ -34,19 +45,22 @@ def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
         *(node_overlay(item) for item in sorted(expanded.overlays, key=lambda item: item.name)),
         *(node_pool(item) for item in sorted(expanded.pools, key=lambda item: item.name)),
     ]
-    found = [finding for manifest in made for finding in refusals(manifest)]
+    found = [finding for manifest in made for finding in refusals(manifest, expanded.karpenter)]
     if found:
         raise InputError(in_file_order(found))
     return tuple(made)
 
 
-def refusals(manifest: Manifest) -> Iterator[Finding]:
-    """Find what Karpenter's API would refuse in the structure of an object."""
+def refusals(manifest: Manifest, target: str) -> Iterator[Finding]:
+    """Find what the API of the Karpenter version `target` would refuse in the structure of an object."""
     model = _TYPES[manifest.ref.kind]
     try:
-        model.model_validate(plain(manifest.body))
+        typed = model.model_validate(plain(manifest.body))
     except ValidationError as problem:
         yield from words.findings(problem, manifest.body, model)
+        return
+    if target != LATEST:
+        yield from too_new(typed, manifest.body, target)
 
 
 def node_pool(pool: ExpandedPool) -> Manifest:
@@ -90,7 +104,11 @@ def node_overlay(item: ExpandedOverlay) -> Manifest:
 
 def _object(kind: str, name: str, path: str, metadata: Node | None, spec: Node) -> Manifest:
     said = mapping(metadata)
-    head = {"name": leaf(name, Node(None, spec.key or spec.at)), "labels": said.get("labels"), "annotations": said.get("annotations")}
+    head = {
+        "name": leaf(name, Node(None, spec.key or spec.at)),
+        "labels": said.get("labels"),
+        "annotations": said.get("annotations"),
+    }
     body = {
         "apiVersion": leaf(_VERSIONS[kind], spec),
         "kind": leaf(kind, spec),

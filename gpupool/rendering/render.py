@@ -33,7 +33,7 @@ class Rendered:
         return self._marked(release.text(), *release.header())
 
     def files(self) -> dict[str, str]:
-        """Give the text of every file by its path: one for each object, `kustomization.yaml` and `values/`."""
+        """Give every file's text by its path: one for each object, `kustomization.yaml` and `values/`."""
         made = {}
         for manifest in self.manifests:
             path = f"{_FOLDERS[manifest.ref.kind]}/{manifest.ref.name}.yaml"

@@ -13,10 +13,9 @@ def fill(template: str, variables: dict[str, str]) -> str:
 def environment() -> Environment:
     """Give the one jinja2 environment."""
     folder = shipped("templates")
-    return Environment(
+    return Environment(  # noqa: S701 - what is written is YAML and prose, not HTML
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701 - what is written is YAML, not HTML
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,

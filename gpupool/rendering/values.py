@@ -25,12 +25,13 @@ class Release:
 
     def header(self) -> tuple[str, ...]:
         """Give the comment lines of the values file: what it is for, and the line that installs it."""
-        where = (self.chart, "--repo", self.repository)
+        where: tuple[str, ...] = (self.chart, "--repo", self.repository)
         if self.repository.startswith("oci://"):
             where = (f"{self.repository.rstrip('/')}/{self.chart}",)
+        new_namespace = () if self.namespace == "kube-system" else ("--create-namespace",)
         command = (
             "helm", "upgrade", "--install", self.name, *where, "--version", self.version,
-            "--namespace", self.namespace, *(() if self.namespace == "kube-system" else ("--create-namespace",)),
+            "--namespace", self.namespace, *new_namespace,
             "--values", self.file,
         )  # fmt: skip
         return (f"Chart {self.chart} {self.version}, namespace {self.namespace}", " ".join(command))

@@ -24,6 +24,10 @@ class Since:
     """The feature gate that has to be on as well, where there is one."""
 
 
+def _not_wanted(wanted: str) -> PydanticCustomError:
+    return PydanticCustomError("wanted", "{wanted}", {"wanted": wanted})
+
+
 @dataclass(frozen=True, slots=True)
 class Matching:
     """A text that has to match a pattern, and the words that say so when it does not.
@@ -36,7 +40,7 @@ class Matching:
     wanted: str
     """What the text should be, with an example: `a duration such as 30m or 12h`."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401 - pydantic's own signature
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(
@@ -46,7 +50,7 @@ class Matching:
 
     def _check(self, text: str) -> str:
         if not re.search(self.pattern.replace("$", r"\Z"), text, re.ASCII):
-            raise PydanticCustomError("wanted", "{wanted}", {"wanted": self.wanted})
+            raise _not_wanted(self.wanted)
         return text
 
 

@@ -68,11 +68,13 @@ def _docs_in_module(module: str) -> dict[str, dict[str, str]]:
 def _docs_in_class(node: ast.ClassDef) -> dict[str, str]:
     found = {}
     for field, below in zip(node.body, node.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and _is_text(below):
-            assert isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)  # noqa: S101, PT018 - seen above
-            found[field.target.id] = " ".join(str(below.value.value).split())
+        text = _text(below)
+        if text and isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            found[field.target.id] = " ".join(text.split())
     return found
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _text(node: ast.stmt) -> str:
+    """Give the text that stands alone as a statement, or an empty one."""
+    value = node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
+    return value if isinstance(value, str) else ""

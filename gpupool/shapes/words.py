@@ -8,15 +8,12 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.yamlio.nodes import Node
 
 Path: TypeAlias = tuple[str | int, ...]
 
-UNKNOWN_KEY = "GP0010"
-MISSING = "GP0011"
-WRONG_TYPE = "GP0012"
-WRONG_VALUE = "GP0013"
 
 _KINDS = {
     "string_type": "a text",
@@ -29,6 +26,12 @@ _KINDS = {
     "float_type": "a number",
 }
 
+_COMPARED = {
+    "greater_than_equal": ("less than", "ge"),
+    "less_than_equal": ("more than", "le"),
+    "too_short": ("at least", "min_length", "actual_length"),
+    "too_long": ("at most", "max_length", "actual_length"),
+}
 _TAGS = {"<one>": "a text", "<text>": "a text", "<number>": "a number", "<list>": "a list", "<map>": "a map"}
 
 
@@ -91,14 +94,16 @@ def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Findi
         return _unknown_key(here, path, keys_at(model, path[:-1]))
     if kind == "missing":
         missing = str(details["loc"][-1])
-        return Finding(MISSING, f"`{missing}` is missing{_inside(name)}", here.key or here.at, path=name)
+        return Finding(Code.MISSING, f"`{missing}` is missing{_inside(name)}", here.key or here.at, path=name)
     if kind in _KINDS:
         return _wrong_kind(_KINDS[kind], here, path)
     if kind == "union_tag_invalid":
-        return _wrong_kind(" or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), here, path)
+        return _wrong_kind(
+            " or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), here, path
+        )
     message, fix = _value_words(kind, context, details)
     at = here.at if whole else here.key or here.at
-    return Finding(WRONG_VALUE, f"`{name}`: {message}", at, fix, path=name)
+    return Finding(Code.WRONG_VALUE, f"`{name}`: {message}", at, fix, path=name)
 
 
 def _inside(name: str) -> str:
@@ -110,7 +115,9 @@ def _unknown_key(here: Node, path: Path, known: Sequence[str]) -> Finding:
     near = nearest(key, known)
     fix = f"did you mean `{near}`?" if near else f"known keys: {', '.join(known)}" if known else ""
     where = _inside(dotted(path[:-1]))
-    return Finding(UNKNOWN_KEY, f"unknown key `{key}`{where}", here.key or here.at, fix, path=dotted(path))
+    return Finding(
+        Code.UNKNOWN_KEY, f"unknown key `{key}`{where}", here.key or here.at, fix, path=dotted(path)
+    )
 
 
 def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
@@ -118,7 +125,7 @@ def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
     if wanted == "a text" and here.text:
         fix = f'put it in quotes: "{here.text}"'
     message = f"`{dotted(path)}` should be {wanted}, but this is {kind_of(here)}"
-    return Finding(WRONG_TYPE, message, here.at, fix, path=dotted(path))
+    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
 
 
 def kind_of(node: Node) -> str:
@@ -136,20 +143,20 @@ def kind_of(node: Node) -> str:
 
 
 def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -> tuple[str, str]:
+    """Give what is wrong with a value of the right type, and the fix where one is known."""
+    shown = _shown(details["input"])
     if kind in {"literal_error", "enum"}:
         expected = str(context["expected"])
-        near = nearest(str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")])
-        return f"{_shown(details['input'])} is none of {expected}", f"did you mean `{near}`?" if near else ""
+        near = nearest(
+            str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
+        )
+        return f"{shown} is none of {expected}", f"did you mean `{near}`?" if near else ""
     if kind == "wanted":
-        return f"{_shown(details['input'])} is not {context['wanted']}", str(context.get("fix", ""))
-    if kind == "greater_than_equal":
-        return f"{_shown(details['input'])} is less than {context['ge']}", ""
-    if kind == "less_than_equal":
-        return f"{_shown(details['input'])} is more than {context['le']}", ""
-    if kind == "too_short":
-        return f"at least {context['min_length']} wanted, {context['actual_length']} given", ""
-    if kind == "too_long":
-        return f"at most {context['max_length']} allowed, {context['actual_length']} given", ""
+        return f"{shown} is not {context['wanted']}", str(context.get("fix", ""))
+    if kind in _COMPARED:
+        word, key, *actual = _COMPARED[kind]
+        given = f", {context[actual[0]]} given" if actual else ""
+        return f"{f'{shown} is ' if not actual else ''}{word} {context[key]}{given}", ""
     return details["msg"], str(context.get("fix", ""))
 
 
@@ -186,9 +193,11 @@ def _flat(kinds: Sequence[Any]) -> Iterator[Any]:
             yield kind
 
 
-def _below(kind: Any, part: str | int) -> Iterator[Any]:  # noqa: ANN401 - any annotation may stand in a model
+def _below(kind: type[Any], part: str | int) -> Iterator[Any]:
     if _is_model(kind):
-        yield from (field.annotation for name, field in kind.model_fields.items() if (field.alias or name) == part)
+        yield from (
+            field.annotation for name, field in kind.model_fields.items() if (field.alias or name) == part
+        )
     elif get_origin(kind) is dict and isinstance(part, str):
         yield get_args(kind)[1]
     elif get_origin(kind) is list and isinstance(part, int):

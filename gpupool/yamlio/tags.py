@@ -46,16 +46,13 @@ def collection_problem(tag: str, *, is_map: bool) -> str:
 
 
 def _as_float(reading: Reading, text: str) -> Reading:
-    """Make the value floating-point; libyaml has refused what is no number before."""
+    """Make a number floating-point."""
+    if not isinstance(reading.value, int):
+        return reading
     try:
-        value = float(reading.value or 0)
-    except OverflowError:
-        value = math.inf
-    if math.isfinite(value):
-        return Reading(value)
-    return Reading(
-        value, "GP0004", f"{shown(text)} is no finite number, and JSON has no other", "write a smaller number"
-    )
+        return Reading(float(reading.value))
+    except OverflowError:  # out of reach for a whole number that has passed as unambiguous, which has 64 bits
+        return Reading(reading.value, "GP0004", f"{shown(text)} is too large", "write a smaller number")
 
 
 def _short(tag: str) -> str:

@@ -1,0 +1,121 @@
+"""The code of every finding: `GP` and four digits, never with another meaning and never used again."""
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """What a finding is about; each member's meaning stands in `MEANINGS`."""
+
+    UNREADABLE = "GP0001"
+    NOT_YAML = "GP0002"
+    KEY_TWICE = "GP0003"
+    AMBIGUOUS_SCALAR = "GP0004"
+    NOT_THE_KIND = "GP0005"
+    UNKNOWN_KEY = "GP0010"
+    MISSING = "GP0011"
+    WRONG_TYPE = "GP0012"
+    WRONG_VALUE = "GP0013"
+    SAID_TWICE = "GP0014"
+    OTHER_NAME = "GP0015"
+    NEW_NAME = "GP0016"
+    UNKNOWN_PROFILE = "GP0017"
+    PROFILE_CYCLE = "GP0018"
+    INEXACT_SIZE = "GP0020"
+    ZONE = "GP0021"
+    CAPACITY_ORDER = "GP0022"
+    LABEL_KEY = "GP0023"
+    ACCELERATOR = "GP0024"
+    CPU_MACHINES_TOO = "GP0025"
+    TAINT = "GP0026"
+    LIMIT_SHARE = "GP0027"
+    LIMIT_UNIT = "GP0028"
+    LATEST_IMAGE = "GP0030"
+    IMAGE = "GP0031"
+    IDENTITY = "GP0032"
+    USER_DATA = "GP0033"
+    DISK = "GP0034"
+    TWO_PLUGINS = "GP0035"
+    TARGET = "GP0040"
+    NO_MACHINES = "GP0041"
+    UNKNOWN_CLASS = "GP0042"
+    PROFILE_CLASS_UNUSED = "GP0043"
+    CLASS_TWICE = "GP0044"
+    UNUSED_CLASS = "GP0045"
+    LONG_NAME = "GP0046"
+    POOL_TWICE = "GP0047"
+    SOFT_LIMIT = "GP0048"
+    TOTAL_LIMIT = "GP0049"
+    TIER_SUM = "GP0050"
+    PROFILE_MISFIT = "GP0051"
+    FEATURE_GATE = "GP0052"
+    STATIC_POOL = "GP0053"
+    ONE_TYPE_ONE_ZONE = "GP0054"
+    SHARING = "GP0055"
+    TOO_NEW = "GP0056"
+    CONSOLIDATE_AFTER = "GP0060"
+    WINDOW = "GP0061"
+    DAYLIGHT_SAVING = "GP0062"
+    TIMEZONE = "GP0063"
+    DAYS_OR_HOURS = "GP0064"
+    CHART_BUG = "GP0070"
+    CHART_DEFAULTS = "GP0071"
+    IN_THE_WAY = "GP0080"
+
+
+MEANINGS: dict[Code, str] = {
+    Code.UNREADABLE: "The file can't be read, is no UTF-8 text, or is too large.",
+    Code.NOT_YAML: "The file is not YAML, or uses parts of YAML that a blueprint can't have.",
+    Code.KEY_TWICE: "A key stands twice in one map.",
+    Code.AMBIGUOUS_SCALAR: "A value without quotes means one thing here and another to kubectl and Helm.",
+    Code.NOT_THE_KIND: "The file is of another kind (`apiVersion` or `kind` differs), or empty.",
+    Code.UNKNOWN_KEY: "A key that the vocabulary does not have.",
+    Code.MISSING: "A key that has to be there is not.",
+    Code.WRONG_TYPE: "A value of another type than the key takes.",
+    Code.WRONG_VALUE: "A value of the right type that the key does not take.",
+    Code.SAID_TWICE: "Two words in one place say the same thing, one short and one in Karpenter's own form.",
+    Code.OTHER_NAME: "A later file has another `metadata.name` than the first.",
+    Code.NEW_NAME: "A later file names something that no earlier file has.",
+    Code.UNKNOWN_PROFILE: "There is no profile of that name or path.",
+    Code.PROFILE_CYCLE: "Profiles extend each other in a circle.",
+    Code.INEXACT_SIZE: "A size that no machine can have exactly, where an exact one is wanted.",
+    Code.ZONE: "A zone letter without a region, or a zone of another region.",
+    Code.CAPACITY_ORDER: "Capacity types in an order that Karpenter does not follow.",
+    Code.LABEL_KEY: "A label key that Karpenter refuses.",
+    Code.ACCELERATOR: "An accelerator name that is not known, or several kinds in one pool.",
+    Code.CPU_MACHINES_TOO: "A constraint on the GPU count that lets machines without a GPU in.",
+    Code.TAINT: "A taint that is neither `value:Effect` nor `Effect`.",
+    Code.LIMIT_SHARE: "A tier's share of limits that the pool does not have, or that can't be divided.",
+    Code.LIMIT_UNIT: "A limit on `gpus` where the pool's chips are counted as another resource.",
+    Code.LATEST_IMAGE: "An image that is not pinned: each release replaces every node.",
+    Code.IMAGE: "A node class without a machine image, or one whose family is not known.",
+    Code.IDENTITY: "A node class without a role, subnets or security groups, or with an ARN for a role.",
+    Code.USER_DATA: "User data that can't be read, or with which a node can't join.",
+    Code.DISK: "A disk that the image's family does not have, or whose device is not known.",
+    Code.TWO_PLUGINS: "A label that would bring a second device plugin to nodes that have one.",
+    Code.TARGET: "A Karpenter version that gpupool does not render for.",
+    Code.NO_MACHINES: "A pool that says nothing about its machines.",
+    Code.UNKNOWN_CLASS: "A node class that is declared nowhere.",
+    Code.PROFILE_CLASS_UNUSED: "A profile's words for the class go unused: the class is a declared one.",
+    Code.CLASS_TWICE: "A pool's own node class would have the name of a declared one.",
+    Code.UNUSED_CLASS: "A declared node class that no pool refers to.",
+    Code.LONG_NAME: "A name that is too long for a node label.",
+    Code.POOL_TWICE: "Two pools or tiers that make a NodePool of the same name.",
+    Code.SOFT_LIMIT: "A limit on `nodes` alone, which Karpenter may overshoot.",
+    Code.TOTAL_LIMIT: "The pools' limits do not keep the blueprint's cap.",
+    Code.TIER_SUM: "What the tiers of a pool may hold together.",
+    Code.PROFILE_MISFIT: "A pool whose accelerator is of another kind than its profile's.",
+    Code.FEATURE_GATE: "A word that needs a Karpenter feature gate which is off.",
+    Code.STATIC_POOL: "A pool with `replicas` that says what such a pool can't have.",
+    Code.ONE_TYPE_ONE_ZONE: "A pool for EFA jobs that allows several instance types or zones.",
+    Code.SHARING: "Time-slicing on a pool where it can't work.",
+    Code.TOO_NEW: "A field, value or label key that the cluster's Karpenter version does not know yet.",
+    Code.CONSOLIDATE_AFTER: "`disruption` without `consolidateAfter`, which Karpenter wants beside it.",
+    Code.WINDOW: "A disruption window that can't be written as budgets.",
+    Code.DAYLIGHT_SAVING: "A window that takes the safe side in the months in which the clocks change.",
+    Code.TIMEZONE: "A window without a time zone.",
+    Code.DAYS_OR_HOURS: "Days or hours of a window that can't be read.",
+    Code.CHART_BUG: "Values on which this version of a chart breaks.",
+    Code.CHART_DEFAULTS: "A chart version whose defaults do not fit EKS images.",
+    Code.IN_THE_WAY: "A file that gpupool did not write stands where it has to write.",
+}
+"""What each code means, in one sentence."""
