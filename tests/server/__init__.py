@@ -1,0 +1,1 @@
+"""Tests that ask the real components: kube-apiserver, kubeconform, Helm."""
