@@ -1,0 +1,82 @@
+"""Acceptance: each golden case renders to exactly the files and the findings that its folder holds.
+
+`pytest tests/test_golden.py --update-golden` writes them; read the difference before it is committed.
+"""
+
+import difflib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpupool.cli.app import main
+from tests.goldencases import FINDINGS, FOLDER, Case, cases, files_in
+
+CASES = cases()
+in_each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+@in_each_case
+def test_a_case_renders_what_its_folder_holds(
+    case: Case,
+    update_golden: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(case.folder)
+    code = main(["render", *(part for name in case.blueprints for part in ("-f", name)), "-d", str(tmp_path)])
+    said = capsys.readouterr()
+    if update_golden:
+        _write(case, tmp_path, said.err, code)
+
+    expected = case.expected_files
+    assert said.out == ""
+    assert not (changes := _changes({FINDINGS: case.expected_findings}, {FINDINGS: said.err})), changes
+    assert code == (1 if expected is None else 0)
+    assert not (changes := _changes(expected or {}, files_in(tmp_path))), changes
+
+
+@in_each_case
+def test_a_case_says_what_it_shows(case: Case) -> None:
+    assert case.rows, "a case is named by its rows and a slug: R04-os-volume, R04-R05-two-disks"
+    assert case.blueprints
+    first = (case.folder / case.blueprints[0]).read_text(encoding="utf-8").partition("\n")[0]
+    label = ", ".join(f"R{row}" for row in case.rows)
+    assert first.startswith(f"# {label}: "), f"the first line names the rows: `# {label}: …`"
+    assert case.expected_files or case.expected_findings
+
+
+def test_the_comparison_shows_what_differs() -> None:
+    changes = _changes({"a": "1\n", "b": "2\n"}, {"a": "1\n", "b": "3\n", "c": "4\n"})
+    assert changes.splitlines() == [
+        "--- expected/b", "+++ rendered/b", "@@ -1 +1 @@", "-2", "+3",
+        "--- expected/c", "+++ rendered/c", "@@ -0,0 +1 @@", "+4",
+    ]  # fmt: skip
+    assert _changes({"a": ""}, {}) == "only in expected: a\n"
+
+
+def _write(case: Case, rendered: Path, findings: str, code: int) -> None:
+    shutil.rmtree(case.folder / FOLDER, ignore_errors=True)
+    if code == 0:
+        shutil.copytree(rendered, case.folder / FOLDER)
+    (case.folder / FINDINGS).unlink(missing_ok=True)
+    if findings:
+        (case.folder / FINDINGS).write_bytes(findings.encode())
+
+
+def _changes(expected: dict[str, str], rendered: dict[str, str]) -> str:
+    """Give a unified diff of the texts, and the paths that only one side has."""
+    shown = []
+    for path in sorted(expected.keys() | rendered.keys()):
+        old, new = expected.get(path, ""), rendered.get(path, "")
+        diff = difflib.unified_diff(
+            old.splitlines(keepends=True),
+            new.splitlines(keepends=True),
+            f"expected/{path}",
+            f"rendered/{path}",
+        )
+        shown.append("".join(diff))
+        if old == new and (path in expected) != (path in rendered):
+            shown.append(f"only in {'expected' if path in expected else 'rendered'}: {path}\n")
+    return "".join(shown)
