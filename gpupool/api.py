@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
@@ -15,8 +16,10 @@ from gpupool.findings import Finding, Location
 from gpupool.profiles.model import Profile
 from gpupool.rendering import folder as folders
 from gpupool.rendering.render import Rendered, render
-from gpupool.rendering.starter import Starter, starter_text
 from gpupool.shapes.docs import json_schema
+
+if TYPE_CHECKING:
+    from gpupool.rendering.starter import Starter
 
 _SCHEMAS: dict[str, type[BaseModel]] = {"blueprint": Blueprint, "profile": Profile}
 
@@ -68,12 +71,14 @@ def schema_text(what: str) -> str:
     return json.dumps(json_schema(_SCHEMAS[what]), indent=2) + "\n"
 
 
-def write_starter(path: Path, starter: Starter, *, force: bool) -> None:
+def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
     """Write the starter blueprint.
 
     Raises:
         InputError: where a file of that name is there already.
     """
+    from gpupool.rendering.starter import starter_text
+
     if path.exists() and not force:
         fix = "name another file, or overwrite it with --force"
         raise InputError(

@@ -3,21 +3,20 @@
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version as installed_version
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
+from gpupool.cli import output
 from gpupool.cli.completion import completion
 from gpupool.cli.init import init
 from gpupool.cli.profiles import profiles
 from gpupool.cli.render import render
 from gpupool.cli.schema import schema
-from gpupool.errors import GpupoolError, InputError
-from gpupool.reports import text
+from gpupool.errors import GpupoolError
 
-USAGE, BUG, INTERRUPTED = 64, 70, 130
+FAILED, USAGE, BUG, INTERRUPTED = 1, 64, 70, 130
 
 app = typer.Typer(
     name="gpupool",
@@ -33,7 +32,10 @@ for command in (init, render, profiles, schema, completion):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"gpupool {installed_version('gpupool')}")
+        # It takes a third of the whole start-up to import, and no other command needs it.
+        from importlib.metadata import version
+
+        typer.echo(f"gpupool {version('gpupool')}")
         raise typer.Exit
 
 
@@ -56,19 +58,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         completion_init()
     try:
         code = app(None if arguments is None else list(arguments), standalone_mode=False, prog_name="gpupool")
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
     except TyperException as problem:
         problem.show()  # type: ignore[attr-defined] # every error of the command line shows itself
         return USAGE
-    except InputError as problem:
-        sys.stderr.write(text.findings(problem.findings) + f"error: {problem}\n")
-        return problem.exit_code
     except GpupoolError as problem:
-        sys.stderr.write(f"error: {problem}\n")
+        output.fail(problem)
         return problem.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader went away (`| head`); point stdout elsewhere so that closing it says nothing more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except OSError as problem:
+        return _unwritten(problem)
+    except Exception as problem:  # noqa: BLE001 - nothing else may escape: what comes here is a bug
+        from gpupool.cli import bug
+
+        sys.stderr.write(bug.report(problem))
+        return BUG
     return code if isinstance(code, int) else 0
+
+
+def _unwritten(problem: OSError) -> int:
+    """Say that the result found no place: a full disk, or a reader that went away (`| head`)."""
+    if not isinstance(problem, BrokenPipeError):
+        where = f"{problem.filename}: " if problem.filename else ""
+        sys.stderr.write(f"error: {output.one_line(where + (problem.strerror or str(problem)))}\n")
+    # What is still in the buffer has no place either: let closing it at the end say nothing more.
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.__stdout__.fileno())
+    return FAILED

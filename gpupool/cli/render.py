@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gpupool.cli import output
 from gpupool.cli.options import Files, Folder, files_or_default
 from gpupool.errors import UsageError
 
@@ -32,7 +33,6 @@ def render(
     gpupool render --values nvidia-device-plugin
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool import api
-    from gpupool.reports import text
 
     if check and folder is None:
         message = "--check needs -d DIR, the folder to compare with"
@@ -41,7 +41,7 @@ def render(
         message = "--values prints one file and -d writes all of them: leave one out"
         raise UsageError(message)
     rendered = api.render_files(files_or_default(file))
-    sys.stderr.write(text.findings(rendered.findings))
+    output.say(rendered.findings)
     if folder is None:
         sys.stdout.write(rendered.text() if values is None else api.chart_values(rendered, values))
     elif check:

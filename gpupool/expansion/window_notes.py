@@ -8,6 +8,7 @@ from gpupool.blueprint.windows import DAY_NAMES, Window
 from gpupool.expansion.budgets import Cause
 from gpupool.expansion.schedules import ALL_DAYS, Stretch
 from gpupool.expansion.timezones import has_dated_changes, regimes
+from gpupool.expansion.utc_stretches import occurrences
 from gpupool.expansion.week import DAY, NEVER, stretch
 
 _MONTH_NAMES = (
@@ -27,30 +28,20 @@ class Note:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Occurrence:
-    """The window of one local day, as one of the zone's offsets puts it into the UTC week."""
-
-    day: int
-    offset: int
-    minutes: int
-    months: frozenset[int]
-
-
 def protect_notes(cause: Cause, window: Window) -> Iterator[Note]:
     """Say when more is protected than the words ask for."""
     if window.days == ALL_DAYS and window.length == DAY:
         return
     changing: _DaysOfMonth = {}
-    for month, day, occurrences in _by_month_and_day(window):
-        if len(occurrences) > 1:
+    for month, day, versions in _by_month_and_day(window):
+        if len(versions) > 1:
             changing[month] = changing.get(month, frozenset()) | {day}
     if changing:
         what = "days" if window.hours is None else "hours"
         yield Note(
             cause,
-            f"in {_when(changing, window)} the protected {what} are {_shift(window)} longer, because {_why(window)}; "
-            "the hours before and after the change are both protected",
+            f"in {_when(changing, window)} the protected {what} are {_shift(window)} longer, "
+            f"because {_why(window)}; the hours before and after the change are both protected",
         )
     yield from _dated(cause, window)
 
@@ -60,10 +51,10 @@ def maintenance_notes(cause: Cause, window: Window, closed: Iterable[Stretch]) -
     closed_in = _closed_in(closed)
     shorter: _DaysOfMonth = {}
     shut: _DaysOfMonth = {}
-    for month, day, occurrences in _by_month_and_day(window):
-        if not any(each.minutes & closed_in[month] for each in occurrences):
+    for month, day, versions in _by_month_and_day(window):
+        if not any(minutes & closed_in[month] for minutes in versions):
             continue
-        found = shorter if any(each.minutes & ~closed_in[month] for each in occurrences) else shut
+        found = shorter if any(minutes & ~closed_in[month] for minutes in versions) else shut
         found[month] = found.get(month, frozenset()) | {day}
     if shorter:
         yield Note(
@@ -84,25 +75,26 @@ def _closed_in(closed: Iterable[Stretch]) -> dict[int, int]:
     """Give the minutes of the week that are closed in each month."""
     months = dict.fromkeys(range(1, 13), NEVER)
     for each in closed:
-        minutes = stretch(each.start, each.length)
+        minutes = _minutes(each)
         for month in each.months:
             months[month] |= minutes
     return months
 
 
-def _by_month_and_day(window: Window) -> Iterator[tuple[int, int, list[_Occurrence]]]:
-    occurrences = list(_occurrences(window))
+def _by_month_and_day(window: Window) -> Iterator[tuple[int, int, list[int]]]:
+    """Give month, day and the minutes of the UTC week that the window is then, once for each offset."""
+    found = [(each.day, each.stretch.months, _minutes(each.stretch)) for each in occurrences(window)]
     for month in range(1, 13):
         for day in sorted(window.days):
-            yield month, day, [each for each in occurrences if each.day == day and month in each.months]
+            yield (
+                month,
+                day,
+                [minutes for begins, months, minutes in found if begins == day and month in months],
+            )
 
 
-def _occurrences(window: Window) -> Iterator[_Occurrence]:
-    for regime in regimes((window.timezone,)):
-        for day in window.days:
-            start = day * DAY + window.start - regime.offsets[0]
-            minutes = stretch(start, window.length)
-            yield _Occurrence(day, regime.offsets[0], minutes, regime.months(start, window.length))
+def _minutes(each: Stretch) -> int:
+    return stretch(each.start, each.length)
 
 
 def _when(days_of_month: _DaysOfMonth, window: Window) -> str:
@@ -137,6 +129,6 @@ def _dated(cause: Cause, window: Window) -> Iterator[Note]:
     if has_dated_changes(window.timezone):
         yield Note(
             cause,
-            f"the clocks in {window.timezone} also change on dates that are not the same every year; until they "
-            "change back, this window comes earlier or later than the local time says",
+            f"the clocks in {window.timezone} also change on dates that are not the same every year; "
+            "until they change back, this window comes earlier or later than the local time says",
         )

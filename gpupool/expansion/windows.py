@@ -6,10 +6,9 @@ the clocks change gets the safe side: protected at the hours before and after th
 maintenance only at those that both have.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
-from operator import and_, or_
+from functools import lru_cache
 from typing import TypeAlias
 
 from gpupool.blueprint.windows import REASONS, Window
@@ -22,9 +21,10 @@ from gpupool.expansion.budgets import (
     without_owned,
     written_reasons,
 )
-from gpupool.expansion.schedules import ALL_DAYS, Stretch, schedules
-from gpupool.expansion.timezones import Regime, UnknownTimezoneError, regimes
-from gpupool.expansion.week import DAY, NEVER, WEEK, inverse, stretch, stretches
+from gpupool.expansion.schedules import ALL_DAYS, schedules
+from gpupool.expansion.timezones import UnknownTimezoneError, regimes
+from gpupool.expansion.utc_stretches import closed_outside, occurrences
+from gpupool.expansion.week import DAY
 from gpupool.expansion.window_notes import Note, maintenance_notes, protect_notes
 
 _Group: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
@@ -115,16 +115,8 @@ def _during(cause: Cause, window: Window) -> Iterator[CompiledBudget]:
     if window.days == ALL_DAYS and window.length == DAY:
         yield CompiledBudget(Budget(window.nodes, reasons), cause)
         return
-    for schedule, length in schedules(_occurrences(window)):
+    for schedule, length in schedules(each.stretch for each in occurrences(window)):
         yield CompiledBudget(Budget(window.nodes, reasons, schedule, length), cause)
-
-
-def _occurrences(window: Window) -> Iterator[Stretch]:
-    for regime in regimes((window.timezone,)):
-        for day in window.days:
-            start = (day * DAY + window.start - regime.offsets[0]) % WEEK
-            if months := regime.months(start, window.length):
-                yield Stretch(start, window.length, months)
 
 
 def _groups(maintenance: tuple[Window, ...]) -> list[_Group]:
@@ -153,37 +145,9 @@ def _caps(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBu
 def _closures(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
     """Give the budgets of 0 outside the windows."""
     places, reasons = group
-    for schedule, length in schedules(_closed(tuple(maintenance[place] for place in places))):
+    for schedule, length in schedules(closed_outside(tuple(maintenance[place] for place in places))):
         budget = Budget("0", written_reasons(reasons), schedule, length)
         yield CompiledBudget(budget, ("maintenance", places[0]))
-
-
-def _closed(windows: tuple[Window, ...]) -> Iterator[Stretch]:
-    """Give what lies outside all the windows: what does so all year, then the edges that move.
-
-    Only the edges need months. They are short, so none of them reaches far into the next month.
-    """
-    zones = tuple(dict.fromkeys(window.timezone for window in windows))
-    closed = {regime: inverse(_open(windows, zones, regime)) for regime in regimes(zones)}
-    always = reduce(and_, closed.values())
-    yield from (Stretch(start, length) for start, length in stretches(always))
-    for regime, minutes in closed.items():
-        for start, length in stretches(minutes & ~always):
-            if months := regime.months(start, length):
-                yield Stretch(start, length, months)
-
-
-def _open(windows: Iterable[Window], zones: tuple[str, ...], regime: Regime) -> int:
-    """Give the UTC minutes of the week inside any window while these offsets hold."""
-    return reduce(
-        or_,
-        (
-            stretch(day * DAY + window.start - regime.offsets[zones.index(window.timezone)], window.length)
-            for window in windows
-            for day in window.days
-        ),
-        NEVER,
-    )
 
 
 def _notes(
@@ -193,7 +157,7 @@ def _notes(
         yield from protect_notes(("protect", index), window)
     found: dict[Note, None] = {}
     for places, _ in groups:
-        closed = tuple(_closed(tuple(maintenance[place] for place in places)))
+        closed = closed_outside(tuple(maintenance[place] for place in places))
         for place in places:
             found |= dict.fromkeys(maintenance_notes(("maintenance", place), maintenance[place], closed))
     yield from sorted(found, key=lambda note: note.cause)

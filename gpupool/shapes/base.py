@@ -24,8 +24,12 @@ class Since:
     """The feature gate that has to be on as well, where there is one."""
 
 
-def _not_wanted(wanted: str) -> PydanticCustomError:
-    return PydanticCustomError("wanted", "{wanted}", {"wanted": wanted})
+_KIND = "wanted"
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Search as Go's RE2 does: ASCII classes, and `$` only at the very end."""
+    return re.search(pattern.replace("$", r"\Z"), text, re.ASCII) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +45,17 @@ class Matching:
     """What the text should be, with an example: `a duration such as 30m or 12h`."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
+        return core_schema.no_info_before_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         return {**handler(schema), "pattern": self.pattern}
 
-    def _check(self, text: str) -> str:
-        if not re.search(self.pattern.replace("$", r"\Z"), text, re.ASCII):
-            raise _not_wanted(self.wanted)
+    def _check(self, text: object) -> object:
+        if not isinstance(text, str) or not matches(self.pattern, text):
+            context = {"wanted": self.wanted, "pattern": self.pattern}
+            raise PydanticCustomError(_KIND, "{wanted}", context)
         return text
 
 

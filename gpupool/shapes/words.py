@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
+from gpupool.shapes.base import matches
 from gpupool.yamlio.nodes import Node
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -29,6 +30,8 @@ _KINDS = {
 _COMPARED = {
     "greater_than_equal": ("less than", "ge"),
     "less_than_equal": ("more than", "le"),
+    "string_too_short": ("at least", "min_length"),
+    "string_too_long": ("longer than", "max_length"),
     "too_short": ("at least", "min_length", "actual_length"),
     "too_long": ("at most", "max_length", "actual_length"),
 }
@@ -101,6 +104,8 @@ def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Findi
         return _wrong_kind(
             " or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), here, path
         )
+    if kind == "wanted" and not isinstance(here.value, str):
+        return _not_wanted(context, here, path)
     message, fix = _value_words(kind, context, details)
     at = here.at if whole else here.key or here.at
     return Finding(Code.WRONG_VALUE, f"`{name}`: {message}", at, fix, path=name)
@@ -125,6 +130,14 @@ def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
     if wanted == "a text" and here.text:
         fix = f'put it in quotes: "{here.text}"'
     message = f"`{dotted(path)}` should be {wanted}, but this is {kind_of(here)}"
+    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
+
+
+def _not_wanted(context: Mapping[str, Any], here: Node, path: Path) -> Finding:
+    """Say what is wanted in place of a value that is no text; quotes may be all that is missing."""
+    spelled = here.text or ""
+    fix = f'put it in quotes: "{spelled}"' if matches(context.get("pattern", "$."), spelled) else ""
+    message = f"`{dotted(path)}` should be {context['wanted']}, but this is {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
 
 

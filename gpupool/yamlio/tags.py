@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from gpupool.yamlio.scalars import Reading, read_plain, shown
 
 _PREFIX = "tag:yaml.org,2002:"
@@ -29,8 +27,8 @@ def read_tagged(tag: str, text: str) -> Reading:
         return Reading(
             reading.value, "GP0002", f"{shown(text)} is no {name}", "remove the tag, or write such a value"
         )
-    if name == "!!float" and not reading.code:
-        return _as_float(reading, text)
+    if name == "!!float" and isinstance(reading.value, int) and not reading.code:
+        return Reading(float(reading.value))  # it has 64 bits at most, or it would have a code
     return reading
 
 
@@ -43,16 +41,6 @@ def collection_problem(tag: str, *, is_map: bool) -> str:
     if name.removeprefix("!!") in {*_TYPES, *_COLLECTIONS, "str"}:
         return f"{_COLLECTIONS[expected]} is no {name}"
     return _refusal(name)
-
-
-def _as_float(reading: Reading, text: str) -> Reading:
-    """Make a number floating-point."""
-    if not isinstance(reading.value, int):
-        return reading
-    try:
-        return Reading(float(reading.value))
-    except OverflowError:  # out of reach for a whole number that has passed as unambiguous, which has 64 bits
-        return Reading(reading.value, "GP0004", f"{shown(text)} is too large", "write a smaller number")
 
 
 def _short(tag: str) -> str:
