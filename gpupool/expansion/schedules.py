@@ -1,18 +1,19 @@
 """Weekly stretches of UTC time written as cron schedules with durations, in as few as read well."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from gpupool.expansion.week import DAY
 
 ALL_MONTHS = frozenset(range(1, 13))
 ALL_DAYS = frozenset(range(7))
 
+_RANGE = 3
+"""Numbers in a row that are written as a range."""
+
 _Rectangle: TypeAlias = tuple[frozenset[int], frozenset[int]]
-_T = TypeVar("_T")
-_Key = TypeVar("_Key", tuple[int, int], list[int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,12 @@ def schedules(stretches: Iterable[Stretch]) -> list[tuple[str, str]]:
     What comes back all year stands first, then the rest by time of day.
     """
     written: list[tuple[bool, int, int, str]] = []
-    for (minute, length), group in _grouped(stretches, lambda each: (each.start % DAY, each.length)):
-        months_of_day: dict[int, frozenset[int]] = {}
-        for each in group:
-            day = each.start // DAY
-            months_of_day[day] = months_of_day.get(day, frozenset()) | each.months
+    months_of_days: dict[tuple[int, int], dict[int, frozenset[int]]] = {}
+    for each in stretches:
+        day, minute = divmod(each.start, DAY)
+        months_of_day = months_of_days.setdefault((minute, each.length), {})
+        months_of_day[day] = months_of_day.get(day, frozenset()) | each.months
+    for (minute, length), months_of_day in months_of_days.items():
         written += [
             (months != ALL_MONTHS, minute, length, _cron(minute, months, days))
             for months, days in _rectangles(months_of_day)
@@ -53,14 +55,20 @@ def duration(minutes: int) -> str:
     return (f"{hours}h" if hours else "") + (f"{rest}m" if rest else "")
 
 
-def _rectangles(months_of_day: dict[int, frozenset[int]]) -> Iterator[_Rectangle]:
-    """Cover the days' months by months x days: what all days share, then what some have besides."""
+def _rectangles(months_of_day: dict[int, frozenset[int]]) -> list[_Rectangle]:
+    """Cover the days' months by months x days, day by day or with what all share first: the shorter one."""
     shared = frozenset.intersection(*months_of_day.values())
-    if shared:
-        yield shared, frozenset(months_of_day)
-    besides = [(months - shared, day) for day, months in months_of_day.items() if months != shared]
-    for months, group in _grouped(besides, lambda each: sorted(each[0])):
-        yield frozenset(months), frozenset(day for _, day in group)
+    besides = {day: months - shared for day, months in months_of_day.items()}
+    first = [(shared, frozenset(months_of_day))] if shared else []
+    return min([*first, *_alike(besides)], _alike(months_of_day), key=len)
+
+
+def _alike(months_of_day: dict[int, frozenset[int]]) -> list[_Rectangle]:
+    """Put together the days that have the same months."""
+    days_of_months: dict[frozenset[int], set[int]] = {}
+    for day, months in months_of_day.items():
+        days_of_months.setdefault(months, set()).add(day)
+    return [(months, frozenset(days)) for months, days in days_of_months.items() if months]
 
 
 def _cron(minute: int, months: frozenset[int], days: frozenset[int]) -> str:
@@ -72,13 +80,9 @@ def _cron(minute: int, months: frozenset[int], days: frozenset[int]) -> str:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """Write `1-3,11,12`: three and more in a row are a range."""
+    """Write `1-3,11,12`: two in a row stay a list."""
     parts: list[str] = []
     for _, run in groupby(enumerate(sorted(numbers)), lambda each: each[1] - each[0]):
         row = [number for _, number in run]
-        parts += [f"{row[0]}-{row[-1]}"] if len(row) > 2 else map(str, row)
+        parts += [f"{row[0]}-{row[-1]}"] if len(row) >= _RANGE else map(str, row)
     return ",".join(parts)
-
-
-def _grouped(items: Iterable[_T], key: Callable[[_T], _Key]) -> Iterator[tuple[_Key, Iterable[_T]]]:
-    return groupby(sorted(items, key=key), key)
