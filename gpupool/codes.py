@@ -60,6 +60,7 @@ class Code(StrEnum):
     CHART_BUG = "GP0070"
     CHART_DEFAULTS = "GP0071"
     IN_THE_WAY = "GP0080"
+    UNWRITABLE = "GP0081"
 
 
 MEANINGS: dict[Code, str] = {
@@ -117,5 +118,6 @@ MEANINGS: dict[Code, str] = {
     Code.CHART_BUG: "Values on which this version of a chart breaks.",
     Code.CHART_DEFAULTS: "A chart version whose defaults do not fit EKS images.",
     Code.IN_THE_WAY: "A file that gpupool did not write stands where it has to write.",
+    Code.UNWRITABLE: "A rendered file that the system does not let gpupool write, read or remove.",
 }
 """What each code means, in one sentence."""

@@ -15,6 +15,7 @@ from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
 from gpupool.shapes import words
+from gpupool.yamlio.decoding import MAX_BYTES
 from gpupool.yamlio.nodes import Node, find, mapping, plain
 from gpupool.yamlio.read import read
 
@@ -55,14 +56,27 @@ def load(paths: Sequence[str]) -> Loaded:
 def read_file(path: str, found: list[Finding]) -> Node | None:
     """Read one YAML file; what is wrong with it as YAML goes to `found`."""
     try:
-        text = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
+        text = _bytes(path)
+    except (OSError, ValueError) as problem:  # a ValueError is a name that no file can have
+        reason = getattr(problem, "strerror", None) or str(problem)
         found.append(Finding(Code.UNREADABLE, f"can't read the file: {reason}", Location(path)))
+        return None
+    if len(text) > MAX_BYTES:
+        message = f"the file has more than {MAX_BYTES // 1024 // 1024} MiB, and larger files are not read"
+        fix = "check that this is the right file, or split it"
+        found.append(Finding(Code.UNREADABLE, message, Location(path), fix))
         return None
     result = read(text, path)
     found += result.findings
     return result.node
+
+
+def _bytes(path: str) -> bytes:
+    """Give what a file holds; of one that is too large, or has no end, enough to refuse it."""
+    if path == STDIN:
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    with Path(path).open("rb") as file:
+        return file.read(MAX_BYTES + 1)
 
 
 def check(node: Node, model: type[BaseModel], kind: str, found: list[Finding]) -> None:

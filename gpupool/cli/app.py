@@ -17,6 +17,7 @@ from gpupool.cli.schema import schema
 from gpupool.errors import GpupoolError
 
 FAILED, USAGE, BUG, INTERRUPTED = 1, 64, 70, 130
+STDOUT = 1
 
 app = typer.Typer(
     name="gpupool",
@@ -82,7 +83,7 @@ def _unwritten(problem: OSError) -> int:
     if not isinstance(problem, BrokenPipeError):
         where = f"{problem.filename}: " if problem.filename else ""
         sys.stderr.write(f"error: {output.one_line(where + (problem.strerror or str(problem)))}\n")
-    # What is still in the buffer has no place either: let closing it at the end say nothing more.
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), sys.__stdout__.fileno())
+    if problem.filename is None:
+        # What is still in the buffer has no place either: let closing it at the end say nothing more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
     return FAILED

@@ -3,12 +3,18 @@
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location
 from gpupool.rendering.render import MARK
+
+OWN_PATHS = (
+    "kustomization.yaml", "ec2nodeclasses/*.yaml", "nodeoverlays/*.yaml", "nodepools/*.yaml", "values/*.yaml"
+)  # fmt: skip
+"""Where an older render can have left files; what stands elsewhere is never removed, whatever its head."""
 
 
 def write(files: Mapping[str, str], folder: Path, name: str) -> None:
@@ -22,11 +28,11 @@ def write(files: Mapping[str, str], folder: Path, name: str) -> None:
     if in_the_way := list(_in_the_way(files, folder, name)):
         raise InputError(in_the_way)
     for path, text in files.items():
-        target = folder / path
-        if not target.is_file() or target.read_bytes() != text.encode():
-            write_whole(target, text)
+        if _bytes(folder / path) != text.encode():
+            write_whole(folder / path, text)
     for path in left_over(files, folder, name):
-        (folder / path).unlink()
+        with _refusals(folder / path, "remove"):
+            (folder / path).unlink()
 
 
 def stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
@@ -42,13 +48,9 @@ def left_over(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
 
 
 def _yaml_files(folder: Path) -> Iterator[Path]:
-    """Give the YAML files in the folder and its own subfolders; links are never followed."""
-    for path in sorted(folder.glob("*.yaml")) + sorted(folder.glob("*/*.yaml")):
-        if (
-            path.is_file()
-            and not path.is_symlink()
-            and not (path.parent != folder and path.parent.is_symlink())
-        ):
+    """Give the files where gpupool writes its own; links are never followed."""
+    for path in (found for pattern in OWN_PATHS for found in sorted(folder.glob(pattern))):
+        if not path.is_symlink() and (path.parent == folder or not path.parent.is_symlink()):
             yield path
 
 
@@ -73,6 +75,8 @@ def _in_the_way(files: Mapping[str, str], folder: Path, name: str) -> Iterator[F
 
 def _owner(path: Path) -> str:
     """Give the name of the blueprint that a file was rendered from, or an empty text."""
+    if not path.is_file():  # opening a named pipe would wait for ever
+        return ""
     try:
         with path.open("rb") as file:
             line = file.readline(1024).decode("utf-8", "replace").rstrip("\r\n")
@@ -82,12 +86,32 @@ def _owner(path: Path) -> str:
 
 
 def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
+    with _refusals(path, "read"):
+        return path.read_bytes() if path.is_file() else None
 
 
 def write_whole(target: Path, text: str) -> None:
-    """Write beside the target and move into place, so that a reader sees the old file or the new one."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """Write beside the target and move into place, so that a reader sees the old file or the new one.
+
+    Raises:
+        InputError: where the system does not let us.
+    """
+    with _refusals(target, "write"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write_and_move(target, text)
+
+
+@contextmanager
+def _refusals(path: Path, verb: str) -> Iterator[None]:
+    """Turn the system's refusal into an error that names the file."""
+    try:
+        yield
+    except OSError as problem:
+        message = f"can't {verb} it: {problem.strerror or problem}"
+        raise InputError([Finding(Code.UNWRITABLE, message, Location(str(path)))]) from None
+
+
+def _write_and_move(target: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 
 from gpupool.karpenter.versions import LATEST
 from gpupool.rendering.templates import fill
+from gpupool.yamlio.spelling import spell
 
 TEMPLATE = "gpupool.yaml.j2"
 
@@ -20,12 +21,9 @@ class Starter:
 
 
 def starter_text(starter: Starter) -> str:
-    """Give the starter blueprint."""
-    return fill(TEMPLATE, {key: _quoted(value) for key, value in asdict(starter).items()})
+    """Give the starter blueprint; each value stays a text on one line, whatever is in it.
 
-
-def _quoted(value: str) -> str:
-    """Give a text as YAML that stays one, whatever is in it."""
-    from gpupool.yamlio.write import dump
-
-    return dump([value]).removeprefix("- ").rstrip("\n")
+    Raises:
+        ValueError: for half a surrogate pair, which no file can hold.
+    """
+    return fill(TEMPLATE, {key: spell(value) for key, value in asdict(starter).items()})
