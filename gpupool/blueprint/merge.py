@@ -1,10 +1,10 @@
 """The one merge rule: maps merge, everything else is replaced, `null` removes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gpupool.yamlio.nodes import Node, mapping
+from gpupool.yamlio.nodes import Node, mapping, over
 
 Reach: TypeAlias = Callable[[Node], Iterator[tuple[tuple[str, ...], str]]]
 
@@ -42,7 +42,7 @@ def merge(lower: Node, upper: Node, kind: Kind = ANY) -> Node:
     """
     lower, upper = _keyed(lower, kind), _keyed(upper, kind)
     if not isinstance(lower.value, dict) or not isinstance(upper.value, dict):
-        return replace(upper, previous=lower)
+        return over(upper, lower)
     merged = dict(mapping(_without_replaced(lower, upper, kind)))
     for key, node in upper.value.items():
         below = merged.get(key)
@@ -63,11 +63,12 @@ def settled(node: Node) -> Node:
 
     An empty list or map that somebody wrote stays: it is a value.
     """
-    if not isinstance(node.value, dict) or not node.value:
+    value = node.value
+    if not isinstance(value, dict) or not value:
         return node
-    kept = {key: settled(item) for key, item in node.value.items() if item.value is not None}
+    kept = {key: settled(item) if isinstance(item.value, dict) else item for key, item in value.items()}
     kept = {key: item for key, item in kept.items() if item.value is not None}
-    return replace(node, value=kept or None)
+    return Node(kept or None, node.at, node.key, None, node.previous, node.note)
 
 
 def conflicts(node: Node, reach: Reach) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
@@ -81,9 +82,8 @@ def conflicts(node: Node, reach: Reach) -> Iterator[tuple[tuple[str, ...], tuple
 
 def _merge_value(lower: Node, upper: Node, key: str, kind: Kind) -> Node:
     if kind.all_whole or key in kind.whole:
-        return replace(upper, previous=lower)
-    merged = merge(lower, upper, kind.below.get(key) or kind.each or ANY)
-    return replace(merged, key=upper.key)
+        return over(upper, lower)
+    return merge(lower, upper, kind.below.get(key) or kind.each or ANY)
 
 
 def _keyed(node: Node, kind: Kind) -> Node:
@@ -108,4 +108,4 @@ def _without(node: Node, gone: set[tuple[str, ...]], kind: Kind) -> Node:
             kept[key] = _without(_keyed(item, kind.below.get(key, ANY)), inner, ANY)
         elif (key,) not in gone:
             kept[key] = item
-    return replace(node, value=kept)
+    return Node(kept, node.at, node.key)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from gpupool.blueprint.merge import settled
 from gpupool.blueprint.model import MAX_NAME
 from gpupool.catalogue.accelerators import Maker
 from gpupool.codes import Code
@@ -166,7 +165,7 @@ def _keyed(node: Node) -> Node:
 def _profile_fits(layers: Layered) -> Iterator[Finding]:
     if layers.profile is None:
         return
-    words = settled(layers.words)
+    words = layers.words
     name, accelerator = text_at(layers.profile, "metadata", "name"), find(words, "accelerator")
     maker = chosen(words)
     is_none = accelerator is not None and accelerator.value == "none"
@@ -193,7 +192,7 @@ def _gates(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator
     wanted = []
     if expanded.replicas is not None:
         wanted.append(("StaticCapacity", "`replicas`", expanded.replicas))
-    if share := find(settled(layers.words), "sharing", "timeSlicing"):
+    if share := find(layers.words, "sharing", "timeSlicing"):
         wanted.append(("NodeOverlay", "`sharing`", share))
     for gate, word, node in wanted:
         if gate not in cluster.features:
@@ -244,7 +243,7 @@ def _values(expanded: ExpandedPool, label: str) -> list[str]:
 
 
 def _sharing(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
-    share = find(settled(layers.words), "sharing", "timeSlicing")
+    share = find(layers.words, "sharing", "timeSlicing")
     if share is None:
         return
     if expanded.maker is not Maker.NVIDIA:

@@ -1,6 +1,6 @@
 """A loaded blueprint becomes every object it stands for, each value with its place."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpupool.blueprint import kinds
 from gpupool.blueprint.load import Loaded
@@ -14,7 +14,7 @@ from gpupool.expansion.pools import expand_pool
 from gpupool.expansion.problem import Problem
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding, has_errors, in_file_order
-from gpupool.profiles.load import Profiles
+from gpupool.profiles.load import SHIPPED, Profiles
 from gpupool.yamlio.nodes import Node, find, mapping, text_at, tree
 
 
@@ -111,11 +111,13 @@ class _Work:
             self.stack = below if self.stack is None else merge(below, self.stack, kinds.STACK)
 
     def _nodepool(self, layers: Layered, target: Target) -> None:
+        found: list[Finding] = []
         ami_family = self._class_of(layers, target)
-        pool = expand_pool(layers, ami_family, target, self.found)
-        self.found += checks.pool(pool, layers, target)
+        pool = expand_pool(layers, ami_family, target, found)
+        found += checks.pool(pool, layers, target)
+        self.found += (_in_the_blueprint(finding, layers) for finding in found)
         self.pools.append(pool)
-        share = find(settled(layers.words), "sharing", "timeSlicing")
+        share = find(layers.words, "sharing", "timeSlicing")
         if share is not None:
             self.overlays += sharing.overlays(pool, share)
 
@@ -133,3 +135,13 @@ class _Work:
         elif name not in self.classes:
             self._class(name, f"{layers.path}.nodeClass", layers.class_words, target)
         return family(settled(layers.class_words))
+
+
+def _in_the_blueprint(finding: Finding, layers: Layered) -> Finding:
+    """Move a finding about a shipped profile's value to the pool that names the profile."""
+    word = profile_word(layers.own)
+    if word is None or not finding.at.file.startswith(SHIPPED):
+        return finding
+    profile = finding.at.file.removeprefix(SHIPPED).removesuffix(".yaml")
+    message = f"{finding.message} (profile {profile}, line {finding.at.line})"
+    return replace(finding, message=message, at=word.at, path=layers.path)

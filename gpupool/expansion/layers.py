@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpupool.blueprint import kinds
-from gpupool.blueprint.merge import merge_all
+from gpupool.blueprint.merge import merge_all, settled
 from gpupool.expansion.target import Target
 from gpupool.findings import Location
 from gpupool.yamlio.nodes import Node, find, leaf, mapping, text_at, tree
@@ -18,7 +18,7 @@ _NOT_WORDS = ("profile", "tiers", "nodeClass")
 class Layered:
     """The words of one NodePool after every layer was laid over the one below.
 
-    `words` and `class_words` still hold their `null`s.
+    `class_words` still holds its `null`s.
     """
 
     name: str
@@ -29,6 +29,9 @@ class Layered:
     """Where it stands in the blueprint: `pools.chat.tiers.spot`."""
 
     words: Node
+    words_and_nulls: Node
+    """The same words with every `null` that somebody wrote: a guard gives way to it."""
+
     own: Node
     """The pool's own words in the blueprint; of a tier those of its pool."""
 
@@ -69,7 +72,7 @@ def layered(
         class_name, class_words = _class_of(words, full_name if own_class else name, under)
         yield Layered(
             name=full_name, pool=name, path=f"pools.{name}" + (f".tiers.{key}" if key else ""),
-            words=_without(words, _NOT_WORDS), own=pool,
+            words=settled(_without(words, _NOT_WORDS)), words_and_nulls=_without(words, _NOT_WORDS), own=pool,
             pool_limits=find(base, "limits"), class_name=class_name, class_words=class_words,
             profile=profile, tier=tier,
         )  # fmt: skip

@@ -23,7 +23,7 @@ CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
 
 def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[Finding]) -> ExpandedPool:
     """Give one NodePool; mistakes go to `found`, and the part that holds one is left out."""
-    words = settled(layered.words)
+    words = layered.words
     maker = maker_of(words)
     slices, counts = sharing.slices(words), sharing.gpu_counts(words)
 
@@ -49,7 +49,7 @@ def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[F
         labels=_labels(words, ami_family, found),
         annotations=_annotations(words),
         class_ref=_class_ref(layered, words),
-        requirements=requirements.pool_requirements(layered.words, target, found),
+        requirements=requirements.pool_requirements(layered.words_and_nulls, target, found),
         taints=part("taints", taints.taints),
         startup_taints=part("startupTaints", taints.taints),
         expire_after=part("expireAfter", karpenters_duration),

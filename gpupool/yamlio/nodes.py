@@ -84,6 +84,11 @@ def listing(nodes: list[Node], cause: Node) -> Node:
     return Node(nodes, cause.at, cause.key, note=cause.note)
 
 
+def over(upper: Node, lower: Node) -> Node:
+    """Give `upper` with the value that it replaced."""
+    return Node(upper.value, upper.at, upper.key, upper.text, lower, upper.note)
+
+
 def tree(parts: dict[str, Node | None], cause: Node) -> Node:
     """Make a map of the parts that are there, because of `cause`."""
     return Node({key: part for key, part in parts.items() if part is not None}, cause.at, cause.key)
