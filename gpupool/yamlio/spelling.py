@@ -11,8 +11,12 @@ _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _SAFE = re.compile(r"[A-Za-z0-9_/]([A-Za-z0-9_/.@%+=*,()'-]|:(?=[^ ])| (?=[^ #]))*")
 """No indicator first, no `: ` or ` #`, no blank at the end, and nothing outside ASCII."""
 
-_PROOF = re.compile(r"[g-mq-su-wyG-MQ-SU-WY/%*@]")
-"""What can't stand in a number or time: with one of these, a text that begins with a digit is text."""
+_NO_NUMBER = re.compile(
+    "[1-9].*[acdf-np-su-wyACDF-NP-SU-WY/%*@]"
+    "|0.*[g-mq-su-wyG-MQ-SU-WY/%*@]"
+    "|[^0-9]"
+)  # fmt: skip
+"""What is no number and no time; after a zero, hexadecimal digits may be one."""
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSEEN = (
@@ -39,7 +43,7 @@ def is_plain(text: str) -> bool:
     """Say whether a text means itself without quotes, to every reader, as a value or as a key."""
     if not _SAFE.fullmatch(text) or text.lower() in _WORDS:
         return False
-    return not text[0].isdigit() or _PROOF.search(text) is not None
+    return _NO_NUMBER.match(text) is not None
 
 
 def quoted(text: str) -> str:

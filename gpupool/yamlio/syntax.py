@@ -53,6 +53,7 @@ _WORDS = {
         "the file is in another version of YAML", "remove the %YAML line"
     ),
 }
+_NO_TAG = _Words("no tag in this directive", "remove the %TAG line")
 _WORDS_BY_CONTEXT = {
     "while scanning an alias": _Words("`*` begins an alias, and no name follows it", _QUOTE),
     "while scanning an anchor": _Words("`&` begins an anchor, and no name follows it", _QUOTE),
@@ -64,7 +65,9 @@ _WORDS_BY_CONTEXT = {
     "while scanning a %YAML directive": _Words(
         "no version of YAML in this directive", "remove the %YAML line"
     ),
-    "while scanning a %TAG directive": _Words("no tag in this directive", "remove the %TAG line"),
+    "while scanning a %TAG directive": _NO_TAG,
+    "while scanning a tag directive": _NO_TAG,
+    "while parsing a %TAG directive": _NO_TAG,
     "while scanning a tag": _Words("what follows `!` is no tag", _QUOTE),
     "while parsing a tag": _Words("what follows `!` is no tag", _QUOTE),
 }
@@ -116,6 +119,9 @@ class Explainer:
         return self._from_table(what, context, start, problem)
 
     def _from_table(self, what: str, context: str, start: _Spot, problem: _Spot) -> tuple[_Spot, _Words]:
+        if what == "did not find expected <document start>" and self._is_after_end(problem):
+            message = f"{self._found(problem)} stands after the end of the document, `...`"
+            return problem, _Words(message, "keep one document, and nothing after its end")
         if what not in _WORDS and context in _WORDS_BY_CONTEXT:
             return start, _WORDS_BY_CONTEXT[context]
         words = _WORDS.get(what, _Words("not YAML: {problem}", "mend the YAML here"))
@@ -157,6 +163,9 @@ class Explainer:
         if problem.column != start.column:
             message += f": that has column {start.column + 1}, this line column {problem.column + 1}"
         return _Words(message, _INDENTATION)
+
+    def _is_after_end(self, problem: _Spot) -> bool:
+        return any(line.rstrip() == "..." for line in self._lines[: problem.line])
 
     def _finding(self, spot: _Spot, words: _Words) -> Finding:
         at = Location(self._file, spot.line + 1, spot.column + 1)
