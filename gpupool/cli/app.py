@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from typer._completion_classes import completion_init
 
         completion_init()
+    output.make_stdout_utf8()
     try:
         code = app(None if arguments is None else list(arguments), standalone_mode=False, prog_name="gpupool")
         sys.stdout.flush()

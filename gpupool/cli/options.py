@@ -10,8 +10,9 @@ DEFAULT_FILE = "gpupool.yaml"
 Files: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--file", "-f", metavar="FILE", show_default=DEFAULT_FILE,
-        help="A blueprint; repeat it to lay later files over earlier ones. `-` reads standard input.",
+        "--file", "-f", metavar="FILE", show_default=False,
+        help="A blueprint; repeat it to lay later files over earlier ones. `-` reads standard input."
+        f" Unless said: {DEFAULT_FILE}",
     ),
 ]  # fmt: skip
 Folder: TypeAlias = Annotated[

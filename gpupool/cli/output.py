@@ -1,5 +1,6 @@
 """The one place that says what went wrong: findings and errors, on standard error."""
 
+import io
 import re
 import sys
 from collections.abc import Iterable
@@ -12,6 +13,12 @@ from gpupool.reports import text
 _LONGEST = 400
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, line breaks and what turns the direction of writing: a value must not steer a terminal."""
+
+
+def make_stdout_utf8() -> None:
+    """Write the same bytes whatever the locale says: YAML and JSON are UTF-8, with LF."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def say(findings: Iterable[Finding]) -> None:

@@ -8,7 +8,7 @@ import typer
 
 def profiles(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A profile's name, or the path of your own.")
+        str | None, typer.Argument(metavar="NAME", help="A profile's name, or the path of your own.")
     ] = None,
 ) -> None:
     """List the profiles, or show what one sets and why."""

@@ -8,7 +8,7 @@ import typer
 
 def schema(
     what: Annotated[
-        Literal["blueprint", "profile"], typer.Argument(help="Which file the schema is for.")
+        Literal["blueprint", "profile"], typer.Argument(metavar="KIND", help="Which file the schema is for.")
     ] = "blueprint",
 ) -> None:
     """Print the JSON Schema of a blueprint or a profile.
