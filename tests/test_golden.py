@@ -13,6 +13,12 @@ from gpupool.cli.app import main
 from tests.goldencases import FINDINGS, FOLDER, Case, cases, files_in
 
 CASES = cases()
+ROWS = {
+    *range(1, 16), *range(17, 21), *range(22, 25), *range(40, 64), *range(65, 69), *range(70, 79), 105, 106,
+    *range(109, 114), 115, 116, *range(118, 127), 143, *range(147, 153), 158, 159,
+}  # fmt: skip
+"""The acceptance rows that a blueprint answers by what it renders or says."""
+
 in_each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
@@ -35,6 +41,11 @@ def test_a_case_renders_what_its_folder_holds(
     assert not (changes := _changes({FINDINGS: case.expected_findings}, {FINDINGS: said.err})), changes
     assert code == (1 if expected is None else 0)
     assert not (changes := _changes(expected or {}, files_in(tmp_path))), changes
+
+
+def test_every_row_has_a_case() -> None:
+    covered = {row for case in CASES for row in case.rows}
+    assert sorted(ROWS - covered) == []
 
 
 @in_each_case

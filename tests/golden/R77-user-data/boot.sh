@@ -1,4 +1,3 @@
 #!/bin/bash
-# Keep the kernel's log of GPU errors.
-mkdir -p /var/log/gpu
-nvidia-smi -L > /var/log/gpu/devices.txt
+# Weights are read from a folder that every model server mounts.
+mkdir -p /opt/weights
