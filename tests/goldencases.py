@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent / "golden"
 FOLDER, FINDINGS = "expected", "expected.txt"
 _NAME = re.compile(r"(?P<rows>R[0-9]{2,3}(-R[0-9]{2,3})*)-[a-z0-9-]+")
+_PROFILE = re.compile(r"profile-(?P<profile>[a-z0-9-]+)")
 _LAYER = re.compile(r"blueprint\.yaml|[0-9]+-[a-z0-9-]+\.yaml")
 
 
@@ -26,6 +27,17 @@ class Case:
         """Give the acceptance rows in the folder's name; none where the name is not made as it should be."""
         found = _NAME.fullmatch(self.name)
         return tuple(int(row[1:]) for row in found["rows"].split("-")) if found else ()
+
+    @property
+    def profile(self) -> str:
+        """Give the shipped profile that the folder's name says it shows; empty for a case of rows."""
+        found = _PROFILE.fullmatch(self.name)
+        return found["profile"] if found else ""
+
+    @property
+    def label(self) -> str:
+        """Give how the first line of the first file has to begin; empty for a name that is not made as it should be."""
+        return f"profile {self.profile}" if self.profile else ", ".join(f"R{row}" for row in self.rows)
 
     @cached_property
     def blueprints(self) -> tuple[str, ...]:

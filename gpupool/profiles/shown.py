@@ -8,21 +8,20 @@ from gpupool.assets import shipped
 from gpupool.errors import InputError
 from gpupool.findings import Location, in_file_order
 from gpupool.profiles.load import SHIPPED, Profiles, shipped_names
-from gpupool.shapes.words import dotted
-from gpupool.yamlio.nodes import Node, Scalar, find, leaves, text_at
+from gpupool.yamlio.nodes import Node, Plain, find, items, leaves, plain, text_at
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value that a profile sets."""
+    """One value that a profile sets: a scalar, a list, one budget of several, or a map on one line."""
 
-    path: str
-    value: Scalar | list[Node] | dict[str, Node]
+    path: tuple[str | int, ...]
+    value: Plain
     reason: str
     """The comment on its line, or an empty text."""
 
-    profile: str
-    """The profile in whose file it stands: this one, or one that it extends."""
+    source: str
+    """The profile in whose file it stands, if that is one which this profile extends; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,9 @@ class Shown:
     name: str
     summary: str
     description: str
+    extends: tuple[str, ...]
+    """The profiles that it extends, the nearest first."""
+
     settings: tuple[Setting, ...]
 
 
@@ -49,6 +51,7 @@ def show(name: str) -> Shown:
         name=text_at(node, "metadata", "name"),
         summary=text_at(node, "summary"),
         description=text_at(node, "description"),
+        extends=tuple(_extended(node, profiles)),
         settings=tuple(_settings(node)),
     )
 
@@ -58,15 +61,44 @@ def show_all() -> list[Shown]:
     return [show(name) for name in shipped_names()]
 
 
+def _extended(node: Node, profiles: Profiles) -> Iterator[str]:
+    base: Node | None = node
+    while (word := find(base, "extends")) is not None and word.value is not None:
+        base = profiles.named(word)
+        yield text_at(base, "metadata", "name")
+
+
 def _settings(node: Node) -> Iterator[Setting]:
     said: set[Location] = set()
     for section in ("pool", "nodeClass", "stack"):
         part = find(node, section)
-        for path, item in leaves(part) if part is not None and part.value is not None else ():
-            line = Location(item.at.file, item.at.line)
+        for path, item in _parts(part, (section,)) if part is not None and part.value is not None else ():
+            line = _line(item)
             reason = "" if line in said else _comment(line)
             said.add(line)
-            yield Setting(dotted((section, *path)), item.value, reason, _profile_name(item.at.file))
+            source = "" if line.file == node.at.file else _profile_name(line.file)
+            yield Setting(path, plain(item), reason, source)
+
+
+def _parts(node: Node, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Node]]:
+    """Give the parts of a body that have a line of their own, each with its path."""
+    if isinstance(node.value, dict) and node.value and not _is_on_one_line(node):
+        for key, item in node.value.items():
+            yield from _parts(item, (*path, key))
+    elif any(isinstance(item.value, dict) for item in items(node)):
+        yield from (((*path, index), item) for index, item in enumerate(items(node)))
+    else:
+        yield path, node
+
+
+def _is_on_one_line(node: Node) -> bool:
+    return node.key is not None and {_line(item) for _, item in leaves(node)} == {
+        Location(node.key.file, node.key.line)
+    }
+
+
+def _line(node: Node) -> Location:
+    return Location(node.at.file, node.at.line)
 
 
 def _comment(line: Location) -> str:

@@ -1,36 +1,121 @@
-"""Profiles as text: the list, and one profile's page."""
+"""Profiles as text: the list, one profile's page, and the reference of them all."""
 
+import itertools
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpupool.profiles.shown import Setting, Shown
+from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.scalars import Reading, read_plain
+from gpupool.yamlio.spelling import quoted
 
 _WIDTH = 100
+_COMMENT_COLUMN = 44
+_WIDEST = 106
+_LEAST_WIDTH = 40
+_SIMPLE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_./:%-]*[A-Za-z0-9%])?")
 
 
 def listing(profiles: Sequence[Shown]) -> str:
     """Give one line for each profile."""
     widest = max(len(profile.name) for profile in profiles)
-    return "".join(f"{profile.name:<{widest}}  {profile.summary}\n" for profile in profiles)
+    lines = "".join(f"{profile.name:<{widest}}  {profile.summary}\n" for profile in profiles)
+    return f"{lines}\n`gpupool profiles NAME` shows what one sets, and why.\n"
 
 
 def page(profile: Shown) -> str:
     """Give what a profile sets, and why."""
-    prose = textwrap.fill(profile.description, _WIDTH)
-    head = f"{profile.name}: {profile.summary}\n\n{prose}\n\n"
-    return head + "".join(_setting(setting, profile.name) for setting in profile.settings)
+    paragraphs = ["\n".join(_wrapped(text, _WIDTH)) for text in _paragraphs(profile)]
+    return "\n\n".join([f"{profile.name}: {profile.summary}", *paragraphs, settings(profile)])
 
 
-def _setting(setting: Setting, profile: str) -> str:
-    """Give one value; what comes from another profile, and the reason, stand behind it."""
-    source = "" if setting.profile == profile else f"from {setting.profile}"
-    behind = ": ".join(part for part in (source, setting.reason) if part)
-    line = f"{setting.path}: {_shown(setting)}"
-    return f"{line:<60}  # {behind}\n" if behind else f"{line}\n"
+def markdown(profiles: Sequence[Shown]) -> str:
+    """Give the reference page of these profiles."""
+    rows = [f"| [{profile.name}](#{profile.name}) | {profile.summary} |" for profile in profiles]
+    return "\n".join([*_INTRODUCTION, *rows, "", *(line for each in profiles for line in _section(each))])
 
 
-def _shown(setting: Setting) -> str:
-    value = setting.value
+def settings(profile: Shown) -> str:
+    """Give what a profile sets as YAML, each value with its reason as a comment."""
+    return "".join(_lines(profile))
+
+
+_INTRODUCTION = (
+    "# Profiles",
+    "",
+    "A profile lies under the pool that names it, as in `pools: {chat: {profile: inference}}`. Whatever",
+    "the pool says itself replaces the profile's word, and `null` takes a word out. The words under",
+    "`nodeClass` count where the pool has a class of its own, not where it names a declared one.",
+    "`gpupool profiles NAME` shows one section of this page. The name may also be the path of a profile of",
+    "your own, which may extend one of these. A name in brackets tells which extended profile a value",
+    "comes from.",
+    "",
+    "| Profile | |",
+    "|---|---|",
+)
+
+
+def _section(profile: Shown) -> Iterator[str]:
+    yield from (f"## {profile.name}", "", profile.summary, "")
+    for paragraph in _paragraphs(profile):
+        yield from (*_wrapped(paragraph, _WIDTH), "")
+    yield from ("```yaml", settings(profile).rstrip("\n"), "```", "")
+
+
+def _paragraphs(profile: Shown) -> Iterator[str]:
+    for paragraph in profile.description.strip().split("\n\n"):
+        yield " ".join(paragraph.split())
+    if profile.extends:
+        yield f"Extends {', which extends '.join(profile.extends)}."
+
+
+def _lines(profile: Shown) -> Iterator[str]:
+    above: tuple[str | int, ...] = ()
+    for setting in profile.settings:
+        *parents, last = setting.path
+        shared = _shared(above, tuple(parents))
+        for depth in range(shared, len(parents)):
+            yield f"{'  ' * depth}{_flow(parents[depth])}:\n"
+        lead = "- " if isinstance(last, int) else f"{_flow(last)}: "
+        yield from _commented(f"{'  ' * len(parents)}{lead}{_flow(setting.value)}", _behind(setting))
+        above = tuple(parents)
+
+
+def _shared(above: tuple[str | int, ...], parents: tuple[str | int, ...]) -> int:
+    """Give how many of the outermost keys two paths have in common."""
+    pairs = zip(above, parents, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _behind(setting: Setting) -> str:
+    source = f"({setting.source})" if setting.source else ""
+    return " ".join(part for part in (source, setting.reason) if part)
+
+
+def _commented(body: str, comment: str) -> Iterator[str]:
+    """Give a line with its comment behind it, and as many comment lines below as it needs."""
+    if not comment:
+        yield f"{body}\n"
+        return
+    column = max(_COMMENT_COLUMN, len(body))
+    first, *rest = _wrapped(comment, max(_LEAST_WIDTH, _WIDEST - column))
+    yield f"{body:<{column}}  # {first}\n"
+    yield from (f"{'':<{column}}  # {line}\n" for line in rest)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _flow(value: Plain) -> str:
+    """Write a value on one line, as people write it in a blueprint."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    if isinstance(value, str):
+        return value if _SIMPLE.fullmatch(value) and read_plain(value) == Reading(value) else quoted(value)
     if isinstance(value, bool):
         return str(value).lower()
-    return "(left out)" if value is None else str(value)
+    return "null" if value is None else str(value)
