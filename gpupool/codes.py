@@ -52,6 +52,7 @@ class Code(StrEnum):
     ONE_TYPE_ONE_ZONE = "GP0054"
     SHARING = "GP0055"
     TOO_NEW = "GP0056"
+    RESERVATIONS = "GP0057"
     CONSOLIDATE_AFTER = "GP0060"
     WINDOW = "GP0061"
     DAYLIGHT_SAVING = "GP0062"
@@ -110,6 +111,7 @@ MEANINGS: dict[Code, str] = {
     Code.ONE_TYPE_ONE_ZONE: "A pool for EFA jobs that allows several instance types or zones.",
     Code.SHARING: "Time-slicing on a pool where it can't work.",
     Code.TOO_NEW: "A field, value or label key that the cluster's Karpenter version does not know yet.",
+    Code.RESERVATIONS: "Reservations that the pool may not use, or a wish for them where none are selected.",
     Code.CONSOLIDATE_AFTER: "`disruption` without `consolidateAfter`, which Karpenter wants beside it.",
     Code.WINDOW: "A disruption window that can't be written as budgets.",
     Code.DAYLIGHT_SAVING: "A window that takes the safe side in the months in which the clocks change.",

@@ -13,12 +13,14 @@ from gpupool.expansion.limits import only_nodes
 from gpupool.expansion.problem import error, info, warning
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding
+from gpupool.karpenter import labels
 from gpupool.karpenter.versions import TARGETS
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find, items, mapping, text_at
 
 _CHOICES = ("profile", "accelerator", "instances", "requirements")
 _ONE_TYPE_PROFILE = "training-efa"
+_RESERVATIONS = ("reservations", "capacityReservationSelectorTerms")
 _FITTING = {
     Maker.NVIDIA: ("training", "inference"),
     Maker.NEURON: ("neuron-training", "neuron-inference"),
@@ -95,11 +97,29 @@ def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[F
     yield from _static(expanded)
     yield from _one_type_one_zone(expanded, layers)
     yield from _sharing(expanded, layers)
-    if alone := only_nodes(expanded.limits):
+    if expanded.replicas is None and (alone := only_nodes(expanded.limits)):
         message = (
             "a limit on `nodes` alone is soft: Karpenter may overshoot it when it launches several at once"
         )
         yield info(Code.SOFT_LIMIT, message, alone, "add a limit on `gpus` or `cpu`")
+
+
+def reservations(layers: Layered, expanded: ExpandedPool) -> Iterator[Finding]:
+    """Find reservations that the pool may not use, and a wish for them where the class selects none."""
+    if layers.class_words is None:
+        return
+    selected = next(
+        (node for word in _RESERVATIONS if (node := find(layers.class_words, word)) and node.value), None
+    )
+    capacity = find(layers.words, "capacity")
+    allowed = _values(expanded, labels.CAPACITY_TYPE)
+    if selected is not None and allowed and "reserved" not in allowed:
+        message = f"the class selects reservations, but the pool may only use {', '.join(allowed)}"
+        fix = f"say `capacity: [{', '.join(['reserved', *allowed])}]`"
+        yield warning(Code.RESERVATIONS, message, selected, fix)
+    elif selected is None and allowed == ["reserved"] and capacity is not None:
+        message = "the pool may only use reserved capacity, but its class selects no reservations"
+        yield warning(Code.RESERVATIONS, message, capacity, "say `nodeClass: {reservations: [cr-…]}`")
 
 
 def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
@@ -225,8 +245,8 @@ def _static(expanded: ExpandedPool) -> Iterator[Finding]:
 def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
     if not text_at(layers.profile, "metadata", "name").startswith((_ONE_TYPE_PROFILE, "training-static")):
         return
-    types = _values(expanded, "node.kubernetes.io/instance-type")
-    zones = _values(expanded, "topology.kubernetes.io/zone") or _values(expanded, "topology.k8s.aws/zone-id")
+    types = _values(expanded, labels.INSTANCE_TYPE)
+    zones = _values(expanded, labels.ZONE) or _values(expanded, labels.ZONE_ID)
     for word, values in (("instance type", types), ("zone", zones)):
         if len(values) != 1:
             how_many = f"{len(values)} are allowed" if values else "none is named"

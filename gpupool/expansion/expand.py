@@ -115,6 +115,7 @@ class _Work:
         ami_family = self._class_of(layers, target)
         pool = expand_pool(layers, ami_family, target, found)
         found += checks.pool(pool, layers, target)
+        found += checks.reservations(layers, pool)
         self.found += (_in_the_blueprint(finding, layers) for finding in found)
         self.pools.append(pool)
         share = find(layers.words, "sharing", "timeSlicing")
@@ -144,4 +145,4 @@ def _in_the_blueprint(finding: Finding, layers: Layered) -> Finding:
         return finding
     profile = finding.at.file.removeprefix(SHIPPED).removesuffix(".yaml")
     message = f"{finding.message} (profile {profile}, line {finding.at.line})"
-    return replace(finding, message=message, at=word.at, path=layers.path)
+    return replace(finding, message=message, at=word.at, path=f"pools.{layers.pool}")
