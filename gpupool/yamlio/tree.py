@@ -86,7 +86,6 @@ class TreeBuilder:
 
     def _document(self, event: DocumentStartEvent) -> None:
         self._document_at = self._place(event.start_mark)
-        self._anchors.clear()
         self._documents += 1
         if self._documents > MAX_DOCUMENTS:
             fix = "keep one document"

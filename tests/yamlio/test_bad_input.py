@@ -88,6 +88,7 @@ NOT_IN_A_BLUEPRINT = [
     (b"a: &b\n  c: *b\n", "GP0002", 2, 6, "the alias *b stands inside its own anchor"),
     (b"x: &b z\n---\na: *b\n", "GP0002", 2, 1, "a second document"),
     (b"a: b\n---\nc: d\n", "GP0002", 2, 1, "a second document in the file"),
+    (b"&a b\n--- *a\n", "GP0002", 2, 1, "a second document in the file"),
     (b"a: b\n--- c: d\n", "GP0002", 2, 1, "a second document in the file"),
     (b"a: &b {}\nc:\n  <<: *b\n", "GP0002", 3, 3, "no merge key `<<`"),
     (b"{a: b}: c\n", "GP0002", 1, 1, "a map can't be a key"),

@@ -76,6 +76,13 @@ def test_aliases_nest_no_deeper_than_written_out() -> None:
     assert "more than 64 maps and lists" in finding.message
 
 
+@pytest.mark.parametrize(("levels", "is_fine"), [(54, True), (55, False)])
+def test_an_alias_brings_its_levels_along(levels: int, is_fine: bool) -> None:
+    text = f"- &a {'[' * levels}{']' * levels}\n- {'[' * 9}*a{']' * 9}\n"
+
+    assert (read(text.encode(), "f").findings == ()) is is_fine
+
+
 def test_sixty_four_levels_are_fine() -> None:
     assert read(b"[" * 64 + b"]" * 64, "f").findings == ()
     assert read(b"[" * 65 + b"]" * 65, "f").findings[0].at == ("f", 1, 65)

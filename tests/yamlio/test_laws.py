@@ -77,6 +77,15 @@ def test_every_word_is_read_back_in_every_place(text: str) -> None:
     assert read_back(data) == [exactly(data)] * len(READERS)
 
 
+@pytest.mark.parametrize("length", [*range(996, 1030), 5000])
+@pytest.mark.parametrize("character", ["k", "é", "\n"])
+def test_keys_of_every_length_are_read_back(length: int, character: str) -> None:
+    key = character * length
+    data: dict[str, Plain] = {key: {key: [{key: "a\nb\n", "b": 1}]}}
+
+    assert read_back(data) == [exactly(data)] * len(READERS)
+
+
 @fewer
 @given(st.lists(texts.maps, max_size=3))
 def test_documents_stay_apart(data: list[dict[str, Plain]]) -> None:
