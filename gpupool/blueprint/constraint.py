@@ -23,10 +23,14 @@ V = TypeVar("V")
 class Bounds(Shape, Generic[V]):
     """A constraint written out as a map; every word in it has to hold."""
 
-    in_: list[V] | V | None = Field(None, alias="in")
+    in_: (
+        Annotated[Annotated[list[V], Tag("<list>")] | Annotated[V, Tag("<one>")], Discriminator(form)] | None
+    ) = Field(None, alias="in")
     """The label has one of these values (Karpenter's In)."""
 
-    not_: list[V] | V | None = Field(None, alias="not")
+    not_: (
+        Annotated[Annotated[list[V], Tag("<list>")] | Annotated[V, Tag("<one>")], Discriminator(form)] | None
+    ) = Field(None, alias="not")
     """The label has none of these values, or is absent (NotIn)."""
 
     min: V | None = None
@@ -48,8 +52,52 @@ class Bounds(Shape, Generic[V]):
     """At least this many different values must be left to choose from, or Karpenter launches nothing."""
 
 
-Constraint: TypeAlias = Annotated[
-    Annotated[V, Tag("<one>")] | Annotated[list[V], Tag("<list>")] | Annotated[Bounds[V], Tag("<map>")],
+class ValueBounds(Bounds[Value]):
+    """Bounds on any label."""
+
+
+class TextBounds(Bounds[str]):
+    """Bounds on a label with text values."""
+
+
+class NumberBounds(Bounds[Whole]):
+    """Bounds on a label that counts."""
+
+
+class SizeBounds(Bounds[Size]):
+    """Bounds on a label that measures bytes."""
+
+
+class RateBounds(Bounds[Rate]):
+    """Bounds on a label that measures bandwidth."""
+
+
+# Each is written out: a type alias with a parameter does not reach into a generic model.
+ValueConstraint: TypeAlias = Annotated[
+    Annotated[Value, Tag("<one>")]
+    | Annotated[list[Value], Tag("<list>")]
+    | Annotated[ValueBounds, Tag("<map>")],
     Discriminator(form),
 ]
-"""One value, a list of values, or a map of bounds."""
+TextConstraint: TypeAlias = Annotated[
+    Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>")] | Annotated[TextBounds, Tag("<map>")],
+    Discriminator(form),
+]
+NumberConstraint: TypeAlias = Annotated[
+    Annotated[Whole, Tag("<one>")]
+    | Annotated[list[Whole], Tag("<list>")]
+    | Annotated[NumberBounds, Tag("<map>")],
+    Discriminator(form),
+]
+SizeConstraint: TypeAlias = Annotated[
+    Annotated[Size, Tag("<one>")]
+    | Annotated[list[Size], Tag("<list>")]
+    | Annotated[SizeBounds, Tag("<map>")],
+    Discriminator(form),
+]
+RateConstraint: TypeAlias = Annotated[
+    Annotated[Rate, Tag("<one>")]
+    | Annotated[list[Rate], Tag("<list>")]
+    | Annotated[RateBounds, Tag("<map>")],
+    Discriminator(form),
+]

@@ -4,7 +4,13 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from gpupool.blueprint.constraint import Constraint, Rate, Size, Value
+from gpupool.blueprint.constraint import (
+    NumberConstraint,
+    RateConstraint,
+    SizeConstraint,
+    TextConstraint,
+    ValueConstraint,
+)
 from gpupool.blueprint.nodeclass import NodeClassWords, ObjectMetadata
 from gpupool.karpenter.scalars import (
     Architecture,
@@ -37,46 +43,57 @@ Words: TypeAlias = Annotated[
     Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>")],
     Discriminator(form),
 ]
+Architectures: TypeAlias = Annotated[
+    Annotated[Architecture, Tag("<one>")] | Annotated[list[Architecture], Tag("<list>")], Discriminator(form)
+]
+OperatingSystems: TypeAlias = Annotated[
+    Annotated[OperatingSystem, Tag("<one>")] | Annotated[list[OperatingSystem], Tag("<list>")],
+    Discriminator(form),
+]
+Hypervisor: TypeAlias = Literal["nitro", "xen", ""]
+Hypervisors: TypeAlias = Annotated[
+    Annotated[Hypervisor, Tag("<one>")] | Annotated[list[Hypervisor], Tag("<list>")], Discriminator(form)
+]
 Capacity: TypeAlias = Literal["on-demand", "spot", "reserved"]
 
 
 class Instances(Shape):
     """Which EC2 machines a pool may use; every word has to hold."""
 
-    types: Constraint[str] | None = None
+    types: TextConstraint | None = None
     """Instance types, as in `p5.48xlarge`."""
 
-    families: Constraint[str] | None = None
+    families: TextConstraint | None = None
     """Instance families, as in `g6e`: the part of a type before the dot."""
 
-    categories: Constraint[str] | None = None
+    categories: TextConstraint | None = None
     """Instance categories, as in `g` or `p`: the letters before the generation."""
 
-    sizes: Constraint[str] | None = None
+    sizes: TextConstraint | None = None
     """Instance sizes, as in `2xlarge`: the part of a type after the dot."""
 
-    hypervisor: Constraint[Literal["nitro", "xen", ""]] | None = None
+    hypervisor: Hypervisors | None = None
     """The hypervisor; metal sizes have the empty text."""
 
-    generation: Constraint[Whole] | None = None
+    generation: NumberConstraint | None = None
     """The generation number, as in 5 for p5."""
 
-    cpu: Constraint[Whole] | None = None
+    cpu: NumberConstraint | None = None
     """Number of vCPUs."""
 
-    memory: Constraint[Size] | None = None
+    memory: SizeConstraint | None = None
     """Memory of the machine, with its unit."""
 
-    gpus: Constraint[Whole] | None = None
+    gpus: NumberConstraint | None = None
     """Number of GPUs in one machine."""
 
-    gpu_memory: Constraint[Size] | None = None
+    gpu_memory: SizeConstraint | None = None
     """Memory of one GPU, with its unit. 24GB takes L4 and A10G; 24Gi would not."""
 
-    local_nvme: Constraint[Size] | None = None
+    local_nvme: SizeConstraint | None = None
     """NVMe instance storage of the machine in total, with its unit."""
 
-    network_bandwidth: Constraint[Rate] | None = None
+    network_bandwidth: RateConstraint | None = None
     """Network bandwidth of the machine, with its unit."""
 
 
@@ -197,8 +214,7 @@ TaintWords: TypeAlias = Annotated[
 """`key: value:Effect` or `key: Effect`, a list for several effects on one key; or Karpenter's own list."""
 
 Requirements: TypeAlias = Annotated[
-    Annotated[dict[str, Constraint[Value] | None], Tag("<map>")]
-    | Annotated[list[Requirement], Tag("<list>")],
+    Annotated[dict[str, ValueConstraint | None], Tag("<map>")] | Annotated[list[Requirement], Tag("<list>")],
     Discriminator(form),
 ]
 """Any node label and the values it may have; or Karpenter's own list."""
@@ -224,10 +240,10 @@ class PoolWords(Shape):
     accelerator: Words | None = None
     """The GPU or Neuron chip: `h100`, `[l4, a10g]`, `trainium2`; `nvidia` or `neuron` for any; `none`."""
 
-    arch: Constraint[Architecture] | None = None
+    arch: Architectures | None = None
     """The processor architecture."""
 
-    os: Constraint[OperatingSystem] | None = None
+    os: OperatingSystems | None = None
     """The operating system."""
 
     instances: Instances | None = None

@@ -1,0 +1,83 @@
+"""The generated reference pages: the vocabulary and the findings."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gpupool.blueprint.model import Blueprint
+from gpupool.codes import MEANINGS
+from gpupool.shapes.docs import json_schema
+
+_Schema = Mapping[str, Any]
+
+
+def findings_page() -> str:
+    """Give the page of every finding by its code."""
+    rows = [f"| {code.value} | {meaning} |" for code, meaning in MEANINGS.items()]
+    head = [
+        "# Findings",
+        "",
+        "Each finding is printed as `file:line:column: severity code message`, with what to do on the next line. An",
+        "error ends the command with exit code 1; warnings and infos are only said. A code never changes its meaning.",
+        "",
+        "| code | meaning |",
+        "|---|---|",
+    ]
+    return "\n".join([*head, *rows, ""])
+
+
+def blueprint_page() -> str:
+    """Give the page of every key of a blueprint, map by map."""
+    schema = json_schema(Blueprint)
+    parts = {"Blueprint": schema, **{_name(key): part for key, part in schema["$defs"].items()}}
+    head = [
+        "# The blueprint, key by key",
+        "",
+        "Every key may be `null`, which removes what an earlier file or layer says. A value's own table is linked where",
+        "it has one. `gpupool schema` prints the same as JSON Schema, for editors.",
+        "",
+    ]
+    return "\n".join([*head, *(line for name, part in parts.items() for line in _section(name, part))])
+
+
+def _section(name: str, part: _Schema) -> Iterator[str]:
+    if "properties" not in part:
+        return
+    yield from (f"## {name}", "", " ".join(str(part.get("description", "")).split()), "")
+    yield from ("| key | value | meaning |", "|---|---|---|")
+    for key, field in part["properties"].items():
+        yield f"| `{key}` | {_cell(_kinds(field))} | {_cell(str(field.get('description', '')))} |"
+    yield ""
+
+
+def _kinds(field: _Schema) -> str:
+    """Give what a value may be in words, each once."""
+    return " or ".join(dict.fromkeys(kind for kind in _each_kind(field) if kind != "null"))
+
+
+def _each_kind(field: _Schema) -> Iterator[str]:
+    branches = field.get("anyOf") or field.get("oneOf")
+    if branches:
+        for branch in branches:
+            yield from _each_kind(branch)
+    elif "$ref" in field:
+        name = _name(field["$ref"].rpartition("/")[2])
+        yield f"[{name}](#{name.lower()})"
+    elif "enum" in field or "const" in field:
+        yield from (f"`{value}`" for value in field.get("enum", [field.get("const")]))
+    elif field.get("type") == "array":
+        yield f"list of {_kinds(field['items'])}"
+    elif field.get("type") == "object" and isinstance(field.get("additionalProperties"), Mapping):
+        yield f"map of {_kinds(field['additionalProperties'])}"
+    else:
+        yield {"string": "text", "integer": "number", "boolean": "true, false", "object": "map"}.get(
+            str(field.get("type")), str(field.get("type", "any"))
+        )
+
+
+def _name(definition: str) -> str:
+    """Give a definition's name as a heading: pydantic writes a generic model's parameters into it."""
+    return definition.strip("_").replace("_Annotated", "").replace("_", "-")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

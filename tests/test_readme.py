@@ -1,0 +1,65 @@
+"""The README's tour is what gpupool really prints: each `$ command` is run, each line compared."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def steps(session: str) -> Iterator[tuple[str, str]]:
+    for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command, shown
+
+
+def as_pattern(shown: str) -> str:
+    """Let a line of three dots stand for any number of lines."""
+    lines = [".*" if line == "..." else re.escape(line) for line in shown.splitlines()]
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("tour")
+    (made / "gpupool.yaml").write_text(blocks("yaml")[0], "utf-8")
+    return made
+
+
+def run(command: str, folder: Path) -> str:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_the_tour_prints_what_the_readme_shows(folder: Path) -> None:
+    tour = [step for session in blocks("console") for step in steps(session)]
+    assert len(tour) >= 7
+
+    for command, shown in tour:
+        printed = run(command, folder).rstrip("\n")
+        assert re.fullmatch(as_pattern(shown), printed, re.DOTALL), f"$ {command}\n{printed}"
+
+
+def test_a_changed_word_would_be_noticed() -> None:
+    assert re.fullmatch(as_pattern("a\n...\nb"), "a\nx\ny\nb", re.DOTALL)
+    assert not re.fullmatch(as_pattern("a\n...\nb"), "a\nx\ny\nc", re.DOTALL)
+
+
+def test_every_linked_file_is_there() -> None:
+    linked = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
+
+    assert linked
+    assert [link for link in linked if not (ROOT / link).exists()] == []
