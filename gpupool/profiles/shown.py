@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from gpupool.assets import shipped
 from gpupool.errors import InputError
@@ -113,4 +113,4 @@ def _text(file: str) -> str:
 
 
 def _profile_name(file: str) -> str:
-    return file.removeprefix(SHIPPED).removesuffix(".yaml")
+    return PurePath(file.removeprefix(SHIPPED)).stem

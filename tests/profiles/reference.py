@@ -1,0 +1,18 @@
+"""The reference page of the profiles: `python -m tests.profiles.reference` writes it anew."""
+
+from pathlib import Path
+
+from gpupool.profiles.shown import show_all
+from gpupool.reports.profiles import markdown
+
+PAGE = Path(__file__).parents[2] / "docs/reference/profiles.md"
+
+
+def text() -> str:
+    """Give the page as it has to be."""
+    return markdown(show_all())
+
+
+if __name__ == "__main__":
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(text(), encoding="utf-8")
