@@ -50,7 +50,9 @@ def test_every_row_has_a_case() -> None:
 
 @in_each_case
 def test_a_case_says_what_it_shows(case: Case) -> None:
-    assert case.label, "a case is named R04-os-volume, R04-R05-two-disks (rows and a slug), or profile-training"
+    assert case.label, (
+        "a case is named R04-os-volume, R04-R05-two-disks (rows and a slug), or profile-training"
+    )
     assert case.blueprints
     first = (case.folder / case.blueprints[0]).read_text(encoding="utf-8").partition("\n")[0]
     assert first.startswith(f"# {case.label}: "), f"the first line names what it shows: `# {case.label}: …`"

@@ -157,9 +157,9 @@ def test_a_mistake_in_a_profile_of_ones_own_is_an_error(tmp_path: Path) -> None:
 def test_a_name_that_nobody_has_is_an_error_that_names_the_nearest(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    shown = gpupool(capsys, "profiles", "trainig")
+    shown = gpupool(capsys, "profiles", "training-ef")
     assert (shown.code, shown.out) == (1, "")
-    assert "did you mean `training`?" in shown.err
+    assert "did you mean `training-efa`?" in shown.err
 
 
 def test_prose_keeps_its_paragraphs() -> None:
