@@ -129,8 +129,8 @@ def _not_the_kind(node: Node, kind: str) -> Finding | None:
         if said is None:
             return Finding(Code.NOT_THE_KIND, f"`{key}` is missing", node.at, f"write `{key}: {wanted}`")
         if said.value != wanted:
-            shown = plain(said) if isinstance(said.value, str) else words.kind_of(said)
-            return Finding(Code.NOT_THE_KIND, f"`{key}` is `{shown}`, not `{wanted}`", said.at, path=key)
+            message = f"`{key}` is {words.kind_of(said)}, not `{wanted}`"
+            return Finding(Code.NOT_THE_KIND, message, said.at, path=key)
     return None
 
 

@@ -10,7 +10,7 @@ from gpupool.errors import GpupoolError, InputError, StaleError
 from gpupool.findings import Finding, Location
 from gpupool.reports import text
 
-_LONGEST = 400
+_LONGEST = 1_000
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, line breaks and what turns the direction of writing: a value must not steer a terminal."""
 

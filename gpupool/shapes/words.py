@@ -35,6 +35,9 @@ _COMPARED = {
     "too_short": ("at least", "min_length", "actual_length"),
     "too_long": ("at most", "max_length", "actual_length"),
 }
+_LONGEST_SHOWN = 80
+"""Enough of a value to know it again; what is longer may be a script or a secret."""
+
 _TAGS = {"<one>": "a text", "<text>": "a text", "<number>": "a number", "<list>": "a list", "<map>": "a map"}
 
 
@@ -58,7 +61,7 @@ def locate(node: Node, path: Sequence[str | int]) -> tuple[Node, Path, bool]:
             walked.append(part)
             whole = True
         elif index + 1 == len(path):
-            whole = False
+            whole = part in _TAGS
     return here, tuple(walked), whole
 
 
@@ -91,6 +94,7 @@ def _child(node: Node, part: str | int) -> Node | None:
 
 def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Finding:
     here, path, whole = locate(root, details["loc"])
+    at = here.at if whole else here.key or here.at
     kind, context = details["type"], details.get("ctx", {})
     name = dotted(path)
     if kind == "extra_forbidden":
@@ -104,10 +108,9 @@ def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Findi
         return _wrong_kind(
             " or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), here, path
         )
-    if kind == "wanted" and not isinstance(here.value, str):
+    if kind == "wanted" and at is here.at and not isinstance(here.value, str):
         return _not_wanted(context, here, path)
     message, fix = _value_words(kind, context, details)
-    at = here.at if whole else here.key or here.at
     return Finding(Code.WRONG_VALUE, f"`{name}`: {message}", at, fix, path=name)
 
 
@@ -135,8 +138,8 @@ def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
 
 def _not_wanted(context: Mapping[str, Any], here: Node, path: Path) -> Finding:
     """Say what is wanted in place of a value that is no text; quotes may be all that is missing."""
-    spelled = here.text or ""
-    fix = f'put it in quotes: "{spelled}"' if matches(context.get("pattern", "$."), spelled) else ""
+    quoted_fits = here.text is not None and matches(context.get("pattern", "$."), here.text)
+    fix = f'put it in quotes: "{here.text}"' if quoted_fits else ""
     message = f"`{dotted(path)}` should be {context['wanted']}, but this is {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
 
@@ -174,7 +177,10 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
 
 
 def _shown(value: object) -> str:
-    return f"`{value}`" if isinstance(value, str | int | float) else "this"
+    if not isinstance(value, str | int | float):
+        return "this"
+    text = str(value)
+    return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
 
 
 def field_names(model: type[BaseModel]) -> list[str]:
