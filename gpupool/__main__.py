@@ -1,7 +1,5 @@
 """`python -m gpupool`."""
 
-import sys
+from gpupool.cli.app import run
 
-from gpupool.cli.app import main
-
-sys.exit(main())
+run()

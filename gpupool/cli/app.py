@@ -1,5 +1,6 @@
 """The command line: which commands there are, and the one place where errors become exit codes."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -49,6 +50,15 @@ def gpupool(
 ) -> None:
     """GPU node pools for Karpenter on EKS, from one typed blueprint."""
     del version
+
+
+def run() -> None:
+    """Be the program: one command, and then the process ends."""
+    # A run makes a hundred thousand small values and frees none of them before it ends.
+    gc.disable()
+    # Pydantic would read the metadata of every installed package to look for plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    sys.exit(main())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from gpupool.blueprint.model import MAX_NAME
-from gpupool.catalogue.accelerators import Maker
+from gpupool.catalogue.accelerators import Maker, maker_of_category
 from gpupool.codes import Code
 from gpupool.expansion.accelerator import chosen, hints
 from gpupool.expansion.expanded import ExpandedPool
@@ -19,7 +19,8 @@ from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find, items, mapping, text_at
 
 _CHOICES = ("profile", "accelerator", "instances", "requirements")
-_ONE_TYPE_PROFILE = "training-efa"
+_ONE_TYPE_PROFILES = ("training-efa", "training-static", "neuron-training")
+EFA_PRESENT = "vpc.amazonaws.com/efa.present"
 _RESERVATIONS = ("reservations", "capacityReservationSelectorTerms")
 _FITTING = {
     Maker.NVIDIA: ("training", "inference"),
@@ -94,7 +95,7 @@ def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[F
     """Find what does not go together in one NodePool."""
     yield from _profile_fits(layers)
     yield from _gates(expanded, layers, cluster)
-    yield from _static(expanded)
+    yield from _static(expanded, layers)
     yield from _one_type_one_zone(expanded, layers)
     yield from _sharing(expanded, layers)
     if expanded.replicas is None and (alone := only_nodes(expanded.limits)):
@@ -191,13 +192,22 @@ def _profile_fits(layers: Layered) -> Iterator[Finding]:
     is_none = accelerator is not None and accelerator.value == "none"
     if maker is None and not is_none:
         return
-    for hinted, node in hints(words):
-        if hinted is not maker:
-            said = accelerator or find(layers.own, "instances") or layers.own
-            kind = "no accelerator" if is_none else f"{maker} chips"
-            message = f"the pool asks for {kind}, but profile `{name}` is for {hinted} ({node.at})"
-            yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
-            return
+    said = accelerator or find(layers.own, "instances") or layers.own
+    kind = "no accelerator" if is_none else f"{maker} chips"
+    other = next((hinted for hinted, _ in hints(words) if hinted is not maker), None)
+    if other is not None:
+        message = f"the pool asks for {kind}, but profile `{name}` is for {other}"
+        yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
+    elif maker is not None and (categories := _categories(words)) and maker not in categories.values():
+        message = f"the pool asks for {kind}, but profile `{name}` is for machines of category {', '.join(categories)}"
+        yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
+
+
+def _categories(words: Node) -> dict[str, Maker | None]:
+    """Give the instance categories that a pool lists, each with the maker of its accelerators."""
+    node = find(words, "instances", "categories")
+    listed = [str(item.value) for item in items(node)] or [text_at(node)]
+    return {name: maker_of_category(name) for name in listed if name}
 
 
 def _fitting(profile: str, maker: Maker | None) -> str:
@@ -221,9 +231,15 @@ def _gates(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator
             yield error(Code.FEATURE_GATE, message, node, fix)
 
 
-def _static(expanded: ExpandedPool) -> Iterator[Finding]:
+def _static(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
     if expanded.replicas is None:
         return
+    if EFA_PRESENT in mapping(expanded.labels) and not _has_interfaces(layers):
+        message = (
+            "nodes of a pool with `replicas` get no EFA by themselves: no pod asks when they are launched"
+        )
+        fix = "name the layout under `nodeClass: {networkInterfaces: …}`, or take the label efa.present out"
+        yield warning(Code.STATIC_POOL, message, expanded.replicas, fix)
     others = [key for key in mapping(expanded.limits) if key != "nodes"]
     if others and expanded.limits is not None:
         message = (
@@ -239,11 +255,17 @@ def _static(expanded: ExpandedPool) -> Iterator[Finding]:
     nodes = mapping(expanded.limits).get("nodes")
     if nodes is not None and quantity(str(nodes.value)) < quantity(str(expanded.replicas.value)):
         message = f"{expanded.replicas.value} replicas do not fit in a limit of {nodes.value} nodes"
-        yield error(Code.STATIC_POOL, message, nodes)
+        fix = f"say `limits: {{nodes: {quantity(str(expanded.replicas.value)) + 1:f}}}`: drift needs one to spare"
+        yield error(Code.STATIC_POOL, message, nodes, fix)
+
+
+def _has_interfaces(layers: Layered) -> bool:
+    """Say whether the class lays its network interfaces out; of a declared class nothing is known here."""
+    return layers.class_words is None or bool(items(find(layers.class_words, "networkInterfaces")))
 
 
 def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
-    if not text_at(layers.profile, "metadata", "name").startswith((_ONE_TYPE_PROFILE, "training-static")):
+    if text_at(layers.profile, "metadata", "name") not in _ONE_TYPE_PROFILES:
         return
     types = _values(expanded, labels.INSTANCE_TYPE)
     zones = _values(expanded, labels.ZONE) or _values(expanded, labels.ZONE_ID)

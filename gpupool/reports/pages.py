@@ -16,8 +16,9 @@ def findings_page() -> str:
     head = [
         "# Findings",
         "",
-        "Each finding is printed as `file:line:column: severity code message`, with what to do on the next line. An",
-        "error ends the command with exit code 1; warnings and infos are only said. A code never changes its meaning.",
+        "Each finding is printed as `file:line:column: severity code message`, with what to do on the next line.",
+        "An error ends the command with exit code 1; warnings and infos are only said. A code never changes",
+        "its meaning.",
         "",
         "| code | meaning |",
         "|---|---|",
@@ -32,8 +33,8 @@ def blueprint_page() -> str:
     head = [
         "# The blueprint, key by key",
         "",
-        "Every key may be `null`, which removes what an earlier file or layer says. A value's own table is linked where",
-        "it has one. `gpupool schema` prints the same as JSON Schema, for editors.",
+        "Every key may be `null`, which removes what an earlier file or layer says. A value's own table is linked",
+        "where it has one. `gpupool schema` prints the same as JSON Schema, for editors.",
         "",
     ]
     return "\n".join([*head, *(line for name, part in parts.items() for line in _section(name, part))])
@@ -66,12 +67,20 @@ def _each_kind(field: _Schema) -> Iterator[str]:
         yield from (f"`{value}`" for value in field.get("enum", [field.get("const")]))
     elif field.get("type") == "array":
         yield f"list of {_kinds(field['items'])}"
-    elif field.get("type") == "object" and isinstance(field.get("additionalProperties"), Mapping):
-        yield f"map of {_kinds(field['additionalProperties'])}"
+    elif field.get("type") == "object" and (inner := _values(field)):
+        yield f"map of {_kinds(inner)}"
     else:
         yield {"string": "text", "integer": "number", "boolean": "true, false", "object": "map"}.get(
             str(field.get("type")), str(field.get("type", "any"))
         )
+
+
+def _values(field: _Schema) -> _Schema | None:
+    """Give what the values of a map by name are; pydantic says it in one of two ways."""
+    for values in (*field.get("patternProperties", {}).values(), field.get("additionalProperties")):
+        if isinstance(values, Mapping):
+            return values
+    return None
 
 
 def _name(definition: str) -> str:

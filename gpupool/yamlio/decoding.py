@@ -5,8 +5,13 @@ from __future__ import annotations
 import codecs
 import re
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from gpupool.codes import Code
 from gpupool.findings import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_TAG_DIRECTIVES = 16
@@ -19,10 +24,9 @@ _OTHER_ENCODINGS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
+_LINES_AND_TABS = str.maketrans("\t\n\r", "   ")
 _LINE_BREAK = re.compile("\r\n|\r|\n")
-_BAD_CHARACTER = re.compile(
-    "[^\t\n\r -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_BAD_CHARACTER = "[^\t\n\r -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _BREAKS_TO_SOME = frozenset("\u0085\u2028\u2029")
 
 
@@ -46,11 +50,19 @@ def decode(data: bytes, file: str) -> str:
     text = _as_utf8(data, file)
     if text.count("\n%TAG") > MAX_TAG_DIRECTIVES:
         message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
-        raise UnreadableError(Finding("GP0002", message, Location(file, 1, 1), "write no %TAG directives"))
-    bad = list(islice(_BAD_CHARACTER.finditer(text), _MAX_BAD_CHARACTERS))
+        finding = Finding(Code.NOT_YAML, message, Location(file, 1, 1), "write no %TAG directives")
+        raise UnreadableError(finding)
+    bad = list(islice(_bad_characters(text), _MAX_BAD_CHARACTERS))
     if bad:
         raise UnreadableError(*(_bad_character(match[0], place(text, match.start(), file)) for match in bad))
     return text
+
+
+def _bad_characters(text: str) -> Iterator[re.Match[str]]:
+    """Find characters that YAML forbids; printable ASCII costs no pattern of all Unicode."""
+    if text.isascii() and text.translate(_LINES_AND_TABS).isprintable():
+        return iter(())
+    return re.finditer(_BAD_CHARACTER, text)
 
 
 def place(text: str, offset: int, file: str) -> Location:
@@ -64,21 +76,21 @@ def place(text: str, offset: int, file: str) -> Location:
 def _too_large(size: int, file: str) -> Finding:
     most = MAX_BYTES // 1024 // 1024
     message = f"the file has {size / 1024 / 1024:.1f} MiB, and files over {most} MiB are not read"
-    return Finding("GP0001", message, Location(file), "check that this is the right file, or split it")
+    return Finding(Code.UNREADABLE, message, Location(file), "check that this is the right file, or split it")
 
 
 def _as_utf8(data: bytes, file: str) -> str:
     for mark, name in _OTHER_ENCODINGS.items():
         if data.startswith(mark):
             message = f"the file is {name}, not UTF-8"
-            raise UnreadableError(Finding("GP0001", message, Location(file, 1, 1), "save it as UTF-8"))
+            raise UnreadableError(Finding(Code.UNREADABLE, message, Location(file, 1, 1), "save it as UTF-8"))
     try:
         return data.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as problem:
         readable = problem.object[: problem.start].decode()
         message = f"the file is not UTF-8: byte 0x{problem.object[problem.start]:02x} can't stand here"
         at = place(readable, len(readable), file)
-        raise UnreadableError(Finding("GP0001", message, at, "save it as UTF-8")) from None
+        raise UnreadableError(Finding(Code.UNREADABLE, message, at, "save it as UTF-8")) from None
 
 
 def _bad_character(character: str, at: Location) -> Finding:
@@ -86,14 +98,16 @@ def _bad_character(character: str, at: Location) -> Finding:
     escape = f"\\u{ord(character):04x}"
     if character in _BREAKS_TO_SOME:
         message = f"{name} ends a line for kubectl and Helm but not in YAML 1.2"
-        return Finding("GP0004", message, at, f'write "{escape}" in double quotes if the character is meant')
+        fix = f'write "{escape}" in double quotes if the character is meant'
+        return Finding(Code.AMBIGUOUS_SCALAR, message, at, fix)
     if character == "\ufeff":
         message = "a byte order mark (U+FEFF) inside the file; were two files joined?"
-        return Finding("GP0001", message, at, "remove the invisible character")
+        return Finding(Code.UNREADABLE, message, at, "remove the invisible character")
     kind = (
         "a NUL byte (the file may be UTF-16 or binary)"
         if character == "\0"
         else f"the control character {name}"
     )
     message = f"{kind} can't stand in YAML"
-    return Finding("GP0001", message, at, f'remove it, or write "{escape}" in double quotes if it is meant')
+    fix = f'remove it, or write "{escape}" in double quotes if it is meant'
+    return Finding(Code.UNREADABLE, message, at, fix)

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpupool.codes import Code
+
 if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Scalar
 
@@ -56,7 +58,7 @@ def read_plain(text: str) -> Reading:
     value = resolve(text)
     if isinstance(value, float) and not math.isfinite(value):
         problem = f"{shown(text)} is no finite number, and JSON has no other"
-        return Reading(value, "GP0004", problem, "write a number, or the text in quotes")
+        return Reading(value, Code.AMBIGUOUS_SCALAR, problem, "write a number, or the text in quotes")
     theirs = kubectl_reading(text)
     if type(value) is not type(theirs) and {type(value), type(theirs)} != {int, float}:
         return _disagreement(text, value, theirs)
@@ -65,7 +67,7 @@ def read_plain(text: str) -> Reading:
     if _LEADING_ZERO.fullmatch(text):
         problem = f"{shown(text)} begins with a zero: that is lost in a number, and octal to some readers"
         fix = "write it in quotes if it is text, else without the zero"
-        return Reading(value, "GP0004", problem, fix)
+        return Reading(value, Code.AMBIGUOUS_SCALAR, problem, fix)
     return Reading(value)
 
 
@@ -117,7 +119,7 @@ def _text(text: str) -> Reading:
     problem = (
         f"an invisible blank, U+{ord(edge):04X}, at the edge of a text: YAML takes it as part of the text"
     )
-    return Reading(text, "GP0002", problem, "write ordinary spaces, or put the text in quotes")
+    return Reading(text, Code.NOT_YAML, problem, "write ordinary spaces, or put the text in quotes")
 
 
 def _kubectl_dot(text: str) -> Scalar:
@@ -148,7 +150,7 @@ def _disagreement(text: str, ours: Scalar, theirs: Scalar) -> Reading:
     problem = f"{shown(text)} is {_words(ours)} in YAML 1.2 but {_words(theirs)} to kubectl and Helm"
     others = dict.fromkeys(_spelling(value) for value in (theirs, ours) if not isinstance(value, str))
     fix = f"write {', '.join(others)} or the text in quotes, whichever is meant"
-    return Reading(ours, "GP0004", problem, fix)
+    return Reading(ours, Code.AMBIGUOUS_SCALAR, problem, fix)
 
 
 def _words(value: Scalar) -> str:

@@ -25,8 +25,9 @@ _UNSEEN = (
 )
 """What one can't see: a fixed list, as Python's own changes with its version."""
 
-_NOT_IN_BLOCK = re.compile(f"[{_UNSEEN}]")
-_ESCAPED = re.compile(f'["\\\\\t\n{_UNSEEN}]')
+_NOT_IN_BLOCK = f"[{_UNSEEN}]"
+_ESCAPED = f'["\\\\\t\n{_UNSEEN}]'
+_LINES_AND_TABS = str.maketrans("\t\n", "  ")
 
 
 @lru_cache(maxsize=8192)  # most texts of Kubernetes objects are the same few hundred
@@ -48,12 +49,15 @@ def is_plain(text: str) -> bool:
 
 def quoted(text: str) -> str:
     """Give a text in double quotes, on one line; the same errors as `spell`."""
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    if text.isascii() and text.isprintable():
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f'"{re.sub(_ESCAPED, _escape, text)}"'
 
 
 def comment(line: str) -> str:
     """Give a line as a comment; what can't stand in YAML becomes a question mark."""
-    return f"# {_NOT_IN_BLOCK.sub('?', line)}\n" if line else "#\n"
+    shown = re.sub(_NOT_IN_BLOCK, "?", line) if _has_unseen(line) else line
+    return f"# {shown}\n" if shown else "#\n"
 
 
 def literal(text: str, indent: str) -> str:
@@ -63,13 +67,20 @@ def literal(text: str, indent: str) -> str:
     """
     body = text.rstrip("\n")
     lines = body.split("\n")
-    if _NOT_IN_BLOCK.search(text) or not body.strip(" \t") or not lines[-1].strip(" \t"):
+    if _has_unseen(text) or not body.strip(" \t") or not lines[-1].strip(" \t"):
         return ""
     ends = len(text) - len(body)
     chomping = ("-", "")[ends] if ends <= 1 else "+"
     indicator = "2" if lines[0][:1] in {"", " ", "\t"} else ""
     written = "\n".join(f"{indent}{line}" if line else "" for line in lines)
     return f"|{indicator}{chomping}\n{written}" + "\n" * max(ends - 1, 0)
+
+
+def _has_unseen(text: str) -> bool:
+    """Say whether a block can't hold a text; printable ASCII costs no pattern of all Unicode."""
+    if text.isascii() and text.translate(_LINES_AND_TABS).isprintable():
+        return False
+    return re.search(_NOT_IN_BLOCK, text) is not None
 
 
 def _escape(match: re.Match[str]) -> str:

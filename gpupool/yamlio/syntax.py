@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class Explainer:
 
     def _finding(self, spot: _Spot, words: _Words) -> Finding:
         at = Location(self._file, spot.line + 1, spot.column + 1)
-        return Finding("GP0002", words.message, at, words.fix)
+        return Finding(Code.NOT_YAML, words.message, at, words.fix)
 
     def _tab(self, spot: _Spot) -> _Spot | None:
         line = self._line(spot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpupool.codes import Code
 from gpupool.yamlio.scalars import Reading, read_plain, shown
 
 _PREFIX = "tag:yaml.org,2002:"
@@ -22,10 +23,13 @@ def read_tagged(tag: str, text: str) -> Reading:
     reading = read_plain(text)
     types = _TYPES.get(name.removeprefix("!!"))
     if types is None:
-        return Reading(reading.value, "GP0002", _refusal(name), "remove the tag")
+        return Reading(reading.value, Code.NOT_YAML, _refusal(name), "remove the tag")
     if type(reading.value) not in types:
         return Reading(
-            reading.value, "GP0002", f"{shown(text)} is no {name}", "remove the tag, or write such a value"
+            reading.value,
+            Code.NOT_YAML,
+            f"{shown(text)} is no {name}",
+            "remove the tag, or write such a value",
         )
     if name == "!!float" and isinstance(reading.value, int) and not reading.code:
         return Reading(float(reading.value))  # it has 64 bits at most, or it would have a code

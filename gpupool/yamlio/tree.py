@@ -14,6 +14,7 @@ from yaml import (
     SequenceStartEvent,
 )
 
+from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.yamlio.frames import Anchored, Open
 from gpupool.yamlio.nodes import Node
@@ -124,7 +125,7 @@ class TreeBuilder:
             return Reading(text)
         if reading.code:
             is_key = bool(self._stack) and self._stack[-1].wants_key()
-            fix = "put the key in quotes" if is_key and reading.code == "GP0004" else reading.fix
+            fix = "put the key in quotes" if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
             self._say(reading.code, reading.problem, at, fix)
         return reading
 
@@ -134,7 +135,7 @@ class TreeBuilder:
             self._stop(f"more than {MAX_DEPTH} maps and lists inside each other", at, "make the file flatter")
         is_map = type(event) is MappingStartEvent
         if event.tag is not None and (problem := collection_problem(event.tag, is_map=is_map)):
-            self._say("GP0002", problem, at, "remove the tag")
+            self._say(Code.NOT_YAML, problem, at, "remove the tag")
         parent = self._stack[-1] if self._stack else None
         entries: dict[str, Node] = {}
         items: list[Node] | None = None if is_map else []
@@ -219,7 +220,7 @@ class TreeBuilder:
             parent.key = spelled if value is not None else None
             if not is_refused:
                 fix = "put the key in quotes" if parent.key else "write a text as the key"
-                self._say("GP0002", _key_problem(value, spelled), at, fix)
+                self._say(Code.NOT_YAML, _key_problem(value, spelled), at, fix)
         if parent.key in parent.entries:
             self._twice(parent, at)
 
@@ -227,22 +228,23 @@ class TreeBuilder:
         first = parent.entries[parent.key or ""].key
         line = first.line if first else 0
         message = f"{shown(parent.key or '')} stands twice in this map; the first is on line {line}"
-        self._say("GP0003", message, at, "remove one of them")
+        self._say(Code.KEY_TWICE, message, at, "remove one of them")
         parent.key = None
 
     def _merge_key(self, parent: Open, at: Location) -> None:
         message = "YAML 1.2 has no merge key `<<`"
-        self._say("GP0002", message, at, "write the keys out, or put them into a profile")
+        self._say(Code.NOT_YAML, message, at, "write the keys out, or put them into a profile")
         parent.key, parent.key_at = None, at
 
     def _collection_as_key(self, parent: Open, key: Open) -> None:
         at, outer = key.node.at, parent.node.at
         if parent.is_flow and key.is_flow and (at.line, at.column) == (outer.line, outer.column + 1):
             message = "`{{` begins a map in a map; a blueprint is no template"
-            self._say("GP0002", message, outer, "put the text in quotes, or write the value itself")
+            self._say(Code.NOT_YAML, message, outer, "put the text in quotes, or write the value itself")
         else:
             message = f"a {'map' if key.items is None else 'list'} can't be a key"
-            self._say("GP0002", message, at, "write a text as the key; quote it if it begins with a bracket")
+            fix = "write a text as the key; quote it if it begins with a bracket"
+            self._say(Code.NOT_YAML, message, at, fix)
 
     def _say(self, code: str, message: str, at: Location, fix: str) -> None:
         self.findings.append(Finding(code, message, at, fix))
@@ -250,7 +252,7 @@ class TreeBuilder:
             self._stop(f"more than {MAX_FINDINGS:,} mistakes; the rest is not read", at, "mend these first")
 
     def _stop(self, message: str, at: Location, fix: str) -> NoReturn:
-        raise StopError(Finding("GP0002", message, at, fix))
+        raise StopError(Finding(Code.NOT_YAML, message, at, fix))
 
     def _place(self, mark: Mark | CMark | None) -> Location:
         # `_make` with a tuple takes half the time of a call with three arguments, and this is called most.
