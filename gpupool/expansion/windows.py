@@ -126,7 +126,7 @@ def _groups(maintenance: tuple[Window, ...]) -> list[_Group]:
         places = tuple(index for index, window in enumerate(maintenance) if reason in window.reasons)
         if places:
             groups.setdefault(places, []).append(reason)
-    return [(places, tuple(reasons)) for places, reasons in groups.items()]
+    return [(places, tuple(reasons)) for places, reasons in sorted(groups.items())]
 
 
 def _caps(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
