@@ -1,17 +1,14 @@
 """Karpenter's real CRDs, read from its Go module at test time."""
 
-import json
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
 
-MODULE = "github.com/aws/karpenter-provider-aws@v1.14.1"
+from tests.rig.sources import crd_folder
+
 FILES = {
     "NodePool": "karpenter.sh_nodepools.yaml",
     "NodeOverlay": "karpenter.sh_nodeoverlays.yaml",
@@ -20,17 +17,9 @@ FILES = {
 
 
 @cache
-def folder() -> Path:
-    with tempfile.TemporaryDirectory() as outside:
-        command = ["go", "mod", "download", "-json", MODULE]
-        done = subprocess.run(command, cwd=outside, capture_output=True, text=True, check=True)
-    return Path(json.loads(done.stdout)["Dir"]) / "pkg" / "apis" / "crds"
-
-
-@cache
 def schema(kind: str) -> dict[str, Any]:
     """The OpenAPI schema of a kind, without its status."""
-    crd = yaml.safe_load((folder() / FILES[kind]).read_text())
+    crd = yaml.safe_load((crd_folder() / FILES[kind]).read_text())
     (version,) = crd["spec"]["versions"]
     found: dict[str, Any] = version["schema"]["openAPIV3Schema"]
     found["properties"].pop("status")

@@ -35,17 +35,21 @@ class Built:
     seconds: float
 
 
+# Without these a Kubernetes program reports v0.0.0.
+_KUBERNETES_STAMPS = (
+    "k8s.io/component-base/version.gitVersion={version}",
+    "k8s.io/component-base/version.gitMajor={major}",
+    "k8s.io/component-base/version.gitMinor={minor}",
+)
 API_SERVER = Program(
     "kube-apiserver",
     "apiserver",
     "k8s.io/kubernetes/cmd/kube-apiserver",
     "k8s.io/kubernetes",
-    (
-        # Without these the server reports v0.0.0.
-        "k8s.io/component-base/version.gitVersion={version}",
-        "k8s.io/component-base/version.gitMajor={major}",
-        "k8s.io/component-base/version.gitMinor={minor}",
-    ),
+    _KUBERNETES_STAMPS,
+)
+KUBECTL = Program(
+    "kubectl", "kubectl", "k8s.io/kubernetes/cmd/kubectl", "k8s.io/kubernetes", _KUBERNETES_STAMPS
 )
 KUBECONFORM = Program(
     "kubeconform",
@@ -61,7 +65,7 @@ HELM = Program(
     "helm.sh/helm/v3",
     ("helm.sh/helm/v3/internal/version.version={version}",),
 )
-PROGRAMS = (KUBECONFORM, HELM, API_SERVER)
+PROGRAMS = (KUBECONFORM, KUBECTL, HELM, API_SERVER)
 
 
 def build(program: Program) -> Built:

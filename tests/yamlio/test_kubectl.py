@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import subprocess
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gpupool.yamlio.scalars import kubectl_reading
 from gpupool.yamlio.write import dump_all
+from tests.rig.programs import KUBECTL, build
 from tests.yamlio.texts import WORDS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gpupool.yamlio.nodes import Plain
 
 pytestmark = pytest.mark.server
@@ -23,11 +26,14 @@ PIECES = [*WORDS, *" \t\n\r\x00\x1b\x85\xa0\u2028abyYnN019_.,:;#-?!&*|>%@`'\"\\[
 NUMBERISH = "0019.7_e+-xXoObBaE:tTZ~yYn.N"
 
 
+@cache
+def kubectl() -> Path:
+    return build(KUBECTL).path
+
+
 def through_kubectl(written: str) -> list[dict[str, object]]:
     """Give each object as kubectl reads it; a local patch that changes nothing needs no server."""
-    kubectl = shutil.which("kubectl")
-    assert kubectl is not None, "kubectl is not on PATH"
-    command = [kubectl, "patch", "--local", "-f", "-", "--type=merge", "-p", "{}", "-o", "json"]
+    command = [str(kubectl()), "patch", "--local", "-f", "-", "--type=merge", "-p", "{}", "-o", "json"]
     done = subprocess.run(command, input=written.encode(), capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr.decode()[:2000]
     decoder, text, found = json.JSONDecoder(), done.stdout.decode().strip(), []
