@@ -1,0 +1,1 @@
+"""How long gpupool takes and how much memory it needs: `python -m tests.bench`."""
