@@ -39,8 +39,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: str, folder: Path) -> str:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )  # fmt: skip
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     return done.stdout
 
 

@@ -1,8 +1,8 @@
 """Blueprint files to one typed, located blueprint: read, check each file by itself, merge."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -34,23 +34,40 @@ class Loaded:
     """The files in the order in which they were given."""
 
     findings: tuple[Finding, ...]
-    """What is worth saying although nothing is wrong."""
+    """What there is to say about the files. An error in here is about a pool that `node` leaves out, so
+    that the mistakes in all other pools can still be found."""
 
 
 def load(paths: Sequence[str]) -> Loaded:
     """Read blueprint files, later ones over earlier ones.
 
     Raises:
-        InputError: with every mistake in every file, in file order.
+        InputError: with every mistake in every file, in file order, where one concerns more than a pool.
     """
     found: list[Finding] = []
     nodes = [node for path in paths if (node := _checked(path, found)) is not None]
     if not has_errors(found):
         found += _between_files(nodes)
     found_in_order = in_file_order(found, paths)
-    if has_errors(found):
+    broken = [_pool_of(finding) for finding in found if finding.severity is Severity.ERROR]
+    if None in broken:
         raise InputError(found_in_order)
-    return Loaded(merge_all(nodes, kinds.BLUEPRINT), tuple(paths), found_in_order)
+    whole = merge_all(nodes, kinds.BLUEPRINT)
+    return Loaded(_without_pools(whole, broken), tuple(paths), found_in_order)
+
+
+def _pool_of(finding: Finding) -> str | None:
+    """Give the pool that a finding is about; None where it is about more, or about none."""
+    section, _, rest = finding.path.partition(".")
+    return rest.partition(".")[0].partition("[")[0] or None if section == "pools" else None
+
+
+def _without_pools(whole: Node, broken: Collection[str | None]) -> Node:
+    pools = find(whole, "pools")
+    if not broken or pools is None:
+        return whole
+    kept = {name: node for name, node in mapping(pools).items() if name not in broken}
+    return replace(whole, value={**mapping(whole), "pools": replace(pools, value=kept)})
 
 
 def read_file(path: str, found: list[Finding]) -> Node | None:

@@ -199,7 +199,7 @@ def _profile_fits(layers: Layered) -> Iterator[Finding]:
         message = f"the pool asks for {kind}, but profile `{name}` is for {other}"
         yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
     elif maker is not None and (categories := _categories(words)) and maker not in categories.values():
-        message = f"the pool asks for {kind}, but profile `{name}` is for machines of category {', '.join(categories)}"
+        message = f"the pool asks for {kind}, but profile `{name}` is for {', '.join(categories)} machines"
         yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
 
 
@@ -255,7 +255,8 @@ def _static(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
     nodes = mapping(expanded.limits).get("nodes")
     if nodes is not None and quantity(str(nodes.value)) < quantity(str(expanded.replicas.value)):
         message = f"{expanded.replicas.value} replicas do not fit in a limit of {nodes.value} nodes"
-        fix = f"say `limits: {{nodes: {quantity(str(expanded.replicas.value)) + 1:f}}}`: drift needs one to spare"
+        spare = quantity(str(expanded.replicas.value)) + 1
+        fix = f"say `limits: {{nodes: {spare:f}}}`: drift needs one to spare"
         yield error(Code.STATIC_POOL, message, nodes, fix)
 
 

@@ -26,6 +26,8 @@ def expand(loaded: Loaded) -> Expanded:
     """
     work = _Work(loaded.node)
     work.run()
+    if not has_errors([*loaded.findings, *work.profiles.findings]):
+        work.sum_up()
     found = in_file_order([*loaded.findings, *work.profiles.findings, *work.found], loaded.files)
     if has_errors(found):
         raise InputError(found)
@@ -68,8 +70,11 @@ class _Work:
                 Node({key: item for key, item in mapping(node).items() if key != "metadata"}, node.at)
             )
             self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
-        self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
         self.found += checks.names(self.pools)
+
+    def sum_up(self) -> None:
+        """Check what only holds over all pools; it tells nothing where some were left out."""
+        self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
         self.found += checks.total_limits(find(self.node, "limits"), self.pools)
         self.found += checks.tier_sums(self.pools)
 

@@ -8,6 +8,8 @@ from gpupool.codes import MEANINGS
 from gpupool.shapes.docs import json_schema
 
 _Schema = Mapping[str, Any]
+_ANYTHING = "JsonValue"
+"""The one definition that is no map of keys."""
 
 
 def findings_page() -> str:
@@ -16,9 +18,9 @@ def findings_page() -> str:
     head = [
         "# Findings",
         "",
-        "Each finding is printed as `file:line:column: severity code message`, with what to do on the next line.",
-        "An error ends the command with exit code 1; warnings and infos are only said. A code never changes",
-        "its meaning.",
+        "Each finding is printed as `file:line:column: severity code message`, and what to do on the next",
+        "line. An error ends the command with exit code 1; warnings and infos are only said. A code never",
+        "changes its meaning.",
         "",
         "| code | meaning |",
         "|---|---|",
@@ -33,8 +35,8 @@ def blueprint_page() -> str:
     head = [
         "# The blueprint, key by key",
         "",
-        "Every key may be `null`, which removes what an earlier file or layer says. A value's own table is linked",
-        "where it has one. `gpupool schema` prints the same as JSON Schema, for editors.",
+        "Every key may be `null`, which removes what an earlier file or layer says. A value's own table is",
+        "linked where it has one. `gpupool schema` prints the same as JSON Schema, for editors.",
         "",
     ]
     return "\n".join([*head, *(line for name, part in parts.items() for line in _section(name, part))])
@@ -62,7 +64,7 @@ def _each_kind(field: _Schema) -> Iterator[str]:
             yield from _each_kind(branch)
     elif "$ref" in field:
         name = _name(field["$ref"].rpartition("/")[2])
-        yield f"[{name}](#{name.lower()})"
+        yield "anything" if name == _ANYTHING else f"[{name}](#{name.lower()})"
     elif "enum" in field or "const" in field:
         yield from (f"`{value}`" for value in field.get("enum", [field.get("const")]))
     elif field.get("type") == "array":

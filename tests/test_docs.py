@@ -1,0 +1,52 @@
+"""The documentation says what is true: generated pages are current, and every blueprint in a guide renders."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpupool.api import render_files
+from gpupool.codes import MEANINGS, Code
+from gpupool.findings import Severity
+from tests.pages import FOLDER, PAGES
+
+GUIDES = sorted((FOLDER.parent / "how-to").glob("*.md"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_current(name: str) -> None:
+    assert (FOLDER / name).read_text("utf-8") == PAGES[name](), "write it anew: python -m tests.pages"
+
+
+def test_every_code_has_one_sentence_that_says_what_it_means() -> None:
+    assert set(MEANINGS) == set(Code)
+    assert [code for code, meaning in MEANINGS.items() if not re.fullmatch(r"[A-Z`].*\.", meaning)] == []
+
+
+def test_every_linked_heading_of_the_blueprint_page_is_there() -> None:
+    page = PAGES["blueprint.md"]()
+    headings = {heading.lower() for heading in re.findall(r"^## (.*)$", page, re.MULTILINE)}
+
+    assert len(headings) > 20
+    assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= headings
+
+
+def blueprints(guide: Path) -> list[str]:
+    return [
+        text
+        for text in re.findall(r"```yaml\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+        if "kind: Blueprint" in text
+    ]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_every_blueprint_in_a_guide_renders_without_a_warning(guide: Path, tmp_path: Path) -> None:
+    found = blueprints(guide)
+    assert found
+
+    for index, text in enumerate(found):
+        file = tmp_path / f"{index}.yaml"
+        file.write_text(text, "utf-8")
+        rendered = render_files([str(file)])
+        assert rendered.manifests
+        assert [finding for finding in rendered.findings if finding.severity is Severity.WARNING] == []
