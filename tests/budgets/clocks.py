@@ -1,6 +1,7 @@
 """The clocks on the wall in a time zone, read from the `tzdata` package through zoneinfo."""
 
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import lru_cache
 from importlib import resources
@@ -14,24 +15,18 @@ QUARTER = 15
 """Since 1972 clocks have changed at whole quarters of an hour UTC only."""
 
 
-@dataclass(frozen=True)
 class Clock:
     """What a clock shows at each minute of a span, as minutes since Monday 00:00."""
 
-    shown: tuple[int, ...]
+    def __init__(self, shown: Iterable[int]) -> None:
+        self.shown = array("H", shown)
 
     def inside(self, window: Window) -> int:
         """Give the minutes at which the local day and time lie in the window."""
         return _inside(self, window.days, window.hours)
 
-    def __hash__(self) -> int:
-        return id(self)
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _inside(clock: Clock, days: frozenset[int], hours: tuple[int, int] | None) -> int:
     table = ["1" if says(days, hours, minute) else "0" for minute in range(WEEK)]
     return int("".join(map(table.__getitem__, reversed(clock.shown))), 2)
@@ -56,14 +51,14 @@ def on_the_wall(timezone: str, span: Span) -> Clock:
         local = (span.begin + timedelta(minutes=quarter)).astimezone(zone)
         first = local.weekday() * 24 * 60 + local.hour * 60 + local.minute
         shown += ((first + minute) % WEEK for minute in range(QUARTER))
-    return Clock(tuple(shown[: span.minutes]))
+    return Clock(shown[: span.minutes])
 
 
 @lru_cache(maxsize=64)
 def never_changed(offset: int, span: Span) -> Clock:
     """Give a clock that is always `offset` minutes ahead of UTC."""
     first = span.begin.weekday() * 24 * 60 + span.begin.hour * 60 + span.begin.minute + offset
-    return Clock(tuple((first + minute) % WEEK for minute in range(span.minutes)))
+    return Clock((first + minute) % WEEK for minute in range(span.minutes))
 
 
 @lru_cache(maxsize=64)
