@@ -1,6 +1,5 @@
 """The clocks on the wall in a time zone, read from the `tzdata` package through zoneinfo."""
 
-from array import array
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import lru_cache
@@ -16,20 +15,27 @@ QUARTER = 15
 
 
 class Clock:
-    """What a clock shows at each minute of a span, as minutes since Monday 00:00."""
+    """What a clock shows in a span: runs of minutes that follow one another, each from a minute of the week on."""
 
-    def __init__(self, shown: Iterable[int]) -> None:
-        self.shown = array("H", shown)
+    def __init__(self, runs: Iterable[tuple[int, int]]) -> None:
+        self.runs: list[tuple[int, int]] = []
+        for first, length in runs:
+            before, so_far = self.runs[-1] if self.runs else (0, 0)
+            if self.runs and (before + so_far) % WEEK == first:
+                self.runs[-1] = (before, so_far + length)
+            else:
+                self.runs.append((first, length))
 
     def inside(self, window: Window) -> int:
         """Give the minutes at which the local day and time lie in the window."""
-        return _inside(self, window.days, window.hours)
+        week = _said(window.days, window.hours)
+        shown = "".join((week * (length // WEEK + 2))[first : first + length] for first, length in self.runs)
+        return int(shown[::-1], 2)
 
 
 @lru_cache(maxsize=256)
-def _inside(clock: Clock, days: frozenset[int], hours: tuple[int, int] | None) -> int:
-    table = ["1" if says(days, hours, minute) else "0" for minute in range(WEEK)]
-    return int("".join(map(table.__getitem__, reversed(clock.shown))), 2)
+def _said(days: frozenset[int], hours: tuple[int, int] | None) -> str:
+    return "".join("1" if says(days, hours, minute) else "0" for minute in range(WEEK))
 
 
 def says(days: frozenset[int], hours: tuple[int, int] | None, minute_of_week: int) -> bool:
@@ -46,19 +52,16 @@ def says(days: frozenset[int], hours: tuple[int, int] | None, minute_of_week: in
 @lru_cache(maxsize=64)
 def on_the_wall(timezone: str, span: Span) -> Clock:
     zone = load(timezone)
-    shown: list[int] = []
-    for quarter in range(0, span.minutes, QUARTER):
-        local = (span.begin + timedelta(minutes=quarter)).astimezone(zone)
-        first = local.weekday() * 24 * 60 + local.hour * 60 + local.minute
-        shown += ((first + minute) % WEEK for minute in range(QUARTER))
-    return Clock(shown[: span.minutes])
+    quarters = range(0, span.minutes, QUARTER)
+    shown = ((span.begin + timedelta(minutes=quarter)).astimezone(zone) for quarter in quarters)
+    return Clock((local.weekday() * 24 * 60 + local.hour * 60 + local.minute, QUARTER) for local in shown)
 
 
 @lru_cache(maxsize=64)
 def never_changed(offset: int, span: Span) -> Clock:
     """Give a clock that is always `offset` minutes ahead of UTC."""
     first = span.begin.weekday() * 24 * 60 + span.begin.hour * 60 + span.begin.minute + offset
-    return Clock((first + minute) % WEEK for minute in range(span.minutes))
+    return Clock([(first % WEEK, span.minutes)])
 
 
 @lru_cache(maxsize=64)
