@@ -6,7 +6,7 @@ from gpupool.blueprint import kinds
 from gpupool.blueprint.load import Loaded
 from gpupool.blueprint.merge import merge, settled
 from gpupool.errors import InputError
-from gpupool.expansion import checks, sharing
+from gpupool.expansion import checks, sharing, totals
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import Layered, declared_class, layered, profile_word
 from gpupool.expansion.nodeclass import class_spec, family
@@ -75,8 +75,8 @@ class _Work:
     def sum_up(self) -> None:
         """Check what only holds over all pools; it tells nothing where some were left out."""
         self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
-        self.found += checks.total_limits(find(self.node, "limits"), self.pools)
-        self.found += checks.tier_sums(self.pools)
+        self.found += totals.total_limits(find(self.node, "limits"), self.pools)
+        self.found += totals.tier_sums(self.pools)
 
     def _section(self, key: str) -> dict[str, Node]:
         return {name: node for name, node in mapping(find(self.node, key)).items() if node.value is not None}

@@ -1,0 +1,67 @@
+"""Amounts: what limits add up to over pools and tiers, and whether the blueprint's caps hold."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from gpupool.catalogue.accelerators import Maker
+from gpupool.codes import Code
+from gpupool.expansion.expanded import ExpandedPool
+from gpupool.expansion.problem import error, info
+from gpupool.findings import Finding
+from gpupool.yamlio.nodes import Node, mapping
+
+
+def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+    """Find caps on the whole blueprint that the pools' own limits do not keep."""
+    for key, cap in mapping(caps).items():
+        if cap.value is None:
+            continue
+        counted = [pool for pool in pools if key != "gpus" or pool.maker in (Maker.NVIDIA, Maker.AMD)]
+        open_ended = [pool.name for pool in counted if _limit(pool, key) is None]
+        total = sum((_limit(pool, key) or Decimal(0) for pool in counted), Decimal(0))
+        if open_ended:
+            message = (
+                f"the cap of {cap.value} on `{key}` does not hold: no limit in {', '.join(open_ended[:5])}"
+            )
+            yield error(Code.TOTAL_LIMIT, message, cap, f"give each pool a limit on `{key}`")
+        elif total > quantity(str(cap.value)):
+            parts = ", ".join(f"{pool.name} {_limit(pool, key):f}" for pool in counted[:8])
+            message = (
+                f"the pools' limits on `{key}` add up to {total:f}, over the cap of {cap.value}: {parts}"
+            )
+            yield error(Code.TOTAL_LIMIT, message, cap, "lower a pool's limit or raise the cap")
+
+
+def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+    """State what the tiers of a pool may hold together: Karpenter has no limit over several NodePools."""
+    by_pool: dict[str, list[ExpandedPool]] = {}
+    for item in pools:
+        by_pool.setdefault(item.pool, []).append(item)
+    for name, tiers in by_pool.items():
+        keys = {key for tier in tiers for key in mapping(tier.limits)} if len(tiers) > 1 else set()
+        for key in sorted(keys):
+            amounts = [(tier.name, quantity(str(mapping(tier.limits)[key].value))) for tier in tiers
+                       if key in mapping(tier.limits)]  # fmt: skip
+            if len(amounts) == len(tiers):
+                parts = " + ".join(f"{tier} {amount:f}" for tier, amount in amounts)
+                message = (
+                    f"pool `{name}` may hold {sum(amount for _, amount in amounts):f} `{key}` in all: {parts}"
+                )
+                yield info(Code.TIER_SUM, message, mapping(tiers[0].limits)[key])
+
+
+_SUFFIXES: dict[str, int | Decimal] = {
+    "": 1, "m": Decimal("0.001"), "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
+    "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}  # fmt: skip
+
+
+def quantity(text: str) -> Decimal:
+    """Give the amount of a Kubernetes quantity, as in `2000Gi` or `500m`."""
+    digits = text.rstrip("KMGTPEikm")
+    return Decimal(digits) * _SUFFIXES[text[len(digits) :]]
+
+
+def _limit(pool: ExpandedPool, key: str) -> Decimal | None:
+    keys = ("nvidia.com/gpu", "amd.com/gpu") if key == "gpus" else (key,)
+    amounts = [quantity(str(node.value)) for name, node in mapping(pool.limits).items() if name in keys]
+    return sum(amounts, Decimal(0)) / (pool.slices if key == "gpus" else 1) if amounts else None
