@@ -1,0 +1,262 @@
+"""The package as a whole: the wheel, what starting it costs, that it is offline, and the rules of the house."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpupool import errors
+from gpupool.codes import MEANINGS, Code
+from tests.cli.blueprints import SMALL
+from tests.cli.run import SECONDS, process
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted((ROOT / "gpupool").rglob("*.py"))
+HEAVY = {"kubernetes", "jinja2", "ruamel", "pydantic", "pydantic_core", "yaml", "rich"}
+MAX_LINES = 300
+LONGER = {"gpupool/blueprint/pool.py": 340}
+"""The words of a pool are one list, which is easier to read in one place."""
+
+
+def run(*command: str | Path, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program without any of this checkout on its path."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PIP", "COV"))}
+    return subprocess.run(
+        list(map(str, command)), cwd=folder, env=clean | environment, capture_output=True, text=True,
+        check=False, timeout=5 * SECONDS,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of what the checkout holds."""
+    folder = tmp_path_factory.mktemp("wheel")
+    built = run(
+        sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index",
+        "--no-cache-dir", "-q", "-w", folder, ROOT, folder=folder,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    (made,) = folder.glob("gpupool-*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`gpupool` in an environment of its own, which sees this one's libraries but not the checkout."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    installed = run(
+        sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--no-deps", "--no-index",
+        "-q", wheel, folder=folder,
+    )  # fmt: skip
+    assert installed.returncode == 0, installed.stderr
+    # A path file's own lines are added, but not those of the path files in there, such as an editable install's.
+    (site / "libraries.pth").write_text(str(Path(pytest.__file__).parents[1]) + "\n", "utf-8")
+    return folder / "bin" / "gpupool"
+
+
+class TestWheel:
+    """What a user installs."""
+
+    def test_runs_from_anywhere(self, program: Path, tmp_path: Path) -> None:
+        where = run(
+            program.with_name("python"), "-c", "import gpupool; print(gpupool.__file__)", folder=tmp_path
+        ).stdout
+        outcomes = [
+            run(program, *arguments, folder=tmp_path)
+            for arguments in (
+                ["--version"],
+                ["profiles"],
+                ["init"],
+                ["render"],
+                ["render", "-d", "out"],
+                ["schema"],
+            )
+        ]
+
+        assert where.startswith(str(program.parents[1]))
+        assert [(each.returncode, each.stderr[:300]) for each in outcomes if each.returncode] == []
+        assert outcomes[0].stdout.startswith("gpupool ")
+        assert "training-efa" in outcomes[1].stdout
+        assert outcomes[3].stdout.count("kind: NodePool\n") == 3
+        assert json.loads(outcomes[5].stdout)["properties"]["pools"]["description"] == "The pools, by name."
+        assert (tmp_path / "out" / "kustomization.yaml").is_file()
+
+    def test_holds_the_package_and_its_two_folders_only(self, wheel: Path, tmp_path: Path) -> None:
+        listed = run(sys.executable, "-m", "zipfile", "-l", wheel, folder=tmp_path).stdout
+        names = {line.split()[0] for line in listed.splitlines()[1:]}
+        tops = {"/".join(name.split("/")[:1]) for name in names}
+
+        assert {re.sub(r"-[0-9.]+(?=\.dist-info)", "", top) for top in tops} == {
+            "gpupool",
+            "gpupool.dist-info",
+        }
+        assert {name for name in names if name.startswith("gpupool/_data/")} == {
+            *(f"gpupool/_data/profiles/{path.name}" for path in (ROOT / "profiles").iterdir()),
+            *(f"gpupool/_data/templates/{path.name}" for path in (ROOT / "templates").iterdir()),
+        }
+        assert {path.relative_to(ROOT).as_posix() for path in MODULES} <= names
+        assert any(name.endswith("/licenses/LICENSE") for name in names)
+        assert "gpupool/py.typed" in names
+
+
+class TestStart:
+    """What starting gpupool imports."""
+
+    def imported(self, *arguments: str, folder: Path) -> set[str]:
+        code = (
+            "import sys, json; from gpupool.cli.app import main; code = main(sys.argv[1:]);"
+            " sys.stderr.write('\\n' + json.dumps([code, sorted(sys.modules)]))"
+        )
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, check=True,
+            timeout=SECONDS,
+        )  # fmt: skip
+        exit_code, modules = json.loads(ended.stderr.splitlines()[-1])
+        assert exit_code == 0, ended.stderr
+        return {name.partition(".")[0] for name in modules}
+
+    @pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+    def test_of_what_needs_no_blueprint(self, arguments: list[str], tmp_path: Path) -> None:
+        assert self.imported(*arguments, folder=tmp_path) & HEAVY == set()
+
+    @pytest.mark.parametrize("arguments", [["render", "--help"], ["completion", "bash"]])
+    def test_of_a_command_s_words(self, arguments: list[str], tmp_path: Path) -> None:
+        # Typer reads a choice of words with pydantic.
+        assert self.imported(*arguments, folder=tmp_path) & HEAVY <= {"pydantic", "pydantic_core"}
+
+    def test_of_render(self, tmp_path: Path) -> None:
+        (tmp_path / "gpupool.yaml").write_text(SMALL, "utf-8")
+
+        assert self.imported("render", folder=tmp_path) & HEAVY == {"pydantic", "pydantic_core", "yaml"}
+
+
+GUARD = """
+import sys
+def guard(event, arguments):
+    if event.startswith(("socket.", "urllib.", "http.", "ftplib.", "subprocess.", "os.system", "os.exec", "os.fork")):
+        sys.stderr.write(f"FORBIDDEN {event} {arguments}\\n")
+sys.addaudithook(guard)
+from gpupool.cli.app import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--version"], ["--help"], ["init", "new.yaml"], ["render"], ["render", "-d", "out"],
+        ["render", "-d", "out", "--check"], ["render", "--values", "nvidia-device-plugin"],
+        ["render", "-f", "none.yaml"], ["profiles"], ["profiles", "training"], ["schema"], ["completion", "zsh"],
+    ],
+)  # fmt: skip
+def test_no_command_opens_a_socket_or_starts_a_program(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "gpupool.yaml").write_text(SMALL, "utf-8")
+
+    ended = subprocess.run(
+        [sys.executable, "-c", GUARD, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False,
+        timeout=SECONDS,
+    )  # fmt: skip
+
+    assert ended.returncode in (0, 1)
+    assert "FORBIDDEN" not in ended.stderr
+
+
+def test_the_guard_sees_a_socket(tmp_path: Path) -> None:
+    code = GUARD.replace(
+        "from gpupool.cli.app import main", "import socket; main = lambda _: socket.socket().close()"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert "FORBIDDEN socket.__new__" in ended.stderr
+
+
+def test_python_m_gpupool(tmp_path: Path) -> None:
+    assert process("--version", folder=tmp_path).out.startswith("gpupool ")
+
+
+class TestCodes:
+    """Each finding's code has a name, a meaning and a use, and is written once."""
+
+    def test_each_has_a_meaning(self) -> None:
+        assert set(MEANINGS) == set(Code)
+        assert [code for code in Code if not re.fullmatch(r"GP\d{4}", code)] == []
+        assert [code for code, text in MEANINGS.items() if not re.fullmatch(r"[A-Z`].{15,}\.", text)] == []
+        assert len(set(MEANINGS.values())) == len(MEANINGS)
+
+    def test_each_is_used(self) -> None:
+        text = "\n".join(path.read_text("utf-8") for path in MODULES if path.name != "codes.py")
+
+        unused = {
+            code.name
+            for code in Code
+            if not re.search(rf"\bCode\.{code.name}\b", text) and f'"{code}"' not in text
+        }
+
+        assert unused == set()
+
+    def test_each_text_that_looks_like_one_is_one(self) -> None:
+        said = {
+            (path.name, node.value)
+            for path in MODULES
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and re.fullmatch(r"GP\d+", node.value)
+        }
+
+        assert {code for _, code in said} <= {str(code) for code in Code}
+
+
+class TestHouse:
+    """Rules that no linter knows."""
+
+    def test_no_module_is_named_after_nothing(self) -> None:
+        vague = re.compile(r"(utils?|helpers?|common|misc|managers?|handlers?|data|info|config)(\.py)?")
+
+        assert [
+            path for path in MODULES if any(vague.fullmatch(part) for part in path.relative_to(ROOT).parts)
+        ] == []
+
+    def test_no_module_is_too_long(self) -> None:
+        sizes = {
+            path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in MODULES
+        }
+
+        assert {name: size for name, size in sizes.items() if size > LONGER.get(name, MAX_LINES)} == {}
+
+    def test_each_module_begins_with_a_sentence(self) -> None:
+        first = {
+            path.name: (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n", 1)[0]
+            for path in MODULES
+        }
+
+        assert {name: line for name, line in first.items() if not re.fullmatch(r"\S.{10,}[.:]", line)} == {}
+
+    def test_the_tree_of_errors_is_what_its_page_says(self) -> None:
+        doc = errors.__doc__ or ""
+        written = {
+            match["name"]: int(match["code"])
+            for match in re.finditer(r"^[├└]── (?P<name>\w+) +(?P<code>\d+)  ", doc, re.MULTILINE)
+        }
+        classes = {each.__name__: each.exit_code for each in _below(errors.GpupoolError)}
+
+        assert written == classes
+        assert "\nGpupoolError\n" in doc
+
+
+def _below(parent: type[errors.GpupoolError]) -> Iterator[type[errors.GpupoolError]]:
+    for child in parent.__subclasses__():
+        yield child
+        yield from _below(child)
