@@ -132,6 +132,21 @@ def test_a_window_that_meets_the_change_of_the_first_of_november_makes_october_l
     )
 
 
+def test_a_month_that_few_days_need_is_given_to_these_alone() -> None:
+    """Sydney changes on Saturday at 16:00 UTC, between 31 March or 30 September and the 6th after.
+
+    So one Saturday night of March and one of September may meet the change. No Sunday of April comes
+    before it, and none of October; these months are given to Sunday all the same, as most nights need them.
+    """
+    compiled = compile_budgets([], [window("fri-sun", "22:00-06:00", "Australia/Sydney")], [])
+    assert written(compiled) == [
+        protected("0 11 * 1-4,10-12 0,5,6", "8h"),
+        protected("0 11 * 9 6", "8h"),
+        protected("0 12 * 3 6", "8h"),
+        protected("0 12 * 4-10 0,5,6", "8h"),
+    ]
+
+
 def test_dates_that_no_rule_gives_are_said() -> None:
     compiled = compile_budgets([], [window("mon", "09:00-17:00", "Asia/Gaza")], [])
     assert any("dates that are not the same every year" in note.text for note in compiled.notes)
