@@ -4,7 +4,6 @@ The rule is what the zone's file gives for the years after its table of dated ch
 the `tzdata` package, so it is the same on every machine and on every day.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
@@ -64,14 +63,19 @@ class Regime:
             first = earliest + (start - earliest) % WEEK
             last = end - 1 - (end - 1 - start) % WEEK
             if first <= last:
-                found.update(_months_between(first, last))
+                found |= _months_between(first, last)
         return frozenset(found)
 
 
-def _months_between(first: int, last: int) -> Iterable[int]:
-    begin, end = (date.fromordinal(minute // DAY + 1) for minute in (first, last))
-    count = (end.year - begin.year) * _MONTHS + end.month - begin.month + 1
-    return ((begin.month - 1 + step) % _MONTHS + 1 for step in range(min(count, _MONTHS)))
+def _months_between(first: int, last: int) -> frozenset[int]:
+    begin = date.fromordinal(first // DAY + 1)
+    end = date.fromordinal(last // DAY + 1)
+    return _months_from(begin.month, (end.year - begin.year) * _MONTHS + end.month - begin.month + 1)
+
+
+@lru_cache(maxsize=512)
+def _months_from(first: int, count: int) -> frozenset[int]:
+    return frozenset((first - 1 + step) % _MONTHS + 1 for step in range(min(count, _MONTHS)))
 
 
 @lru_cache(maxsize=256)
