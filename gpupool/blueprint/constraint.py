@@ -4,7 +4,7 @@ from typing import Annotated, Generic, TypeAlias, TypeVar
 
 from pydantic import Discriminator, Field, Tag
 
-from gpupool.shapes.base import Flag, Matching, Shape, Whole, form, number_or_text
+from gpupool.shapes.base import NOT_EMPTY, Flag, Matching, Shape, Whole, form, number_or_text
 
 _SIZE = r"^[0-9]+(\.[0-9]+)?(Mi|Gi|Ti|MB|GB|TB)$"
 _RATE = r"^[0-9]+(\.[0-9]+)?(Mbps|Gbps|Tbps)$"
@@ -24,12 +24,18 @@ class Bounds(Shape, Generic[V]):
     """A constraint written out as a map; every word in it has to hold."""
 
     in_: (
-        Annotated[Annotated[list[V], Tag("<list>")] | Annotated[V, Tag("<one>")], Discriminator(form)] | None
+        Annotated[
+            Annotated[list[V], Tag("<list>"), NOT_EMPTY] | Annotated[V, Tag("<one>")], Discriminator(form)
+        ]
+        | None
     ) = Field(None, alias="in")
     """The label has one of these values (Karpenter's In)."""
 
     not_: (
-        Annotated[Annotated[list[V], Tag("<list>")] | Annotated[V, Tag("<one>")], Discriminator(form)] | None
+        Annotated[
+            Annotated[list[V], Tag("<list>"), NOT_EMPTY] | Annotated[V, Tag("<one>")], Discriminator(form)
+        ]
+        | None
     ) = Field(None, alias="not")
     """The label has none of these values, or is absent (NotIn)."""
 
@@ -75,29 +81,31 @@ class RateBounds(Bounds[Rate]):
 # Each is written out: a type alias with a parameter does not reach into a generic model.
 ValueConstraint: TypeAlias = Annotated[
     Annotated[Value, Tag("<one>")]
-    | Annotated[list[Value], Tag("<list>")]
+    | Annotated[list[Value], Tag("<list>"), NOT_EMPTY]
     | Annotated[ValueBounds, Tag("<map>")],
     Discriminator(form),
 ]
 TextConstraint: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>")] | Annotated[TextBounds, Tag("<map>")],
+    Annotated[str, Tag("<one>")]
+    | Annotated[list[str], Tag("<list>"), NOT_EMPTY]
+    | Annotated[TextBounds, Tag("<map>")],
     Discriminator(form),
 ]
 NumberConstraint: TypeAlias = Annotated[
     Annotated[Whole, Tag("<one>")]
-    | Annotated[list[Whole], Tag("<list>")]
+    | Annotated[list[Whole], Tag("<list>"), NOT_EMPTY]
     | Annotated[NumberBounds, Tag("<map>")],
     Discriminator(form),
 ]
 SizeConstraint: TypeAlias = Annotated[
     Annotated[Size, Tag("<one>")]
-    | Annotated[list[Size], Tag("<list>")]
+    | Annotated[list[Size], Tag("<list>"), NOT_EMPTY]
     | Annotated[SizeBounds, Tag("<map>")],
     Discriminator(form),
 ]
 RateConstraint: TypeAlias = Annotated[
     Annotated[Rate, Tag("<one>")]
-    | Annotated[list[Rate], Tag("<list>")]
+    | Annotated[list[Rate], Tag("<list>"), NOT_EMPTY]
     | Annotated[RateBounds, Tag("<map>")],
     Discriminator(form),
 ]

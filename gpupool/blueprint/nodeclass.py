@@ -13,7 +13,7 @@ from gpupool.karpenter.v1.ec2nodeclass import (
     SubnetSelectorTerm,
     VolumeType,
 )
-from gpupool.shapes.base import Flag, Shape, Whole, form
+from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole, form
 
 Tags: TypeAlias = dict[str, str]
 IdOrTags: TypeAlias = Annotated[
@@ -21,7 +21,9 @@ IdOrTags: TypeAlias = Annotated[
     Discriminator(form),
 ]
 Selector: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[list[IdOrTags], Tag("<list>")] | Annotated[Tags, Tag("<map>")],
+    Annotated[str, Tag("<one>")]
+    | Annotated[list[IdOrTags], Tag("<list>"), NOT_EMPTY]
+    | Annotated[Tags, Tag("<map>")],
     Discriminator(form),
 ]
 """A map of tags, an id, or a list of ids and tag maps, any of which may match."""
@@ -51,7 +53,9 @@ AMIWord: TypeAlias = Annotated[
     Discriminator(form),
 ]
 AMIWords: TypeAlias = Annotated[
-    Annotated[AMIWord, Tag("<one>")] | Annotated[list[AMIWord], Tag("<list>")],
+    Annotated[str, Tag("<one>")]
+    | Annotated[AMI, Tag("<map>")]
+    | Annotated[list[AMIWord], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
 ]
 

@@ -24,7 +24,7 @@ from gpupool.karpenter.scalars import (
     Reason,
 )
 from gpupool.karpenter.v1.nodepool import NodeClassReference, Requirement, Taint, Weight
-from gpupool.shapes.base import Flag, Matching, Shape, Since, Whole, form, number_or_text
+from gpupool.shapes.base import NOT_EMPTY, Flag, Matching, Shape, Since, Whole, form, number_or_text
 
 _DAYS_TOO = "a duration such as 30m, 12h or 14d"
 Duration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO)]
@@ -40,19 +40,21 @@ Nodes: TypeAlias = Annotated[
 """How many nodes at once: a number, or a percentage such as 10%, rounded up."""
 
 Words: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>")],
+    Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
 ]
 Architectures: TypeAlias = Annotated[
-    Annotated[Architecture, Tag("<one>")] | Annotated[list[Architecture], Tag("<list>")], Discriminator(form)
+    Annotated[Architecture, Tag("<one>")] | Annotated[list[Architecture], Tag("<list>"), NOT_EMPTY],
+    Discriminator(form),
 ]
 OperatingSystems: TypeAlias = Annotated[
-    Annotated[OperatingSystem, Tag("<one>")] | Annotated[list[OperatingSystem], Tag("<list>")],
+    Annotated[OperatingSystem, Tag("<one>")] | Annotated[list[OperatingSystem], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
 ]
 Hypervisor: TypeAlias = Literal["nitro", "xen", ""]
 Hypervisors: TypeAlias = Annotated[
-    Annotated[Hypervisor, Tag("<one>")] | Annotated[list[Hypervisor], Tag("<list>")], Discriminator(form)
+    Annotated[Hypervisor, Tag("<one>")] | Annotated[list[Hypervisor], Tag("<list>"), NOT_EMPTY],
+    Discriminator(form),
 ]
 Capacity: TypeAlias = Literal["on-demand", "spot", "reserved"]
 
@@ -175,7 +177,7 @@ class Window(Shape):
 
 
 Windows: TypeAlias = Annotated[
-    Annotated[Window, Tag("<map>")] | Annotated[list[Window], Tag("<list>")],
+    Annotated[Window, Tag("<map>")] | Annotated[list[Window], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
 ]
 
@@ -255,7 +257,7 @@ class PoolWords(Shape):
     capacity: (
         Annotated[
             Annotated[Literal["on-demand", "spot", "reserved", "any"], Tag("<one>")]
-            | Annotated[list[Capacity], Tag("<list>")],
+            | Annotated[list[Capacity], Tag("<list>"), NOT_EMPTY],
             Discriminator(form),
         ]
         | None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gpupool.blueprint.merge import settled
 from gpupool.blueprint.model import MAX_NAME
 from gpupool.catalogue.accelerators import Maker, maker_of_category
 from gpupool.codes import Code
@@ -128,23 +129,30 @@ def _keyed(node: Node) -> Node:
 
 
 def _profile_fits(layers: Layered) -> Iterator[Finding]:
-    if layers.profile is None:
-        return
     words = layers.words
-    name, accelerator = text_at(layers.profile, "metadata", "name"), find(words, "accelerator")
-    maker = chosen(words)
-    is_none = accelerator is not None and accelerator.value == "none"
-    if maker is None and not is_none:
+    accelerator, maker = find(words, "accelerator"), chosen(words)
+    if accelerator is not None and accelerator.value == "none" and maker is not None:
+        message = f"`accelerator: none` beside machines with {maker} chips leaves none to launch"
+        yield error(Code.ACCELERATOR, message, accelerator, "take one of the two out")
+        return
+    if layers.profile is None or (maker is None and accelerator is None):
         return
     said = accelerator or find(layers.own, "instances") or layers.own
-    kind = "no accelerator" if is_none else f"{maker} chips"
-    other = next((hinted for hinted, _ in hints(words) if hinted is not maker), None)
-    if other is not None:
-        message = f"the pool asks for {kind}, but profile `{name}` is for {other}"
+    name = text_at(layers.profile, "metadata", "name")
+    if other := _other_kind(layers, words, maker):
+        asks = "no accelerator" if maker is None else f"{maker} chips"
+        message = f"the pool asks for {asks}, but profile `{name}` is for {other}"
         yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
-    elif maker is not None and (categories := _categories(words)) and maker not in categories.values():
-        message = f"the pool asks for {kind}, but profile `{name}` is for {', '.join(categories)} machines"
-        yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
+
+
+def _other_kind(layers: Layered, words: Node, maker: Maker | None) -> str:
+    """Give what the profile is for, where that is not what the pool chose; its words may be overridden."""
+    places = {node.at for _, node in hints(settled(find(layers.profile, "pool") or layers.own))}
+    other = next((hinted for hinted, node in hints(words) if hinted is not maker and node.at in places), None)
+    categories = _categories(words)
+    if other is None and maker is not None and categories and maker not in categories.values():
+        return f"{', '.join(categories)} machines"
+    return other or ""
 
 
 def _categories(words: Node) -> dict[str, Maker | None]:

@@ -40,10 +40,9 @@ def requirements(label: str, constraint: Node) -> Iterator[Node]:
         yield from _bounds(label, constraint, convert)
     else:
         values = items(constraint) or [constraint]
-        if constraint.value != []:
-            yield requirement(
-                label, "In", constraint, [_converted(label, node, "in", convert) for node in values]
-            )
+        yield requirement(
+            label, "In", constraint, [_converted(label, node, "in", convert) for node in values]
+        )
 
 
 def _own(item: Node) -> Node:

@@ -1,6 +1,6 @@
 """Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
 
-from gpupool.blueprint.windows import Window, parse_days, parse_hours
+from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
 from gpupool.codes import Code
 from gpupool.expansion.budgets import Budget
 from gpupool.expansion.durations import karpenters as karpenters_duration
@@ -8,11 +8,8 @@ from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import Target
 from gpupool.expansion.windows import WindowError, compile_budgets
 from gpupool.findings import Finding
-from gpupool.karpenter.scalars import Reason
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, text_at, tree
 
-ALL_REASONS: tuple[Reason, ...] = ("Underutilized", "Empty", "Drifted")
-_WINDOW_REASONS = frozenset({"Underutilized", "Drifted"})
 _WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
 
 
@@ -108,9 +105,9 @@ def _hours(said: Node) -> tuple[int, int]:
 
 def _reasons(said: Node | None) -> frozenset[str]:
     if said is None:
-        return _WINDOW_REASONS
+        return DEFAULT_REASONS
     if said.value == "all":
-        return frozenset(ALL_REASONS)
+        return frozenset(REASONS)
     return frozenset(str(item.value) for item in items(said))
 
 

@@ -1,6 +1,7 @@
 """The words of one node class become an EC2NodeClass spec."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from gpupool.blueprint.merge import settled
@@ -31,6 +32,7 @@ _ALIAS_FAMILIES = {
     "al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket",
     "windows2019": "Windows2019", "windows2022": "Windows2022", "windows2025": "Windows2025",
 }  # fmt: skip
+_INSTALLS_DRIVER = re.compile(r"\binstall\b.*\b(nvidia-(driver|open)|cuda-drivers)|NVIDIA-Linux-\S*\.run")
 DISCOVERY_TAG = "karpenter.sh/discovery"
 
 
@@ -48,6 +50,7 @@ def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
         except Problem as problem:
             found.append(problem.finding)
     made |= {key: node for key, node in mapping(words).items() if key not in _OTHER_WORDS and key not in made}
+    found += _driver_twice(words)
     if alias := latest_alias(words):
         message = f"`{alias.value}` replaces every node of the class on each new image"
         found.append(warning(Code.LATEST_IMAGE, message, alias, "pin a release, as in `al2023@v20260810`"))
@@ -181,6 +184,17 @@ def _user_data(words: Node, _target: Target) -> dict[str, Node]:
         )
         raise Problem(Code.USER_DATA, message, node, fix)
     return {"userData": node}
+
+
+def _driver_twice(words: Node) -> Iterator[Finding]:
+    """Find a script that installs a GPU driver over the one that an EKS image brings."""
+    script, alias = find(words, "userData"), _alias(words)
+    if script is None or not alias or not isinstance(script.value, str):
+        return
+    if any(_INSTALLS_DRIVER.search(line.partition("#")[0]) for line in script.value.splitlines()):
+        message = f"the script installs an NVIDIA driver, but `{alias}` brings one, and two break the GPUs"
+        fix = "take the line out; another driver needs an image of your own"
+        yield warning(Code.USER_DATA, message, script, fix)
 
 
 def _file_text(file: Node) -> str:

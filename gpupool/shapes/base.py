@@ -4,7 +4,15 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool, StrictInt
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StrictBool,
+    StrictInt,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -73,6 +81,9 @@ def number_or_text(value: object) -> str:
     """Tell a number from a text, as the tag of a union's branch."""
     return "<number>" if isinstance(value, int | float) else "<text>"
 
+
+NOT_EMPTY = Field(min_length=1)
+"""A list of at least one item, as in `Annotated[list[str], NOT_EMPTY]`."""
 
 Flag: TypeAlias = StrictBool
 Whole: TypeAlias = StrictInt
