@@ -199,6 +199,10 @@ WRONG_WORDS: dict[str, Case] = {
     "no version": (SMALL.split("\n", 1)[1], "1:1: error GP0005 `apiVersion` is missing"),
     "no kind": (SMALL.replace("kind: Blueprint\n", ""), "1:1: error GP0005 `kind` is missing"),
     "no name": (SMALL.replace("{name: demo}", "{}"), "1:1: error GP0011 `metadata.name` is missing"),
+    "null for a name": (
+        SMALL.replace("{name: demo}", "{name: }"),
+        "1:1: error GP0011 `metadata.name` is missing",
+    ),
     "an unknown section": (f"{SMALL}poolz: {{}}\n", "8:1: error GP0010 unknown key `poolz`"),
     "an unknown word": (
         pool("expiresAfter: 1h"),

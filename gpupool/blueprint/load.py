@@ -153,11 +153,11 @@ def _not_the_kind(node: Node, kind: str) -> Finding | None:
 
 def _between_files(nodes: Sequence[Node]) -> Iterator[Finding]:
     first, *later = nodes
-    name = find(first, "metadata", "name")
+    name = _name(first)
     if name is None:
         yield Finding(Code.MISSING, "`metadata.name` is missing", first.at, "write `metadata: {name: …}`")
     for node in later:
-        said = find(node, "metadata", "name")
+        said = _name(node)
         if name is not None and said is not None and said.value != name.value:
             message = f"this file is named `{said.value}`, but the first one `{name.value}`"
             yield Finding(
@@ -165,6 +165,11 @@ def _between_files(nodes: Sequence[Node]) -> Iterator[Finding]:
             )
     for section in NAMED:
         yield from _new_names(section, nodes)
+
+
+def _name(node: Node) -> Node | None:
+    name = find(node, "metadata", "name")
+    return None if name is None or name.value is None else name
 
 
 def _new_names(section: str, nodes: Sequence[Node]) -> Iterator[Finding]:

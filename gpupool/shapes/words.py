@@ -138,7 +138,8 @@ def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
 
 def _not_wanted(context: Mapping[str, Any], here: Node, path: Path) -> Finding:
     """Say what is wanted in place of a value that is no text; quotes may be all that is missing."""
-    quoted_fits = here.text is not None and matches(context.get("pattern", "$."), here.text)
+    is_said = here.text is not None and here.value is not None
+    quoted_fits = is_said and matches(context.get("pattern", "$."), here.text or "")
     fix = f'put it in quotes: "{here.text}"' if quoted_fits else ""
     message = f"`{dotted(path)}` should be {context['wanted']}, but this is {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
