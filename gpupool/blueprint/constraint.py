@@ -1,9 +1,10 @@
 """Constraints: which values of one node label a pool accepts, and sizes that carry their unit."""
 
-from typing import Annotated, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
+from gpupool.karpenter.scalars import MinValues
 from gpupool.shapes.base import NOT_EMPTY, Flag, Matching, Shape, Whole, form, number_or_text
 
 _SIZE = r"^[0-9]+(\.[0-9]+)?(Mi|Gi|Ti|MB|GB|TB)$"
@@ -15,41 +16,36 @@ Value: TypeAlias = Annotated[
 ]
 Size: TypeAlias = Annotated[str, Matching(_SIZE, "a size with its unit, such as 24GB or 512Gi")]
 Rate: TypeAlias = Annotated[str, Matching(_RATE, "a bandwidth with its unit, such as 100Gbps")]
-MinValues: TypeAlias = Annotated[Whole, Field(ge=1, le=50)]
 
-V = TypeVar("V")
+Values: TypeAlias = Annotated[
+    Annotated[Value, Tag("<one>")] | Annotated[list[Value], Tag("<list>"), NOT_EMPTY], Discriminator(form)
+]
+Texts: TypeAlias = Annotated[
+    Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>"), NOT_EMPTY], Discriminator(form)
+]
+Numbers: TypeAlias = Annotated[
+    Annotated[Whole, Tag("<one>")] | Annotated[list[Whole], Tag("<list>"), NOT_EMPTY], Discriminator(form)
+]
+Sizes: TypeAlias = Annotated[
+    Annotated[Size, Tag("<one>")] | Annotated[list[Size], Tag("<list>"), NOT_EMPTY], Discriminator(form)
+]
+Rates: TypeAlias = Annotated[
+    Annotated[Rate, Tag("<one>")] | Annotated[list[Rate], Tag("<list>"), NOT_EMPTY], Discriminator(form)
+]
 
 
-class Bounds(Shape, Generic[V]):
-    """A constraint written out as a map; every word in it has to hold."""
+class Membership(Shape):
+    """A constraint written out as a map; every word in it has to hold.
 
-    in_: (
-        Annotated[
-            Annotated[list[V], Tag("<list>"), NOT_EMPTY] | Annotated[V, Tag("<one>")], Discriminator(form)
-        ]
-        | None
-    ) = Field(None, alias="in")
+    The types of the values stand in the subclasses. A generic model would say it shorter, but pydantic
+    takes four times as long to make its variants, and every start would pay for it.
+    """
+
+    in_: Any = Field(None, alias="in")
     """The label has one of these values (Karpenter's In)."""
 
-    not_: (
-        Annotated[
-            Annotated[list[V], Tag("<list>"), NOT_EMPTY] | Annotated[V, Tag("<one>")], Discriminator(form)
-        ]
-        | None
-    ) = Field(None, alias="not")
+    not_: Any = Field(None, alias="not")
     """The label has none of these values, or is absent (NotIn)."""
-
-    min: V | None = None
-    """The smallest value allowed (Gte)."""
-
-    max: V | None = None
-    """The largest value allowed (Lte)."""
-
-    above: V | None = None
-    """Greater than this, as Karpenter's Gt."""
-
-    below: V | None = None
-    """Less than this, as Karpenter's Lt."""
 
     exists: Flag | None = None
     """true: the label has any value (Exists). false: the machine lacks it (DoesNotExist)."""
@@ -58,27 +54,73 @@ class Bounds(Shape, Generic[V]):
     """At least this many different values must be left to choose from, or Karpenter launches nothing."""
 
 
-class ValueBounds(Bounds[Value]):
-    """Bounds on any label."""
+class Bounds(Membership):
+    """A constraint on a label that counts or measures."""
+
+    min: Any = None
+    """The smallest value allowed (Gte)."""
+
+    max: Any = None
+    """The largest value allowed (Lte)."""
+
+    above: Any = None
+    """Greater than this, as Karpenter's Gt."""
+
+    below: Any = None
+    """Less than this, as Karpenter's Lt."""
 
 
-class TextBounds(Bounds[str]):
-    """Bounds on a label with text values."""
+class TextBounds(Membership):
+    """A constraint on a label with text values, written out."""
+
+    in_: Texts | None = Field(None, alias="in")
+    not_: Texts | None = Field(None, alias="not")
 
 
-class NumberBounds(Bounds[Whole]):
-    """Bounds on a label that counts."""
+class ValueBounds(Bounds):
+    """A constraint on any label, written out."""
+
+    in_: Values | None = Field(None, alias="in")
+    not_: Values | None = Field(None, alias="not")
+    min: Value | None = None
+    max: Value | None = None
+    above: Value | None = None
+    below: Value | None = None
 
 
-class SizeBounds(Bounds[Size]):
-    """Bounds on a label that measures bytes."""
+class NumberBounds(Bounds):
+    """A constraint on a label that counts, written out."""
+
+    in_: Numbers | None = Field(None, alias="in")
+    not_: Numbers | None = Field(None, alias="not")
+    min: Whole | None = None
+    max: Whole | None = None
+    above: Whole | None = None
+    below: Whole | None = None
 
 
-class RateBounds(Bounds[Rate]):
-    """Bounds on a label that measures bandwidth."""
+class SizeBounds(Bounds):
+    """A constraint on a label that measures bytes, written out."""
+
+    in_: Sizes | None = Field(None, alias="in")
+    not_: Sizes | None = Field(None, alias="not")
+    min: Size | None = None
+    max: Size | None = None
+    above: Size | None = None
+    below: Size | None = None
 
 
-# Each is written out: a type alias with a parameter does not reach into a generic model.
+class RateBounds(Bounds):
+    """A constraint on a label that measures bandwidth, written out."""
+
+    in_: Rates | None = Field(None, alias="in")
+    not_: Rates | None = Field(None, alias="not")
+    min: Rate | None = None
+    max: Rate | None = None
+    above: Rate | None = None
+    below: Rate | None = None
+
+
 ValueConstraint: TypeAlias = Annotated[
     Annotated[Value, Tag("<one>")]
     | Annotated[list[Value], Tag("<list>"), NOT_EMPTY]
