@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import Files, Folder, files_or_default
+from gpupool.cli.options import Files, Folder, files_or_default, folder_named
 from gpupool.errors import UsageError
 
 
 def render(
     file: Files = None,
-    folder: Folder = None,
+    directory: Folder = None,
     *,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail when DIR is out of date.")
@@ -34,6 +34,7 @@ def render(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool import api
 
+    folder = folder_named(directory)
     if check and folder is None:
         message = "--check needs -d DIR, the folder to compare with"
         raise UsageError(message)

@@ -47,6 +47,10 @@ USAGE = {
     "check without a folder": (["render", "--check"], "--check needs -d DIR"),
     "values with a folder": (["render", "--values", "x", "-d", "out"], "leave one out"),
     "values and check": (["render", "--values", "x", "-d", "out", "--check"], "leave one out"),
+    "an empty name for the folder": (
+        ["render", "-d", ""],
+        "-d names no folder; for the current one say `-d .`",
+    ),
     "values of no chart": (
         ["render", "--values", "dcgm"],
         "no values for a chart `dcgm`; it has: nvidia-device-plugin",
