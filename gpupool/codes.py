@@ -29,6 +29,7 @@ class Code(StrEnum):
     TAINT = "GP0026"
     LIMIT_SHARE = "GP0027"
     LIMIT_UNIT = "GP0028"
+    LIMIT_KEY = "GP0029"
     LATEST_IMAGE = "GP0030"
     IMAGE = "GP0031"
     IDENTITY = "GP0032"
@@ -36,6 +37,7 @@ class Code(StrEnum):
     DISK = "GP0034"
     TWO_PLUGINS = "GP0035"
     TARGET = "GP0040"
+    NO_POOLS = "GP0058"
     NO_MACHINES = "GP0041"
     UNKNOWN_CLASS = "GP0042"
     PROFILE_CLASS_UNUSED = "GP0043"
@@ -88,6 +90,7 @@ MEANINGS: dict[Code, str] = {
     Code.TAINT: "A taint that is neither `value:Effect` nor `Effect`.",
     Code.LIMIT_SHARE: "A tier's share of limits that the pool does not have, or that can't be divided.",
     Code.LIMIT_UNIT: "A limit on `gpus` where the pool's chips are counted as another resource.",
+    Code.LIMIT_KEY: "A limit on a resource that Karpenter does not count.",
     Code.LATEST_IMAGE: "An image that is not pinned: each release replaces every node.",
     Code.IMAGE: "A node class without a machine image, or one whose family is not known.",
     Code.IDENTITY: "A node class without a role, subnets or security groups, or with an ARN for a role.",
@@ -95,6 +98,7 @@ MEANINGS: dict[Code, str] = {
     Code.DISK: "A disk that the image's family does not have, or whose device is not known.",
     Code.TWO_PLUGINS: "A label that would bring a second device plugin to nodes that have one.",
     Code.TARGET: "A Karpenter version that gpupool does not render for.",
+    Code.NO_POOLS: "A blueprint without pools, which would remove all that was rendered before.",
     Code.NO_MACHINES: "A pool that says nothing about its machines.",
     Code.UNKNOWN_CLASS: "A node class that is declared nowhere.",
     Code.PROFILE_CLASS_UNUSED: "A profile's words for the class go unused: the class is a declared one.",

@@ -45,7 +45,9 @@ class Finding:
 
 def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tuple[Finding, ...]:
     """Give findings once each, by file (in the order of `files`), line and column."""
-    order = {file: index for index, file in enumerate(files)}
+    order: dict[str, int] = {}
+    for file in files:
+        order.setdefault(file, len(order))
 
     def place(finding: Finding) -> tuple[int, str, int, int]:
         at = finding.at

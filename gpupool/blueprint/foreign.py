@@ -38,9 +38,14 @@ _ANSWERS = {
 }
 
 
+def foreign_answer(word: str) -> str:
+    """Give what to say in place of a word from elsewhere; an empty text where it is none."""
+    return _ANSWERS.get(word, "")
+
+
 def foreign_word(finding: Finding) -> Finding:
     """Give an unknown key's finding with the answer for its word, where there is one."""
     if finding.code != Code.UNKNOWN_KEY:
         return finding
-    answer = _ANSWERS.get(finding.path.rpartition(".")[2])
+    answer = foreign_answer(finding.path.rpartition(".")[2])
     return replace(finding, fix=answer) if answer else finding

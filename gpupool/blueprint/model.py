@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import ConfigDict, Field
 
 from gpupool.blueprint.nodeclass import NodeClass, NodeClassWords, ObjectMetadata
-from gpupool.blueprint.pool import Limits, Pool, PoolWords
+from gpupool.blueprint.pool import Limits, Name, Pool, PoolWords
 from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
 from gpupool.shapes.base import Matching, Shape
@@ -13,9 +13,14 @@ from gpupool.shapes.base import Matching, Shape
 API_VERSION = "gpupool.dev/v1alpha1"
 MAX_NAME = 63
 
-Name: TypeAlias = Annotated[
+BlueprintName: TypeAlias = Annotated[
     str,
-    Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of small letters, digits and `-`"),
+    Matching(
+        r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a name of small letters, digits and `-`, at most 63 of them"
+    ),
+]
+ClusterName: TypeAlias = Annotated[
+    str, Matching(r"^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$", "an EKS cluster's name")
 ]
 Minor: TypeAlias = Annotated[str, Matching(r"^1\.[0-9]{1,2}$", 'a minor version such as "1.14"')]
 
@@ -23,14 +28,14 @@ Minor: TypeAlias = Annotated[str, Matching(r"^1\.[0-9]{1,2}$", 'a minor version 
 class Metadata(Shape):
     """Who the blueprint is."""
 
-    name: Name | None = None
+    name: BlueprintName | None = None
     """The blueprint's name. `gpupool apply` will know its objects by it, so keep it."""
 
 
 class Cluster(Shape):
     """The cluster that the pools are for."""
 
-    name: str | None = None
+    name: ClusterName | None = None
     """The EKS cluster's name; the node role and the discovery tags follow from it."""
 
     region: Annotated[str, Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1")] | None = (

@@ -26,6 +26,9 @@ from gpupool.karpenter.scalars import (
 from gpupool.karpenter.v1.nodepool import NodeClassReference, Requirement, Taint, Weight
 from gpupool.shapes.base import NOT_EMPTY, Flag, Matching, Shape, Since, Whole, form, number_or_text
 
+Name: TypeAlias = Annotated[
+    str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of small letters, digits and `-`")
+]
 _DAYS_TOO = "a duration such as 30m, 12h or 14d"
 Duration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO)]
 DurationOrNever: TypeAlias = Annotated[
@@ -317,7 +320,7 @@ class Tier(PoolWords):
 class TieredWords(PoolWords):
     """What a pool or a profile may say: a pool's words, and tiers."""
 
-    tiers: dict[str, Tier | None] | None = None
+    tiers: dict[Name, Tier | None] | None = None
     """Several NodePools `<pool>-<tier>`, tried in this order."""
 
 

@@ -37,6 +37,13 @@ def target(cluster: Target) -> Iterator[Finding]:
         yield error(Code.TARGET, message, said, f"known are {TARGETS[0]} to {TARGETS[-1]}")
 
 
+def some_pools(blueprint: Node, pools: Mapping[str, Node]) -> Iterator[Finding]:
+    """Find a blueprint without pools: rendered into a folder, it would empty it."""
+    if not pools:
+        said = find(blueprint, "pools") or blueprint
+        yield error(Code.NO_POOLS, "the blueprint has no pools", said, "write one under `pools`")
+
+
 def chooses(name: str, pool: Node) -> Iterator[Finding]:
     """Find a pool that says nothing about its machines: it would take any of EC2's."""
     said = {key for key, node in mapping(pool).items() if node.value is not None}
@@ -131,11 +138,12 @@ def _keyed(node: Node) -> Node:
 def _profile_fits(layers: Layered) -> Iterator[Finding]:
     words = layers.words
     accelerator, maker = find(words, "accelerator"), chosen(words)
-    if accelerator is not None and accelerator.value == "none" and maker is not None:
+    is_none = accelerator is not None and accelerator.value == "none"
+    if accelerator is not None and is_none and maker is not None:
         message = f"`accelerator: none` beside machines with {maker} chips leaves none to launch"
         yield error(Code.ACCELERATOR, message, accelerator, "take one of the two out")
         return
-    if layers.profile is None or (maker is None and accelerator is None):
+    if layers.profile is None or (maker is None and not is_none):
         return
     said = accelerator or find(layers.own, "instances") or layers.own
     name = text_at(layers.profile, "metadata", "name")

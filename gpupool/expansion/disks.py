@@ -33,16 +33,20 @@ def block_devices(words: Node, family: str) -> Node | None:
     if family == "Bottlerocket":
         return _bottlerocket(disk, os_disk)
     if os_disk is not None:
-        message = f"`osDisk` is Bottlerocket's, and the image is {family or 'unknown'}"
+        message = f"`osDisk` is Bottlerocket's, and this is {_named(family)}"
         raise Problem(Code.DISK, message, os_disk, "say `disk`; it is the root volume there")
     return None if disk is None else listing([_mapping(_root_device(family, disk), disk)], disk)
+
+
+def _named(family: str) -> str:
+    return f"an image of family {family}" if family else "an image of unknown family"
 
 
 def _root_device(family: str, disk: Node) -> str:
     device = _WINDOWS_ROOT if family.startswith("Windows") else _ROOT.get(family)
     if device is None:
         fix = "say `blockDeviceMappings`, with the image's own device names"
-        raise Problem(Code.DISK, f"the root device of a {family or 'unknown'} image is not known", disk, fix)
+        raise Problem(Code.DISK, f"the root device of {_named(family)} is not known", disk, fix)
     return device
 
 

@@ -74,6 +74,7 @@ class _Work:
 
     def sum_up(self) -> None:
         """Check what only holds over all pools; it tells nothing where some were left out."""
+        self.found += checks.some_pools(self.node, self._section("pools"))
         if not has_errors(self.found):
             self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
         self.found += totals.total_limits(find(self.node, "limits"), self.pools)

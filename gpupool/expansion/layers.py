@@ -103,7 +103,10 @@ def _class_of(words: Node, name: str, under: list[Node | None]) -> tuple[str, No
     if said is not None and isinstance(said.value, str):
         return said.value, None
     layers = [part for part in (*under, said) if part is not None and part.value is not None]
-    return name, merge_all(layers, kinds.CLASS) if layers else Node({}, words.at, words.key)
+    merged = merge_all(layers, kinds.CLASS) if layers else words
+    # Of a class that the pool does not speak of, the place is the pool's, not the profile's or the defaults'.
+    at = words if said is None else merged
+    return name, Node(merged.value if layers else {}, at.at, at.key)
 
 
 def _without(node: Node, gone: tuple[str, ...]) -> Node:

@@ -1,9 +1,20 @@
 """Limits in the units people think in become Karpenter's."""
 
+from gpupool.blueprint.foreign import foreign_answer
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
+from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find, leaf, mapping
+
+_GPUS = {
+    None: RESOURCES[Maker.NVIDIA],
+    Maker.NVIDIA: RESOURCES[Maker.NVIDIA],
+    Maker.AMD: RESOURCES[Maker.AMD],
+}
+"""What `gpus` counts; where nothing tells the maker, it is NVIDIA."""
+
+_COUNTED = ("nodes", "cpu", "memory", "pods", "ephemeral-storage")
 
 
 def shared_out(limits: Node, share: Node) -> Node:
@@ -52,22 +63,29 @@ def karpenters(limits: Node, maker: Maker | None, replicas: int) -> Node:
             note = f"{node.value} GPUs, {replicas} pods on each" if replicas > 1 else ""
             made[gpu_resource(maker, node)] = leaf(count, node, note)
         else:
-            made[key] = node
+            made[_known(key, node)] = node
     return Node(dict(sorted(made.items())), limits.at, limits.key)
+
+
+def _known(key: str, node: Node) -> str:
+    """Give a resource's name; a bare one that Karpenter does not count would limit nothing."""
+    if "/" in key or key in _COUNTED:
+        return key
+    near = nearest(key, ("gpus", *_COUNTED))
+    fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "write the resource's whole name")
+    raise Problem(
+        Code.LIMIT_KEY, f"Karpenter counts no resource `{key}`, so it would limit nothing", node, fix
+    )
 
 
 def gpu_resource(maker: Maker | None, node: Node) -> str:
     """Give the resource that `gpus` counts on a pool with this maker's accelerators."""
-    resource = RESOURCES[maker or Maker.NVIDIA]
-    if maker in (Maker.NEURON, Maker.HABANA):
-        fix = f"write `{resource}: {node.value}`"
-        raise Problem(
-            Code.LIMIT_UNIT,
-            f"`gpus` counts GPUs, but this pool's chips are counted as `{resource}`",
-            node,
-            fix,
-        )
-    return resource
+    if maker in _GPUS:
+        return _GPUS[maker]
+    resource = RESOURCES.get(maker) if maker else None
+    counted = f"are counted as `{resource}`" if resource else "are not counted by Karpenter"
+    fix = f"write `{resource}: {node.value}`" if resource else "limit `nodes` or `cpu`"
+    raise Problem(Code.LIMIT_UNIT, f"`gpus` counts GPUs, but this pool's chips {counted}", node, fix)
 
 
 def only_nodes(limits: Node | None) -> Node | None:

@@ -33,6 +33,9 @@ _ALIAS_FAMILIES = {
     "windows2019": "Windows2019", "windows2022": "Windows2022", "windows2025": "Windows2025",
 }  # fmt: skip
 _INSTALLS_DRIVER = re.compile(r"\binstall\b.*\b(nvidia-(driver|open)|cuda-drivers)|NVIDIA-Linux-\S*\.run")
+MOST_USER_DATA = 16 * 1024
+"""EC2's own limit, in bytes."""
+
 DISCOVERY_TAG = "karpenter.sh/discovery"
 
 
@@ -200,10 +203,15 @@ def _driver_twice(words: Node) -> Iterator[Finding]:
 def _file_text(file: Node) -> str:
     path = Path(PurePath(file.at.file).parent, str(file.value))
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is not UTF-8 text"
-        raise Problem(Code.USER_DATA, f"can't read the user data file `{path}`: {reason}", file) from None
+        with path.open("rb") as opened:
+            text = opened.read(MOST_USER_DATA + 1)
+        if len(text) > MOST_USER_DATA:
+            message = f"the user data file has more than {MOST_USER_DATA // 1024} KiB, which EC2 refuses"
+            raise Problem(Code.USER_DATA, message, file, "let it fetch the rest when the machine starts")
+        return text.decode("utf-8")
+    except (OSError, ValueError) as problem:  # a ValueError is no UTF-8, or a name that no file can have
+        reason = getattr(problem, "strerror", None) or "it is not UTF-8 text, or no file's name"
+        raise Problem(Code.USER_DATA, f"can't read the user data file: {reason}", file) from None
 
 
 def _only_comments(script: str) -> bool:

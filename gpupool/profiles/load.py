@@ -1,6 +1,7 @@
 """Find a profile by name or path, check it, and lay it over the one it extends."""
 
 from dataclasses import dataclass, field
+from os.path import normpath
 from pathlib import Path, PurePath
 
 from gpupool.assets import shipped
@@ -15,6 +16,8 @@ from gpupool.yamlio.nodes import Node, find, text_at
 from gpupool.yamlio.read import read
 
 SHIPPED = "gpupool:profiles/"
+MOST_LEVELS = 20
+"""How many profiles may extend each other; people need three, and a circle of links has no end."""
 
 
 def shipped_names() -> list[str]:
@@ -36,18 +39,9 @@ class Profiles:
         return self._resolve(word, ())
 
     def _resolve(self, word: Node, path: tuple[str, ...]) -> Node | None:
-        name = str(word.value)
-        file = _file(name, word.at.file)
-        if file in path:
-            chain = " extends ".join((*path[path.index(file) :], file))
-            self.findings.append(
-                Finding(
-                    Code.PROFILE_CYCLE,
-                    f"profiles go round in a circle: {chain}",
-                    word.at,
-                    "take one `extends` out",
-                )
-            )
+        file = _file(str(word.value), word.at.file)
+        if file in path or len(path) == MOST_LEVELS:
+            self.findings.append(_endless(file, path, word))
             return None
         if file not in self._found:
             self._found[file] = self._read(file, word, path)
@@ -70,11 +64,10 @@ class Profiles:
 
     def _text(self, file: str, word: Node) -> Node | None:
         if not file.startswith(SHIPPED):
-            if not Path(file).is_file():
+            if not _is_file(file):
                 fix = "a path is relative to the file that says it"
-                self.findings.append(
-                    Finding(Code.UNKNOWN_PROFILE, f"there is no profile file `{file}`", word.at, fix)
-                )
+                message = f"there is no profile file `{file}`"
+                self.findings.append(Finding(Code.UNKNOWN_PROFILE, message, word.at, fix))
                 return None
             return self._not_empty(read_file(file, self.findings), file)
         text = shipped("profiles").joinpath(file.removeprefix(SHIPPED))
@@ -97,8 +90,24 @@ def summary(profile: Node) -> str:
 def _file(name: str, said_in: str) -> str:
     if "/" in name or name.endswith((".yaml", ".yml")):
         folder = PurePath("" if said_in.startswith(SHIPPED) or said_in == "-" else said_in).parent
-        return str(Path(folder, name))
+        return normpath(Path(folder, name))
     return f"{SHIPPED}{name}.yaml"
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):  # a name that is too long, or that no file can have
+        return False
+
+
+def _endless(file: str, path: tuple[str, ...], word: Node) -> Finding:
+    if file in path:
+        chain = " extends ".join((*path[path.index(file) :], file))
+        message = f"profiles go round in a circle: {chain}"
+    else:
+        message = f"more than {MOST_LEVELS} profiles extend each other"
+    return Finding(Code.PROFILE_CYCLE, message, word.at, "take one `extends` out")
 
 
 def _unknown(word: Node) -> Finding:

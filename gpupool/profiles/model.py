@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from gpupool.blueprint.model import Name, Stack
+from gpupool.blueprint.model import Stack
 from gpupool.blueprint.nodeclass import NodeClassWords
-from gpupool.blueprint.pool import TieredWords
+from gpupool.blueprint.pool import Name, TieredWords
 from gpupool.shapes.base import NonEmpty, Shape
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import ModelSchema
+from pydantic_core.core_schema import DictSchema, ModelSchema
 
 from gpupool.shapes.base import Since
 
@@ -49,6 +49,11 @@ class _Described(GenerateJsonSchema):
                 if described.get("default", 0) is None:
                     del described["default"]
         return made
+
+    def dict_schema(self, schema: DictSchema) -> JsonSchemaValue:
+        """Refuse names that no key pattern allows: an editor would take them otherwise."""
+        made = super().dict_schema(schema)
+        return {**made, "additionalProperties": False} if "patternProperties" in made else made
 
 
 def _since(model: type[BaseModel], name: str) -> str:
