@@ -1,7 +1,6 @@
 """One thing wrong at one place: what, where, how bad, and what to do about it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -26,8 +25,7 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing wrong (or worth knowing) at one place.
 
     `code` is one of `gpupool.codes`; `message` says what and why in one

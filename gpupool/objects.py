@@ -1,6 +1,5 @@
 """A Kubernetes object as identity and located body."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpupool.yamlio.nodes import Node
@@ -13,8 +12,7 @@ class Ref(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """One object to be rendered; every leaf of `body` knows its place in the blueprint."""
 
     ref: Ref

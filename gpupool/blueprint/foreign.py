@@ -1,7 +1,5 @@
 """Words that people bring from other tools, or that a later version will know, and what to say here."""
 
-from dataclasses import replace
-
 from gpupool.codes import Code
 from gpupool.findings import Finding
 
@@ -48,4 +46,4 @@ def foreign_word(finding: Finding) -> Finding:
     if finding.code != Code.UNKNOWN_KEY:
         return finding
     answer = foreign_answer(finding.path.rpartition(".")[2])
-    return replace(finding, fix=answer) if answer else finding
+    return finding._replace(fix=answer) if answer else finding

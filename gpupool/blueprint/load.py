@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -23,8 +24,7 @@ STDIN = "-"
 NAMED = ("pools", "nodeClasses", "nodeOverlays")
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """A blueprint after its files were merged."""
 
     node: Node

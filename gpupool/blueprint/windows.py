@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import NamedTuple
 
 REASONS = ("Underutilized", "Empty", "Drifted")
 """Karpenter's reasons for disrupting a node, in the order in which they are written."""
@@ -24,8 +24,7 @@ _DAY_MINUTES = 24 * _HOUR_MINUTES
 _HALF_DAY = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A stretch of local time that comes back every week, and how much may be disrupted in it."""
 
     days: frozenset[int]

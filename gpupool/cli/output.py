@@ -4,7 +4,6 @@ import io
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 
 from gpupool.errors import GpupoolError, InputError, StaleError
 from gpupool.findings import Finding, Location
@@ -47,4 +46,4 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _seemly(finding: Finding) -> Finding:
     at = Location(one_line(finding.at.file), finding.at.line, finding.at.column)
-    return replace(finding, message=one_line(finding.message), fix=one_line(finding.fix), at=at)
+    return finding._replace(message=one_line(finding.message), fix=one_line(finding.fix), at=at)

@@ -1,8 +1,7 @@
 """Disruption budgets, where each one comes from, and what maintenance windows leave of the always-on ones."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from gpupool.blueprint.windows import REASONS
 
@@ -15,8 +14,7 @@ MOST_BUDGETS = 50
 ALL_REASONS = frozenset(REASONS)
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """One budget of a NodePool; of all that apply, Karpenter takes the smallest."""
 
     nodes: str
@@ -29,8 +27,7 @@ class Budget:
     duration: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledBudget:
+class CompiledBudget(NamedTuple):
     """A budget to be written, and why it is there."""
 
     budget: Budget
@@ -65,15 +62,15 @@ def _released(budget: Budget, owned: frozenset[str]) -> Budget | None:
     if not named & owned:
         return budget
     left = named - owned
-    return replace(budget, reasons=written_reasons(left)) if left else None
+    return budget._replace(reasons=written_reasons(left)) if left else None
 
 
 def joined(compiled: Iterable[CompiledBudget]) -> list[CompiledBudget]:
     """Join the budgets that differ in nothing but their reasons; the first cause stays."""
     found: dict[Budget, CompiledBudget] = {}
     for each in compiled:
-        key = replace(each.budget, reasons=None)
+        key = each.budget._replace(reasons=None)
         first = found.setdefault(key, each)
         reasons = frozenset(first.budget.reasons or REASONS) | frozenset(each.budget.reasons or REASONS)
-        found[key] = replace(first, budget=replace(key, reasons=written_reasons(reasons)))
+        found[key] = first._replace(budget=key._replace(reasons=written_reasons(reasons)))
     return list(found.values())

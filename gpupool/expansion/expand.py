@@ -1,6 +1,6 @@
 """A loaded blueprint becomes every object it stands for, each value with its place."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gpupool.blueprint import kinds
 from gpupool.blueprint.load import Loaded
@@ -152,4 +152,4 @@ def _in_the_blueprint(finding: Finding, layers: Layered) -> Finding:
         return finding
     profile = finding.at.file.removeprefix(SHIPPED).removesuffix(".yaml")
     message = f"{finding.message} (profile {profile}, line {finding.at.line})"
-    return replace(finding, message=message, at=word.at, path=f"pools.{layers.pool}")
+    return finding._replace(message=message, at=word.at, path=f"pools.{layers.pool}")

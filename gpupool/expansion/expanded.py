@@ -1,14 +1,13 @@
 """What a blueprint means, with every tier spelled out and every value's place kept."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpupool.catalogue.accelerators import Maker
 from gpupool.findings import Finding
 from gpupool.yamlio.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class ExpandedPool:
+class ExpandedPool(NamedTuple):
     """One NodePool in Karpenter's terms; parts that nobody said are None and are not rendered."""
 
     name: str
@@ -48,8 +47,7 @@ class ExpandedPool:
     """The numbers of GPUs in one machine that the pool admits, for sharing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExpandedClass:
+class ExpandedClass(NamedTuple):
     """One EC2NodeClass."""
 
     name: str
@@ -58,8 +56,7 @@ class ExpandedClass:
     spec: Node
 
 
-@dataclass(frozen=True, slots=True)
-class ExpandedOverlay:
+class ExpandedOverlay(NamedTuple):
     """One NodeOverlay."""
 
     name: str
@@ -68,8 +65,7 @@ class ExpandedOverlay:
     spec: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
+class Expanded(NamedTuple):
     """A whole blueprint after expansion."""
 
     name: str

@@ -1,7 +1,7 @@
 """Lay the words of a NodePool and of its class over each other: built-in, defaults, profile, pool, tier."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpupool.blueprint import kinds
 from gpupool.blueprint.merge import merge_all, settled
@@ -14,8 +14,7 @@ FIRST_WEIGHT = 50
 _NOT_WORDS = ("profile", "tiers", "nodeClass")
 
 
-@dataclass(frozen=True, slots=True)
-class Layered:
+class Layered(NamedTuple):
     """The words of one NodePool after every layer was laid over the one below.
 
     `class_words` still holds its `null`s.

@@ -1,9 +1,8 @@
 """Weekly stretches of UTC time written as cron schedules with durations, in as few as read well."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gpupool.expansion.week import DAY
 
@@ -16,8 +15,7 @@ _RANGE = 3
 _Rectangle: TypeAlias = tuple[frozenset[int], frozenset[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """An unbroken stretch of the UTC week that comes back in some months."""
 
     start: int

@@ -1,7 +1,7 @@
 """The cluster that a blueprint is for, as far as expansion needs it."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpupool.blueprint.kinds import zone_label
 from gpupool.codes import Code
@@ -11,8 +11,7 @@ from gpupool.karpenter.versions import LATEST
 from gpupool.yamlio.nodes import Node, find, items, leaf, text_at
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """`cluster` of the blueprint; every part of it may be absent."""
 
     node: Node | None

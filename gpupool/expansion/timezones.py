@@ -4,12 +4,12 @@ The rule is what the zone's file gives for the years after its table of dated ch
 the `tzdata` package, so it is the same on every machine and on every day.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from gpupool.expansion.week import DAY, WEEK
@@ -41,8 +41,7 @@ class UnknownTimezoneError(ValueError):
         self.nearest = nearest_timezones(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Regime:
+class Regime(NamedTuple):
     """A set of UTC offsets, one for each zone asked about, and the times at which just these hold."""
 
     offsets: tuple[int, ...]

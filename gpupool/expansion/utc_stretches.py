@@ -4,9 +4,9 @@ A month that knows two offsets gets the stretches of both, whether they protect 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import and_, or_
+from typing import NamedTuple
 
 from gpupool.blueprint.windows import Window
 from gpupool.expansion.schedules import Stretch
@@ -14,8 +14,7 @@ from gpupool.expansion.timezones import Regime, regimes
 from gpupool.expansion.week import DAY, NEVER, WEEK, inverse, stretch, stretches
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """The window that begins on one local day, as one of the zone's offsets puts it into the UTC week."""
 
     day: int
@@ -69,7 +68,7 @@ def _in_months(regime: Regime, spans: Iterable[tuple[int, int]]) -> list[Stretch
     for each in found:
         alike.setdefault((each.start % DAY, each.length), []).append(each)
     return [
-        replace(each, months=each.months | _usual_months(alike[each.start % DAY, each.length]))
+        each._replace(months=each.months | _usual_months(alike[each.start % DAY, each.length]))
         for each in found
     ]
 

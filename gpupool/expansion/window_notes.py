@@ -1,8 +1,7 @@
 """What a person must know about a compiled window: the months in which it takes the safe side, and why."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gpupool.blueprint.windows import DAY_NAMES, Window
 from gpupool.expansion.budgets import Cause
@@ -20,8 +19,7 @@ _DURATIONS = {30: "half an hour", 60: "an hour", 120: "two hours"}
 _DaysOfMonth: TypeAlias = dict[int, frozenset[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """Something that is not wrong, but worth knowing."""
 
     cause: Cause

@@ -7,9 +7,8 @@ maintenance only at those that both have.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gpupool.blueprint.windows import REASONS, Window
 from gpupool.expansion.budgets import (
@@ -40,8 +39,7 @@ class WindowError(Exception):
         self.fix = fix
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """The budgets of a NodePool and what there is to know about them."""
 
     budgets: tuple[CompiledBudget, ...]

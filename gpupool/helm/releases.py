@@ -1,14 +1,12 @@
 """Chart releases: which chart, which version, where it goes. gpupool writes values and never runs Helm."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from gpupool.helm.nvidia_device_plugin import NvidiaDevicePluginValues
 from gpupool.shapes.base import Matching, Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(NamedTuple):
     """A chart that gpupool writes values for, and what is said about it by default.
 
     Source: the chart's own repository index, read 2026-08.

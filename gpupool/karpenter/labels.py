@@ -1,10 +1,9 @@
 """The label keys that Karpenter knows on AWS, and the keys that it refuses."""
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["text", "integer", "boolean"]
 
@@ -68,8 +67,7 @@ ALIASES: Final = MappingProxyType(
 _BOOLEAN = ("true", "false")
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A label key that Karpenter sets on nodes and filters machines by."""
 
     key: str

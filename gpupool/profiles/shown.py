@@ -1,8 +1,8 @@
 """What a profile sets and why: each value with the comment that stands beside it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from gpupool.assets import shipped
 from gpupool.errors import InputError
@@ -11,8 +11,7 @@ from gpupool.profiles.load import SHIPPED, Profiles, shipped_names
 from gpupool.yamlio.nodes import Node, Plain, find, items, leaves, plain, text_at
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One value that a profile sets: a scalar, a list, one budget of several, or a map on one line."""
 
     path: tuple[str | int, ...]
@@ -24,8 +23,7 @@ class Setting:
     """The profile in whose file it stands, if that is one which this profile extends; else empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A profile as `gpupool profiles NAME` shows it."""
 
     name: str

@@ -1,6 +1,6 @@
 """Everything that one blueprint renders to: objects, chart values, and the files that hold them."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpupool.expansion.expanded import Expanded
 from gpupool.findings import Finding
@@ -15,8 +15,7 @@ MARK = "# Rendered by gpupool from "
 _FOLDERS = {"EC2NodeClass": "ec2nodeclasses", "NodeOverlay": "nodeoverlays", "NodePool": "nodepools"}
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(NamedTuple):
     """The rendered objects and chart values of one blueprint."""
 
     name: str

@@ -1,14 +1,13 @@
 """A chart's release: where it comes from, where it goes, and the values gpupool wrote for it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpupool.helm.releases import Chart
 from gpupool.yamlio.nodes import Node, plain, text_at
 from gpupool.yamlio.write import dump
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """One chart with its values."""
 
     chart: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gpupool.findings import Location
@@ -39,8 +39,7 @@ class Open:
         return self.items is None and self.key_at is None
 
 
-@dataclass(frozen=True, slots=True)
-class Anchored:
+class Anchored(NamedTuple):
     """What an alias stands for, with its size and height when written out."""
 
     node: Node

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from yaml import CSafeLoader, MarkedYAMLError
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """What one file says.
 
     `node` is None for a file with nothing in it, and for one that can't be read to its end. Otherwise

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.codes import Code
 
@@ -41,8 +40,7 @@ _INVISIBLE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a plain scalar means, and why it must not be written this way, if so."""
 
     value: Scalar
