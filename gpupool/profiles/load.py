@@ -10,7 +10,6 @@ from gpupool.blueprint.load import check, read_file, word_conflicts
 from gpupool.blueprint.merge import merge
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
-from gpupool.profiles.model import Profile
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find, text_at
 from gpupool.yamlio.read import read
@@ -52,6 +51,8 @@ class Profiles:
         node = self._text(file, word)
         if node is not None and not file.startswith(SHIPPED):
             # The shipped ones are checked by gpupool's tests, which saves every run a tenth of its time.
+            from gpupool.profiles.model import Profile
+
             check(node, Profile, "Profile", self.findings)
             self.findings += word_conflicts(node, kinds.PROFILE)
         if node is None or len(self.findings) > before:
