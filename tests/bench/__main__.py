@@ -26,6 +26,10 @@ def main() -> None:
         few = max(3, runs // 3)
         _say(str(measured("python -c pass", [sys.executable, "-c", "pass"], runs)))
         _say(str(measured("python -I -S -c pass", [sys.executable, "-I", "-S", "-c", "pass"], runs)))
+        libraries = "import typer, pydantic, yaml; from pydantic import BaseModel, Field, StrictInt"
+        _say(
+            str(measured("python -c 'import typer, pydantic, yaml'", [sys.executable, "-c", libraries], runs))
+        )
         _say(str(measured("gpupool --version", of_gpupool("--version"), runs)))
         _say(str(measured("gpupool --help", of_gpupool("--help"), runs)))
         _say(
