@@ -58,8 +58,8 @@ NO_YAML: dict[str, Case] = {
         "8:3: error GP0003 'train' stands twice in this map; the first is",
     ),
     "a word twice": (
-        with_pool("arch: amd64, arch: arm64"),
-        "7:24: error GP0003 'arch' stands twice in this map",
+        with_pool("accelerator: h100, arch: amd64, arch: arm64"),
+        "7:43: error GP0003 'arch' stands twice in this map",
     ),
     "Latin-1": (
         SMALL.encode() + b"# \xe9\n",

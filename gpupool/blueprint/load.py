@@ -21,6 +21,9 @@ from gpupool.yamlio.nodes import Node, find, mapping, plain
 from gpupool.yamlio.read import read
 
 STDIN = "-"
+_READABLE = (Code.AMBIGUOUS_SCALAR, Code.KEY_TWICE)
+"""Mistakes of YAML beside which the value can still be read, so that the search for others goes on."""
+
 NAMED = ("pools", "nodeClasses", "nodeOverlays")
 
 
@@ -34,8 +37,8 @@ class Loaded(NamedTuple):
     """The files in the order in which they were given."""
 
     findings: tuple[Finding, ...]
-    """What there is to say about the files. An error in here is about a pool that `node` leaves out, so
-    that the mistakes in all other pools can still be found."""
+    """What there is to say about the files. Errors in here do not keep `node` from being searched for more:
+    they are about pools that it leaves out, or about values that can be read all the same."""
 
 
 def load(paths: Sequence[str]) -> Loaded:
@@ -49,7 +52,8 @@ def load(paths: Sequence[str]) -> Loaded:
     if not has_errors(found):
         found += _between_files(nodes)
     found_in_order = in_file_order(found, paths)
-    broken = [_pool_of(finding) for finding in found if finding.severity is Severity.ERROR]
+    errors = [finding for finding in found if finding.severity is Severity.ERROR]
+    broken = [_pool_of(finding) for finding in errors if finding.code not in _READABLE]
     if None in broken:
         raise InputError(found_in_order)
     whole = merge_all(nodes, kinds.BLUEPRINT)

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
+from gpupool.blueprint.constraint import Texts
 from gpupool.blueprint.nodeclass import NodeClass, NodeClassWords, ObjectMetadata
 from gpupool.blueprint.pool import Limits, Name, Pool, PoolWords
 from gpupool.helm.releases import NvidiaDevicePluginRelease
@@ -43,7 +44,7 @@ class Cluster(Shape):
     )
     """The AWS region."""
 
-    zones: str | list[str] | None = None
+    zones: Texts | None = None
     """The availability zones of pools that name none: names, letters or zone ids."""
 
     timezone: str | None = None

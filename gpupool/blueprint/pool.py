@@ -9,6 +9,7 @@ from gpupool.blueprint.constraint import (
     RateConstraint,
     SizeConstraint,
     TextConstraint,
+    Texts,
     ValueConstraint,
 )
 from gpupool.blueprint.nodeclass import NodeClassWords, ObjectMetadata
@@ -42,10 +43,6 @@ Nodes: TypeAlias = Annotated[
 ]
 """How many nodes at once: a number, or a percentage such as 10%, rounded up."""
 
-Words: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>"), NOT_EMPTY],
-    Discriminator(form),
-]
 Architectures: TypeAlias = Annotated[
     Annotated[Architecture, Tag("<one>")] | Annotated[list[Architecture], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
@@ -157,7 +154,7 @@ class Budget(Shape):
 class Window(Shape):
     """A stretch of the week in local time."""
 
-    days: Words | None = None
+    days: Texts | None = None
     """`mon-fri`, `sat`, `[sat, sun]` or `daily`; daily unless said. The day on which the window begins."""
 
     hours: str | None = None
@@ -213,7 +210,7 @@ class Sharing(Shape):
 
 
 TaintWords: TypeAlias = Annotated[
-    Annotated[dict[str, Words | None], Tag("<map>")] | Annotated[list[Taint], Tag("<list>")],
+    Annotated[dict[str, Texts | None], Tag("<map>")] | Annotated[list[Taint], Tag("<list>")],
     Discriminator(form),
 ]
 """`key: value:Effect` or `key: Effect`, a list for several effects on one key; or Karpenter's own list."""
@@ -242,7 +239,7 @@ class PoolWords(Shape):
     node_class_ref: NodeClassReference | None = None
     """Karpenter's own reference, for classes of a kind that gpupool does not render."""
 
-    accelerator: Words | None = None
+    accelerator: Texts | None = None
     """The GPU or Neuron chip: `h100`, `[l4, a10g]`, `trainium2`; `nvidia` or `neuron` for any; `none`."""
 
     arch: Architectures | None = None
@@ -268,7 +265,7 @@ class PoolWords(Shape):
     """How machines are bought; on-demand unless said. Karpenter always tries reserved, spot, on-demand
     in this order. `any` says nothing to Karpenter, which then prefers spot."""
 
-    zones: Words | None = None
+    zones: Texts | None = None
     """Availability zones: names, letters (`b` is `<region>b`) or zone ids; `cluster.zones` unless said."""
 
     labels: dict[str, LabelValue | None] | None = None

@@ -27,7 +27,7 @@ def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[F
     maker = maker_of(words)
     slices, counts = sharing.slices(words), sharing.gpu_counts(words)
 
-    def part(word: str, make: Callable[[Node], Node]) -> Node | None:
+    def part(word: str, make: Callable[[Node], Node | None]) -> Node | None:
         node = find(words, word)
         try:
             return None if node is None else make(node)
@@ -50,8 +50,8 @@ def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[F
         annotations=_annotations(words),
         class_ref=_class_ref(layered, words),
         requirements=requirements.pool_requirements(layered.words_and_nulls, target, found),
-        taints=part("taints", taints.taints),
-        startup_taints=part("startupTaints", taints.taints),
+        taints=part("taints", lambda node: taints.taints(node, found)),
+        startup_taints=part("startupTaints", lambda node: taints.taints(node, found)),
         expire_after=part("expireAfter", karpenters_duration),
         termination_grace_period=part("terminationGracePeriod", karpenters_duration),
         disruption=part("disruption", lambda node: disruption.disruption(node, target, found)),

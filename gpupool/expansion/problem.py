@@ -1,5 +1,7 @@
 """What is wrong, doubtful or worth knowing at a node of the blueprint."""
 
+from collections.abc import Callable
+
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location, Severity
 from gpupool.yamlio.nodes import Node
@@ -12,6 +14,15 @@ class Problem(Exception):  # noqa: N818 - it carries a finding, and no user meet
         """Make the finding at the node's own place."""
         super().__init__(message)
         self.finding = error(code, message, node, fix)
+
+
+def told(found: list[Finding], make: Callable[[], list[Node]]) -> list[Node]:
+    """Give what `make` makes, or nothing where it meets a problem; the problem goes to `found`."""
+    try:
+        return make()
+    except Problem as problem:
+        found.append(problem.finding)
+        return []
 
 
 def error(code: Code, message: str, node: Node, fix: str = "") -> Finding:

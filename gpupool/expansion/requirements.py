@@ -1,12 +1,13 @@
 """The words that choose machines become Karpenter's requirements, in one fixed order by key."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from gpupool.blueprint.kinds import INSTANCE_LABELS, accelerator_labels, pool_reach, requirements_by_key
 from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
-from gpupool.expansion.problem import Problem, error, info
+from gpupool.expansion.problem import Problem, error, info, told
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding
 from gpupool.karpenter import labels
@@ -23,11 +24,10 @@ def pool_requirements(words: Node, target: Target, found: list[Finding]) -> Node
     Mistakes go to `found`; the word that holds one is left out.
     """
     made: list[Node] = []
-    for part in (_arch_and_os, _accelerator, _instances, _capacity, _zones, _own):
-        try:
-            made += part(words, target)
-        except Problem as problem:
-            found.append(problem.finding)
+    for label, node in _said_of_labels(words):
+        made += told(found, partial(_of_label, label, node))
+    made += told(found, lambda: list(_accelerator(words, found)))
+    made += _zones(words, target, found)
     found += _order_notes(words)
     found += _lets_cpu_machines_in(made)
     return listing(sorted(made, key=_key), words)
@@ -42,22 +42,24 @@ def _said(words: Node, *path: str) -> Node | None:
     return None if node is None or node.value is None else node
 
 
-def _arch_and_os(words: Node, _target: Target) -> Iterator[Node]:
-    for word, label in (("arch", labels.ARCH), ("os", labels.OS)):
-        if node := _said(words, word):
-            yield from constraints.requirements(label, node)
+def _said_of_labels(words: Node) -> Iterator[tuple[str, Node]]:
+    """Give each label that a word speaks about alone, and the constraint on it."""
+    for word, label in (("arch", labels.ARCH), ("os", labels.OS), ("capacity", labels.CAPACITY_TYPE)):
+        node = _said(words, word)
+        if node is not None and node.value != "any":
+            yield label, node
+    own = find(words, "requirements")
+    for by_label in (
+        {INSTANCE_LABELS[word]: node for word, node in mapping(find(words, "instances")).items()},
+        mapping(requirements_by_key(own) if own else None),
+    ):
+        yield from ((label, node) for label, node in by_label.items() if node.value is not None)
 
 
-def _instances(words: Node, _target: Target) -> Iterator[Node]:
-    for word, node in mapping(find(words, "instances")).items():
-        if node.value is not None:
-            yield from constraints.requirements(INSTANCE_LABELS[word], node)
-
-
-def _capacity(words: Node, _target: Target) -> Iterator[Node]:
-    node = _said(words, "capacity")
-    if node is not None and node.value != "any":
-        yield from constraints.requirements(labels.CAPACITY_TYPE, node)
+def _of_label(label: str, node: Node) -> list[Node]:
+    if wrong := labels.key_problem(label):
+        raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", node)
+    return list(constraints.requirements(label, node))
 
 
 def _order_notes(words: Node) -> Iterator[Finding]:
@@ -69,36 +71,34 @@ def _order_notes(words: Node) -> Iterator[Finding]:
             yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` where the order matters")
 
 
-def _zones(words: Node, target: Target) -> Iterator[Node]:
+def _zones(words: Node, target: Target, found: list[Finding]) -> Iterator[Node]:
     node = _said(words, "zones")
     if node is None:
         return
-    zones = [target.zone(word) for word in items(node) or [node]]
-    for label in dict.fromkeys(label for label, _ in zones):
-        yield constraints.requirement(label, "In", node, [zone for of, zone in zones if of == label])
+    by_label: dict[str, list[Node]] = {}
+    for word in items(node) or [node]:
+        try:
+            label, zone = target.zone(word)
+            by_label.setdefault(label, []).append(zone)
+        except Problem as problem:
+            found.append(problem.finding)
+    for label, zones in by_label.items():
+        yield constraints.requirement(label, "In", node, zones)
 
 
-def _own(words: Node, _target: Target) -> Iterator[Node]:
-    node = find(words, "requirements")
-    for label, constraint in mapping(requirements_by_key(node) if node else None).items():
-        if constraint.value is None:
-            continue
-        if wrong := labels.key_problem(label):
-            raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", constraint)
-        yield from constraints.requirements(label, constraint)
-
-
-def _accelerator(words: Node, _target: Target) -> Iterator[Node]:
+def _accelerator(words: Node, found: list[Finding]) -> Iterator[Node]:
     node = _said(words, "accelerator")
     if node is None:
         return
     names = items(node) or [node]
-    reached = {label for name in names for label in _labels_of(name)}
-    if len(reached) > 1:
+    if unknown := [_unknown(name) for name in names if not _is_known(name)]:
+        found += unknown
+        return
+    reached = {label for name in names for label in accelerator_labels(str(name.value))}
+    if len(reached) > 1 or (len(names) > 1 and any(name.value == "none" for name in names)):
         fix = "make a pool for each, or use `requirements`"
-        raise Problem(
-            Code.ACCELERATOR, "one pool can't ask for several kinds of accelerator at once", node, fix
-        )
+        message = "one pool can't ask for several kinds of accelerator at once"
+        raise Problem(Code.ACCELERATOR, message, node, fix)
     for label in reached:
         values = [leaf(_MANUFACTURER_VALUES.get(Maker(name), name), item) if label in _BY_MAKER else item
                   for item in names if (name := str(item.value))]  # fmt: skip
@@ -109,18 +109,16 @@ def _accelerator(words: Node, _target: Target) -> Iterator[Node]:
 _BY_MAKER = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
 
 
-def _labels_of(word: Node) -> tuple[str, ...]:
+def _is_known(word: Node) -> bool:
+    return word.value == "none" or word.value in MAKERS or word.value in set(Maker)
+
+
+def _unknown(word: Node) -> Finding:
     name = str(word.value)
-    if name != "none" and name not in MAKERS and name not in set(Maker):
-        near = nearest(name, [*MAKERS, *Maker, "none"])
-        other = f"a newer one goes under `requirements: {{{labels.INSTANCE_GPU_NAME}: {name}}}`"
-        raise Problem(
-            Code.ACCELERATOR,
-            f"unknown accelerator `{name}`",
-            word,
-            f"did you mean `{near}`?" if near else other,
-        )
-    return accelerator_labels(name)
+    near = nearest(name, [*MAKERS, *Maker, "none"])
+    newer = f"a newer one goes under `requirements: {{{labels.INSTANCE_GPU_NAME}: {name}}}`"
+    fix = f"did you mean `{near}`?" if near else newer
+    return error(Code.ACCELERATOR, f"unknown accelerator `{name}`", word, fix)
 
 
 def _guards(words: Node, node: Node, name: str) -> Iterator[Node]:

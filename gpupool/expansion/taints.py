@@ -1,39 +1,36 @@
 """Taints in short words become Karpenter's."""
 
-from collections.abc import Iterator
+from functools import partial
 
 from gpupool.blueprint.kinds import taints_by_key
 from gpupool.codes import Code
-from gpupool.expansion.problem import Problem
+from gpupool.expansion.problem import Problem, told
+from gpupool.findings import Finding
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, items, leaf, listing, mapping, tree
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def taints(word: Node) -> Node:
-    """Give Karpenter's list for a `taints` word; an empty list stays one, and is rendered.
+def taints(word: Node, found: list[Finding]) -> Node | None:
+    """Give Karpenter's list for a `taints` word.
 
-    Raises:
-        Problem: for a taint that is neither `value:Effect` nor `Effect`.
+    An empty list stays one, and is rendered; an empty map says nothing. A taint that is neither
+    `value:Effect` nor `Effect` goes to `found`.
     """
-    by_key = taints_by_key(word)
-    made = [
-        taint for key, said in mapping(by_key).items() if said.value is not None for taint in _each(key, said)
-    ]
+    if word.value == {}:
+        return None
+    made: list[Node] = []
+    for key, said in mapping(taints_by_key(word)).items():
+        for item in items(said) or [said]:
+            made += told(found, partial(_taint, key, item))
     return listing(made, word)
 
 
-def _each(key: str, said: Node) -> Iterator[Node]:
-    for item in items(said) or [said]:
-        if isinstance(item.value, dict):
-            parts = mapping(item)
-            yield tree({name: parts.get(name) for name in ("key", "value", "effect")}, item)
-        else:
-            yield _taint(key, item)
-
-
-def _taint(key: str, item: Node) -> Node:
+def _taint(key: str, item: Node) -> list[Node]:
+    if isinstance(item.value, dict):
+        parts = mapping(item)
+        return [tree({name: parts.get(name) for name in ("key", "value", "effect")}, item)]
     value, colon, effect = str(item.value).rpartition(":")
     if effect not in EFFECTS:
         near = nearest(effect, EFFECTS)
@@ -43,9 +40,9 @@ def _taint(key: str, item: Node) -> Node:
         raise Problem(
             Code.TAINT, f"taint `{key}` has an empty value", item, f"for no value write `{effect}` alone"
         )
-    parts = {
+    said = {
         "key": leaf(key, item),
         "value": leaf(value, item) if value else None,
         "effect": leaf(effect, item),
     }
-    return tree(parts, item)
+    return [tree(said, item)]

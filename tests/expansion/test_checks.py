@@ -208,3 +208,25 @@ def test_user_data_that_ec2_refuses(tmp_path: Path) -> None:
     (found,) = said(tmp_path, f"a: {{{GPU}, nodeClass: {{userData: {{file: join.sh}}}}}}")
 
     assert (found.code, "more than 16 KiB" in found.message) == (Code.USER_DATA, True)
+
+
+def test_every_mistake_in_a_pool_comes_at_once(tmp_path: Path) -> None:
+    words = (
+        "accelerator: [l5, h101], instances: {gpuMemory: 24GB, memory: 3GB}, zones: [eu-west-1a, eu-west-1b], "
+        "requirements: {karpenter.sh/nodepool: x, karpenter.k8s.aws/foo: on}, taints: {a: x, b: z}, limits: {gpu: 4}"
+    )
+
+    found = said(tmp_path, f"a: {{{words}}}\nb: {{accelerator: l4, limt: 1}}")
+
+    assert [(str(finding.code), finding.at.line) for finding in found] == [
+        (Code.ACCELERATOR, 7), (Code.ACCELERATOR, 7),
+        (Code.INEXACT_SIZE, 7), (Code.INEXACT_SIZE, 7),
+        (Code.ZONE, 7), (Code.ZONE, 7),
+        (Code.LABEL_KEY, 7), (Code.AMBIGUOUS_SCALAR, 7), (Code.LABEL_KEY, 7),
+        (Code.TAINT, 7), (Code.TAINT, 7),
+        (Code.LIMIT_KEY, 7),
+        (Code.UNKNOWN_KEY, 8),
+    ]  # fmt: skip
+    assert [finding.at.column for finding in found[:-1]] == sorted(
+        finding.at.column for finding in found[:-1]
+    )
