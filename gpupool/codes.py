@@ -105,7 +105,7 @@ MEANINGS: dict[Code, str] = {
     Code.CLASS_TWICE: "A pool's own node class would have the name of a declared one.",
     Code.UNUSED_CLASS: "A declared node class that no pool refers to.",
     Code.LONG_NAME: "A name that is too long for a node label.",
-    Code.POOL_TWICE: "Two pools or tiers that make a NodePool of the same name.",
+    Code.POOL_TWICE: "Two words that make objects of the same kind and name.",
     Code.SOFT_LIMIT: "A limit on `nodes` alone, which Karpenter may overshoot.",
     Code.TOTAL_LIMIT: "The pools' limits do not keep the blueprint's cap.",
     Code.TIER_SUM: "What the tiers of a pool may hold together.",

@@ -7,7 +7,7 @@ from gpupool.blueprint.model import MAX_NAME
 from gpupool.catalogue.accelerators import Maker, maker_of_category
 from gpupool.codes import Code
 from gpupool.expansion.accelerator import chosen, hints
-from gpupool.expansion.expanded import ExpandedPool
+from gpupool.expansion.expanded import ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import Layered
 from gpupool.expansion.limits import only_nodes
 from gpupool.expansion.problem import error, info, warning
@@ -84,19 +84,24 @@ def unused_classes(declared_classes: Mapping[str, Node], used: set[str]) -> Iter
             yield warning(Code.UNUSED_CLASS, f"no pool refers to the node class `{name}`", _keyed(node))
 
 
-def names(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
-    """Find names that are too long for a label, and tiers that meet another pool's name."""
-    seen: dict[str, ExpandedPool] = {}
-    for pool in pools:
-        if len(pool.name) > MAX_NAME:
-            message = f"the name `{pool.name}` has {len(pool.name)} characters, and a label takes {MAX_NAME}"
-            yield error(
-                Code.LONG_NAME, message, _keyed(pool.at), "shorten it: it becomes a label of every node"
-            )
-        first = seen.setdefault(pool.name, pool)
-        if first is not pool:
-            message = f"`{first.path}` and `{pool.path}` both make the NodePool `{pool.name}`"
-            yield error(Code.POOL_TWICE, message, _keyed(pool.at), "rename the tier or the pool")
+def names(
+    pools: Sequence[ExpandedPool], classes: Sequence[ExpandedClass], overlays: Sequence[ExpandedOverlay]
+) -> Iterator[Finding]:
+    """Find names that are too long for a node label, and two objects of one kind and name."""
+    said = [("NodePool", item.name, item.path, item.at) for item in pools]
+    own = {item.name for item in pools}
+    said += [("EC2NodeClass", item.name, item.path, item.spec) for item in classes if item.name not in own]
+    for _, name, _, node in said:
+        if len(name) > MAX_NAME:
+            message = f"the name `{name}` has {len(name)} characters, and a label takes {MAX_NAME}"
+            yield error(Code.LONG_NAME, message, _keyed(node), "shorten it: it becomes a label of every node")
+    said += [("NodeOverlay", item.name, item.path, item.spec) for item in overlays]
+    seen: dict[tuple[str, str], str] = {}
+    for kind, name, path, node in said:
+        first = seen.setdefault((kind, name), path)
+        if first != path:
+            message = f"`{first}` and `{path}` both make the {kind} `{name}`"
+            yield error(Code.POOL_TWICE, message, _keyed(node), "rename one of the two")
 
 
 def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:

@@ -66,11 +66,10 @@ class _Work:
         for name, node in self._section("pools").items():
             self._pool(name, node, target)
         for name, node in self._section("nodeOverlays").items():
-            spec = settled(
-                Node({key: item for key, item in mapping(node).items() if key != "metadata"}, node.at)
-            )
+            said = {key: item for key, item in mapping(node).items() if key != "metadata"}
+            spec = settled(Node(said, node.at, node.key))
             self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
-        self.found += checks.names(self.pools)
+        self.found += checks.names(self.pools, list(self.classes.values()), self.overlays)
 
     def sum_up(self) -> None:
         """Check what only holds over all pools; it tells nothing where some were left out."""
@@ -91,13 +90,7 @@ class _Work:
         self._families[name] = family(settled(words))
         external = find(node, "external")
         if external is None or not external.value:
-            self._class(name, f"nodeClasses.{name}", words, target)
-
-    def _class(self, name: str, path: str, words: Node, target: Target) -> None:
-        spec = class_spec(words, target, self.found)
-        self.classes[name] = ExpandedClass(
-            name, path, settled(find(words, "metadata") or tree({}, words)), spec
-        )
+            self.classes[name] = _class(name, f"nodeClasses.{name}", words, target, self.found)
 
     def _pool(self, name: str, node: Node, target: Target) -> None:
         word = profile_word(node)
@@ -119,7 +112,7 @@ class _Work:
 
     def _nodepool(self, layers: Layered, target: Target) -> None:
         found: list[Finding] = []
-        ami_family = self._class_of(layers, target)
+        ami_family = self._class_of(layers, target, found)
         pool = expand_pool(layers, ami_family, target, found)
         found += checks.pool(pool, layers, target)
         found += checks.reservations(layers, pool)
@@ -129,20 +122,25 @@ class _Work:
         if share is not None:
             self.overlays += sharing.overlays(pool, share)
 
-    def _class_of(self, layers: Layered, target: Target) -> str:
+    def _class_of(self, layers: Layered, target: Target, found: list[Finding]) -> str:
         """Make the pool's own class, or look its declared one up; give the family of its image."""
         name = layers.class_name
         if not name:
             return ""
         if layers.class_words is None:
             self._used.add(name)
-            self.found += checks.declared(layers, self._families)
+            found += checks.declared(layers, self._families)
             return self._families.get(name, "")
         if name in self._families:
-            self.found.append(checks.class_twice(layers))
+            found.append(checks.class_twice(layers))
         elif name not in self.classes:
-            self._class(name, f"{layers.path}.nodeClass", layers.class_words, target)
+            self.classes[name] = _class(name, f"{layers.path}.nodeClass", layers.class_words, target, found)
         return family(settled(layers.class_words))
+
+
+def _class(name: str, path: str, words: Node, target: Target, found: list[Finding]) -> ExpandedClass:
+    metadata = settled(find(words, "metadata") or tree({}, words))
+    return ExpandedClass(name, path, metadata, class_spec(words, target, found))
 
 
 def _in_the_blueprint(finding: Finding, layers: Layered) -> Finding:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from gpupool.blueprint.kinds import PLUGIN_CONFIG_LABEL
 from gpupool.blueprint.merge import settled
-from gpupool.catalogue.accelerators import Maker
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing, taints
 from gpupool.expansion.accelerator import GPU_PRESENT, maker_of
@@ -16,6 +15,7 @@ from gpupool.expansion.problem import Problem, error
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding
 from gpupool.karpenter import labels
+from gpupool.profiles.load import SHIPPED
 from gpupool.yamlio.nodes import Node, find, leaf, mapping, tree
 
 CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
@@ -74,7 +74,7 @@ def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:
                 error(Code.LABEL_KEY, f"label `{key}`: {wrong}", replace(node, at=node.key or node.at))
             )
     if ami_family == "Bottlerocket" and (present := made.get(GPU_PRESENT)):
-        if not _from_profile(present):
+        if not present.at.file.startswith(SHIPPED):
             message = "on Bottlerocket this label draws the device plugin chart beside the image's own plugin"
             found.append(
                 error(Code.TWO_PLUGINS, message, present, "take the label out; two plugins break the GPUs")
@@ -88,10 +88,6 @@ def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:
     if not made and (said is None or said.value):
         return None
     return Node(dict(sorted(made.items())), (said or words).at)
-
-
-def _from_profile(node: Node) -> bool:
-    return node.at.file.startswith("gpupool:")
 
 
 def _annotations(words: Node) -> Node | None:
@@ -111,8 +107,3 @@ def _class_ref(layered: Layered, words: Node) -> Node:
     cause = find(layered.own, "nodeClass") or layered.own
     parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layered.class_name}
     return tree({key: leaf(value, cause) for key, value in parts.items()}, cause)
-
-
-def is_nvidia(pool: ExpandedPool) -> bool:
-    """Say whether a pool has NVIDIA GPUs."""
-    return pool.maker is Maker.NVIDIA

@@ -210,6 +210,36 @@ def test_user_data_that_ec2_refuses(tmp_path: Path) -> None:
     assert (found.code, "more than 16 KiB" in found.message) == (Code.USER_DATA, True)
 
 
+def test_two_overlays_of_one_name(tmp_path: Path) -> None:
+    pools = "a: {accelerator: l4, sharing: {timeSlicing: 2}, instances: {gpus: 1}, limits: {gpus: 8}}"
+    overlays = f"{AMI}nodeOverlays: {{a-gpus-1: {{requirements: [], price: '1'}}}}\n"
+
+    (found,) = said(tmp_path, pools, ", features: [NodeOverlay]", overlays)
+
+    assert (found.code, found.at.line, found.at.column) == (Code.POOL_TWICE, 6, 16)
+    assert found.message == "`pools.a` and `nodeOverlays.a-gpus-1` both make the NodeOverlay `a-gpus-1`"
+
+
+def test_a_long_name_of_a_class(tmp_path: Path) -> None:
+    name = "a" * 64
+    classes = f"{AMI}nodeClasses: {{{name}: {{}}}}\n"
+
+    (found,) = said(tmp_path, f"a: {{{GPU}, nodeClass: {name}}}", rest=classes)
+
+    assert (found.code, found.at.line, found.at.column) == (Code.LONG_NAME, 6, 15)
+
+
+def test_a_finding_about_a_profiles_value_stands_at_the_pool(tmp_path: Path) -> None:
+    pool = "a: {profile: training, accelerator: h100, nodeClass: {ami: ami-1, amiFamily: Custom}, limits: {gpus: 8}}"
+
+    (found,) = said(tmp_path, pool)
+
+    assert (found.code, found.at.line, found.at.column) == (Code.DISK, 7, 16)
+    assert found.message.startswith(
+        "the root device of an image of family Custom is not known (profile training, line "
+    )
+
+
 def test_every_mistake_in_a_pool_comes_at_once(tmp_path: Path) -> None:
     words = (
         "accelerator: [l5, h101], instances: {gpuMemory: 24GB, memory: 3GB}, zones: [eu-west-1a, eu-west-1b], "
