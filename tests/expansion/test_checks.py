@@ -246,7 +246,7 @@ def test_every_mistake_in_a_pool_comes_at_once(tmp_path: Path) -> None:
         "requirements: {karpenter.sh/nodepool: x, karpenter.k8s.aws/foo: on}, taints: {a: x, b: z}, limits: {gpu: 4}"
     )
 
-    found = said(tmp_path, f"a: {{{words}}}\nb: {{accelerator: l4, limt: 1}}")
+    found = said(tmp_path, f"a: {{{words}}}\nb: {{accelerator: l4, foo: 1}}")
 
     assert [(str(finding.code), finding.at.line) for finding in found] == [
         (Code.ACCELERATOR, 7), (Code.ACCELERATOR, 7),
