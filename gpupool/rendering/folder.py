@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,9 @@ from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location
 from gpupool.rendering.render import MARK
+
+_UNFINISHED = ".gpupool-unfinished"
+"""The end of a file's name while it is written; a killed run may leave one, and the next takes it away."""
 
 OWN_PATHS = (
     "kustomization.yaml", "ec2nodeclasses/*.yaml", "nodeoverlays/*.yaml", "nodepools/*.yaml", "values/*.yaml"
@@ -30,9 +33,17 @@ def write(files: Mapping[str, str], folder: Path, name: str) -> None:
     for path, text in files.items():
         if _bytes(folder / path) != text.encode():
             write_whole(folder / path, text)
+    _remove_unfinished({(folder / path).parent for path in files})
     for path in left_over(files, folder, name):
         with _refusals(folder / path, "remove"):
             (folder / path).unlink()
+
+
+def _remove_unfinished(parents: Iterable[Path]) -> None:
+    for parent in parents:
+        for path in parent.glob(f".*{_UNFINISHED}"):
+            with _refusals(path, "remove"):
+                path.unlink(missing_ok=True)
 
 
 def stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
@@ -112,7 +123,7 @@ def _refusals(path: Path, verb: str) -> Iterator[None]:
 
 
 def _write_and_move(target: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=_UNFINISHED)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)

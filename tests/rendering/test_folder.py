@@ -145,6 +145,17 @@ def test_files_of_a_removed_pool_go(blueprint: Callable[[str], Rendered], out: P
     assert contents(out) == expected(fewer)
 
 
+def test_what_a_killed_run_left_unfinished_goes(blueprint: Callable[[str], Rendered], out: Path) -> None:
+    rendered = blueprint(SMALL)
+    write_folder(rendered, out)
+    (out / "nodepools" / ".train.yaml.abc.gpupool-unfinished").write_text("# Rendered by", "utf-8")
+    (out / "nodepools" / ".train.yaml.swp").write_text("an editor's", "utf-8")
+
+    write_folder(rendered, out)
+
+    assert contents(out) == {**expected(rendered), "nodepools/.train.yaml.swp": b"an editor's"}
+
+
 def test_a_damaged_file_of_ours_is_mended(blueprint: Callable[[str], Rendered], out: Path) -> None:
     rendered = blueprint(SMALL)
     write_folder(rendered, out)
