@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.nodes import Node, Plain
 
 
 class Ref(NamedTuple):
@@ -20,3 +20,5 @@ class Manifest(NamedTuple):
     """Where it stands in the blueprint: `pools.chat.tiers.spot`."""
 
     body: Node
+    data: Plain
+    """The body without its places: what is checked and written."""

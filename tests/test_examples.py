@@ -13,7 +13,7 @@ from gpupool.api import render_files
 from gpupool.cli.app import main
 from gpupool.codes import Code
 from gpupool.findings import Severity
-from gpupool.yamlio.nodes import find, items, plain, text_at
+from gpupool.yamlio.nodes import find, items, text_at
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 EXPECTED = Path(__file__).parent / "examples"
@@ -85,7 +85,7 @@ def test_a_recommended_example_pins_its_images(name: str) -> None:
 @pytest.mark.parametrize("name", RECOMMENDED)
 def test_each_pool_of_a_recommended_example_says_limits_lifetime_and_disruption(name: str) -> None:
     manifests = render_files([str(EXAMPLES / file) for file in RECOMMENDED[name]]).manifests
-    pools = [plain(manifest.body) for manifest in manifests if manifest.ref.kind == "NodePool"]
+    pools = [manifest.data for manifest in manifests if manifest.ref.kind == "NodePool"]
 
     assert pools
     for pool in pools:

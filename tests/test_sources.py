@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from gpupool.api import render_files
-from gpupool.yamlio.nodes import plain
 from tests.sources.documents import FOLDER, document, flat_text, without_line_numbers
 from tests.sources.equality import amount, changed, leaf_paths, normal, without
 from tests.sources.objects import CORRECTIONS, EXTERNAL, Key, expected, shown
@@ -51,7 +50,7 @@ with_documents = pytest.mark.skipif(
 @cache
 def rendered(source: str) -> dict[Key, Any]:
     manifests = render_files([str(BLUEPRINTS / f"{source}.yaml")]).manifests
-    bodies = {Key(source, *manifest.ref): plain(manifest.body) for manifest in manifests}
+    bodies = {Key(source, *manifest.ref): manifest.data for manifest in manifests}
     return {key: body["spec"] for key, body in bodies.items() if isinstance(body, dict)}
 
 

@@ -55,7 +55,7 @@ def refusals(manifest: Manifest, target: str) -> Iterator[Finding]:
     """Find what the API of the Karpenter version `target` would refuse in the structure of an object."""
     model = _TYPES[manifest.ref.kind]
     try:
-        typed = model.model_validate(plain(manifest.body))
+        typed = model.model_validate(manifest.data)
     except ValidationError as problem:
         yield from words.findings(problem, manifest.body, model)
         return
@@ -115,4 +115,5 @@ def _object(kind: str, name: str, path: str, metadata: Node | None, spec: Node) 
         "metadata": tree(head, spec),
         "spec": spec,
     }
-    return Manifest(Ref(kind, name), path, tree(dict(body), spec))
+    whole = tree(dict(body), spec)
+    return Manifest(Ref(kind, name), path, whole, plain(whole))

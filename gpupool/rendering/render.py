@@ -8,7 +8,7 @@ from gpupool.objects import Manifest
 from gpupool.rendering.device_plugin import nvidia_device_plugin
 from gpupool.rendering.manifests import manifests
 from gpupool.rendering.values import Release
-from gpupool.yamlio.nodes import Plain, plain
+from gpupool.yamlio.nodes import Plain
 from gpupool.yamlio.write import dump, dump_all
 
 MARK = "# Rendered by gpupool from "
@@ -25,7 +25,7 @@ class Rendered(NamedTuple):
 
     def text(self) -> str:
         """Give all Kubernetes objects as one stream that `kubectl apply -f -` takes."""
-        return dump_all([plain(manifest.body) for manifest in self.manifests])
+        return dump_all(manifest.data for manifest in self.manifests)
 
     def values_text(self, release: Release) -> str:
         """Give one chart's values file, with the line that installs it in its head."""
@@ -36,7 +36,7 @@ class Rendered(NamedTuple):
         made = {}
         for manifest in self.manifests:
             path = f"{_FOLDERS[manifest.ref.kind]}/{manifest.ref.name}.yaml"
-            made[path] = self._marked(dump(plain(manifest.body)))
+            made[path] = self._marked(dump(manifest.data))
         resources: list[Plain] = list(made)
         made["kustomization.yaml"] = self._marked(dump(_kustomization(resources)))
         return made | {release.file: self.values_text(release) for release in self.releases}

@@ -9,13 +9,13 @@ import yaml
 from ruamel.yaml import YAML
 
 from gpupool.api import render_files
-from gpupool.yamlio.nodes import Plain, plain
+from gpupool.yamlio.nodes import Plain
 from gpupool.yamlio.write import dump_all
 
 
 def compare(file: Path, runs: int) -> Iterable[str]:
     """Give one line for each writer."""
-    objects = [plain(manifest.body) for manifest in render_files([str(file)]).manifests]
+    objects = [manifest.data for manifest in render_files([str(file)]).manifests]
     writers: dict[str, Callable[[list[Plain]], object]] = {
         "gpupool.yamlio": dump_all,
         "PyYAML with libyaml": lambda data: yaml.dump_all(data, Dumper=yaml.CSafeDumper, sort_keys=False),
