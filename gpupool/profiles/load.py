@@ -11,7 +11,7 @@ from gpupool.blueprint.merge import merge
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.shapes.words import nearest
-from gpupool.yamlio.nodes import Node, find, text_at
+from gpupool.yamlio.nodes import Node, find
 from gpupool.yamlio.read import read
 
 SHIPPED = "gpupool:profiles/"
@@ -81,11 +81,6 @@ class Profiles:
         if node is None and not any(finding.at.file == file for finding in self.findings):
             self.findings.append(Finding(Code.NOT_THE_KIND, "the profile is empty", Location(file, 1, 1)))
         return node
-
-
-def summary(profile: Node) -> str:
-    """Give a profile's one line."""
-    return text_at(profile, "summary")
 
 
 def _file(name: str, said_in: str) -> str:
