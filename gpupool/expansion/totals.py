@@ -1,5 +1,6 @@
 """Amounts: what limits add up to over pools and tiers, and whether the blueprint's caps hold."""
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -50,15 +51,37 @@ def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
                 yield info(Code.TIER_SUM, message, mapping(tiers[0].limits)[key])
 
 
-_SUFFIXES: dict[str, int | Decimal] = {
-    "": 1, "m": Decimal("0.001"), "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
-    "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}  # fmt: skip
+_QUANTITY = re.compile(r"([+-]?[0-9.]+)(?:([KMGTPE]i|[numkMGTPE])|[eE](.+))?")
+_SUFFIXES = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+"""Powers of ten."""
+_FURTHEST = Decimal(30)
+"""Kubernetes keeps no amount over 2^63 and none below a nano, so what lies beyond this tells nothing more."""
+
+_BINARY_SUFFIXES = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+"""Powers of 1024, from the first on."""
 
 
 def quantity(text: str) -> Decimal:
-    """Give the amount of a Kubernetes quantity, as in `2000Gi` or `500m`."""
-    digits = text.rstrip("KMGTPEikm")
-    return Decimal(digits) * _SUFFIXES[text[len(digits) :]]
+    """Give the amount of a Kubernetes quantity that its pattern lets through, as in `2000Gi` or `500m`.
+
+    Raises:
+        ValueError: for a text that is no quantity.
+    """
+    found = _QUANTITY.fullmatch(text)
+    if found is None:
+        message = f"{text!r} is no quantity"
+        raise ValueError(message)
+    number, suffix, exponent = found.groups()
+    if suffix in _BINARY_SUFFIXES:
+        return Decimal(number) * 1024 ** (_BINARY_SUFFIXES.index(suffix) + 1)
+    # The pattern takes a fractional exponent, as in 1e3.5, and so has this.
+    power = Decimal(exponent) if exponent else Decimal(_SUFFIXES.get(suffix or "", 0))
+    return Decimal(number) * _power_of_ten(min(max(power, -_FURTHEST), _FURTHEST))
+
+
+def _power_of_ten(power: Decimal) -> Decimal:
+    made: Decimal = Decimal(10) ** power
+    return made
 
 
 def _limit(pool: ExpandedPool, key: str) -> Decimal | None:
