@@ -89,17 +89,13 @@ def class_reach(node_class: Node) -> Iterator[Word]:
             yield from (((key,), target) for target in _CLASS_WORDS.get(key, (key,)))
 
 
-def requirements_by_key(node: Node) -> Node:
-    """Turn Karpenter's list of requirements into a map by label key; one key may hold several."""
-    return _by_key(node)
+def by_key(node: Node | None) -> dict[str, Node]:
+    """Give requirements or taints by key, whether they are a map already or Karpenter's own list."""
+    return {} if node is None else mapping(keyed(node))
 
 
-def taints_by_key(node: Node) -> Node:
-    """Turn Karpenter's list of taints into a map by key; one key may hold several effects."""
-    return _by_key(node)
-
-
-def _by_key(node: Node) -> Node:
+def keyed(node: Node) -> Node:
+    """Turn Karpenter's list of requirements or taints into a map by key; one key may hold several."""
     if not isinstance(node.value, list) or not node.value:
         return node
     grouped: dict[str, list[Node]] = {}
@@ -136,7 +132,7 @@ def _instances(key: str, node: Node) -> Iterator[Word]:
 
 
 def _requirements(key: str, node: Node) -> Iterator[Word]:
-    for label in mapping(requirements_by_key(node)):
+    for label in by_key(node):
         yield (key, label), f"requirement {labels.ALIASES.get(label, label)}"
 
 
@@ -164,9 +160,9 @@ CLASS = Kind(
 _POOL_PARTS = {
     "nodeClass": CLASS,
     "instances": Kind(all_whole=True),
-    "requirements": Kind(all_whole=True, keyed=requirements_by_key),
-    "taints": Kind(all_whole=True, keyed=taints_by_key),
-    "startupTaints": Kind(all_whole=True, keyed=taints_by_key),
+    "requirements": Kind(all_whole=True, keyed=keyed),
+    "taints": Kind(all_whole=True, keyed=keyed),
+    "startupTaints": Kind(all_whole=True, keyed=keyed),
 }
 _POOL_WHOLE = frozenset({"arch", "os", "capacity", "zones", "accelerator"})
 TIER = Kind(below=_POOL_PARTS, whole=_POOL_WHOLE, reach=pool_reach)

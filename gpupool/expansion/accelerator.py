@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpupool.blueprint.kinds import requirements_by_key, taints_by_key
+from gpupool.blueprint.kinds import by_key
 from gpupool.catalogue.accelerators import (
     GPU_MAKERS,
     MAKERS,
@@ -46,31 +46,29 @@ def hints(words: Node) -> Iterator[tuple[Maker, Node]]:
 
     The words have to be settled: a `null` speaks of nobody.
     """
-    taints = find(words, "taints")
     for said, makers in (
-        (taints_by_key(taints) if taints else None, _BY_RESOURCE),
-        (find(words, "labels"), _BY_LABEL),
-        (find(words, "limits"), _BY_RESOURCE),
-        (find(words, "instances"), _BY_WORD),
+        (by_key(find(words, "taints")), _BY_RESOURCE),
+        (mapping(find(words, "labels")), _BY_LABEL),
+        (mapping(find(words, "limits")), _BY_RESOURCE),
+        (mapping(find(words, "instances")), _BY_WORD),
     ):
-        yield from ((makers[key], node) for key, node in mapping(said).items() if key in makers)
+        yield from ((makers[key], node) for key, node in said.items() if key in makers)
 
 
 def _choices(words: Node) -> Iterator[Maker | None]:
     for name in _values(find(words, "accelerator")):
         yield MAKERS.get(name) or (Maker(name) if name in set(Maker) else None)
-    own = find(words, "requirements")
-    by_key = mapping(requirements_by_key(own) if own else None)
+    own = by_key(find(words, "requirements"))
     for label, of in _MANUFACTURERS.items():
-        yield from (of.get(value) for value in _values(by_key.get(label)))
+        yield from (of.get(value) for value in _values(own.get(label)))
     for label in _NAMES:
-        yield from (MAKERS.get(value) for value in _values(by_key.get(label)))
+        yield from (MAKERS.get(value) for value in _values(own.get(label)))
     for word, label, maker in (
         ("types", labels.INSTANCE_TYPE, maker_of_family),
         ("families", labels.INSTANCE_FAMILY, maker_of_family),
         ("categories", labels.INSTANCE_CATEGORY, maker_of_category),
     ):
-        for node in (find(words, "instances", word), by_key.get(label)):
+        for node in (find(words, "instances", word), own.get(label)):
             yield from (maker(value.partition(".")[0]) for value in _values(node))
 
 

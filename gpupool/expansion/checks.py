@@ -49,7 +49,7 @@ def chooses(name: str, pool: Node) -> Iterator[Finding]:
     said = {key for key, node in mapping(pool).items() if node.value is not None}
     if not said & set(_CHOICES):
         fix = f"say one of {', '.join(f'`{word}`' for word in _CHOICES)}"
-        yield error(Code.NO_MACHINES, f"pool `{name}` says nothing about its machines", _keyed(pool), fix)
+        yield error(Code.NO_MACHINES, f"pool `{name}` says nothing about its machines", pool, fix)
 
 
 def declared(layers: Layered, families: Mapping[str, str]) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def class_twice(layers: Layered) -> Finding:
     """Say that a pool's own class would have the name of a declared one."""
     message = f"the pool's own class would be named `{layers.class_name}`, like a class under `nodeClasses`"
     return error(
-        Code.CLASS_TWICE, message, _keyed(layers.own), f"say `nodeClass: {layers.class_name}`, or rename one"
+        Code.CLASS_TWICE, message, layers.own, f"say `nodeClass: {layers.class_name}`, or rename one"
     )
 
 
@@ -81,7 +81,7 @@ def unused_classes(declared_classes: Mapping[str, Node], used: set[str]) -> Iter
     """Find declared classes that no pool refers to."""
     for name, node in declared_classes.items():
         if name not in used:
-            yield warning(Code.UNUSED_CLASS, f"no pool refers to the node class `{name}`", _keyed(node))
+            yield warning(Code.UNUSED_CLASS, f"no pool refers to the node class `{name}`", node)
 
 
 def names(
@@ -94,14 +94,14 @@ def names(
     for _, name, _, node in said:
         if len(name) > MAX_NAME:
             message = f"the name `{name}` has {len(name)} characters, and a label takes {MAX_NAME}"
-            yield error(Code.LONG_NAME, message, _keyed(node), "shorten it: it becomes a label of every node")
+            yield error(Code.LONG_NAME, message, node, "shorten it: it becomes a label of every node")
     said += [("NodeOverlay", item.name, item.path, item.spec) for item in overlays]
     seen: dict[tuple[str, str], str] = {}
     for kind, name, path, node in said:
         first = seen.setdefault((kind, name), path)
         if first != path:
             message = f"`{first}` and `{path}` both make the {kind} `{name}`"
-            yield error(Code.POOL_TWICE, message, _keyed(node), "rename one of the two")
+            yield error(Code.POOL_TWICE, message, node, "rename one of the two")
 
 
 def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:
@@ -134,10 +134,6 @@ def reservations(layers: Layered, expanded: ExpandedPool) -> Iterator[Finding]:
     elif selected is None and allowed == ["reserved"] and capacity is not None:
         message = "the pool may only use reserved capacity, but its class selects no reservations"
         yield warning(Code.RESERVATIONS, message, capacity, "say `nodeClass: {reservations: [cr-…]}`")
-
-
-def _keyed(node: Node) -> Node:
-    return Node(node.value, node.key or node.at)
 
 
 def _profile_fits(layers: Layered) -> Iterator[Finding]:
@@ -240,9 +236,7 @@ def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Find
             how_many = f"{len(values)} are allowed" if values else "none is named"
             message = f"nodes of one EFA job have to be of one {word}, and {how_many}"
             key = "instances: {types: …}" if word == "instance type" else "zones"
-            yield warning(
-                Code.ONE_TYPE_ONE_ZONE, message, _keyed(layers.own), f"name exactly one, with `{key}`"
-            )
+            yield warning(Code.ONE_TYPE_ONE_ZONE, message, layers.own, f"name exactly one, with `{key}`")
 
 
 def _values(expanded: ExpandedPool, label: str) -> list[str]:

@@ -75,7 +75,7 @@ def _windows(said: Node | None, kind: str, target: Target) -> list[Window]:
 
 
 def _window(said: Node, kind: str, target: Target) -> Window:
-    zone = text_at(said, "timezone") or str(getattr(target.named("timezone"), "value", ""))
+    zone = text_at(said, "timezone") or target.timezone
     if not zone:
         fix = "say `cluster: {timezone: …}`, or `timezone` in the window"
         raise Problem(Code.TIMEZONE, "a window needs a time zone", said, fix)

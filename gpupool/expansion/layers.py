@@ -69,9 +69,10 @@ def layered(
         own_class = tier is not None and find(tier, "nodeClass") is not None
         full_name = f"{name}-{key}" if key else name
         class_name, class_words = _class_of(words, full_name if own_class else name, under)
+        said = _without(words, _NOT_WORDS)
         yield Layered(
             name=full_name, pool=name, path=f"pools.{name}" + (f".tiers.{key}" if key else ""),
-            words=settled(_without(words, _NOT_WORDS)), words_and_nulls=_without(words, _NOT_WORDS), own=pool,
+            words=settled(said), words_and_nulls=said, own=pool,
             pool_limits=find(base, "limits"), class_name=class_name, class_words=class_words,
             profile=profile, tier=tier,
         )  # fmt: skip

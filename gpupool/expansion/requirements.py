@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from gpupool.blueprint.kinds import INSTANCE_LABELS, accelerator_labels, pool_reach, requirements_by_key
+from gpupool.blueprint.kinds import INSTANCE_LABELS, accelerator_labels, by_key, pool_reach
 from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
@@ -48,10 +48,9 @@ def _said_of_labels(words: Node) -> Iterator[tuple[str, Node]]:
         node = _said(words, word)
         if node is not None and node.value != "any":
             yield label, node
-    own = find(words, "requirements")
     for by_label in (
         {INSTANCE_LABELS[word]: node for word, node in mapping(find(words, "instances")).items()},
-        mapping(requirements_by_key(own) if own else None),
+        by_key(find(words, "requirements")),
     ):
         yield from ((label, node) for label, node in by_label.items() if node.value is not None)
 

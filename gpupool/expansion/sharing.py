@@ -1,11 +1,11 @@
 """Time-slicing: what the scheduler has to be told so that it counts slices and not GPUs."""
 
-from gpupool.blueprint.kinds import requirements_by_key
+from gpupool.blueprint.kinds import by_key
 from gpupool.expansion import constraints
 from gpupool.expansion.expanded import ExpandedOverlay, ExpandedPool
 from gpupool.expansion.limits import gpu_resource
 from gpupool.karpenter import labels
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, tree
+from gpupool.yamlio.nodes import Node, find, items, leaf, listing, tree
 
 GPU_COUNTS = (1, 2, 4, 8)
 """How many whole GPUs one EC2 machine has, of all types that are still offered (2026-10)."""
@@ -24,9 +24,8 @@ def config_name(replicas: int) -> str:
 
 def gpu_counts(words: Node) -> tuple[int, ...]:
     """Give the GPU counts that a pool's `gpus` word, or requirement on the count, admits."""
-    own = find(words, "requirements")
-    by_key = mapping(requirements_by_key(own) if own else None)
-    node = find(words, "instances", "gpus") or by_key.get(labels.INSTANCE_GPU_COUNT)
+    own = by_key(find(words, "requirements"))
+    node = find(words, "instances", "gpus") or own.get(labels.INSTANCE_GPU_COUNT)
     if node is None:
         return GPU_COUNTS
     made = list(constraints.requirements(labels.INSTANCE_GPU_COUNT, node))

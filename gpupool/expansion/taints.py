@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from gpupool.blueprint.kinds import taints_by_key
+from gpupool.blueprint.kinds import by_key
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, told
 from gpupool.findings import Finding
@@ -21,7 +21,7 @@ def taints(word: Node, found: list[Finding]) -> Node | None:
     if word.value == {}:
         return None
     made: list[Node] = []
-    for key, said in mapping(taints_by_key(word)).items():
+    for key, said in by_key(word).items():
         for item in items(said) or [said]:
             made += told(found, partial(_taint, key, item))
     return listing(made, word)

@@ -27,12 +27,17 @@ class Target(NamedTuple):
         return text_at(self.node, "region")
 
     @property
+    def timezone(self) -> str:
+        """The IANA time zone of windows that name none, or the empty text."""
+        return text_at(self.node, "timezone")
+
+    @property
     def features(self) -> frozenset[str]:
         """The feature gates that are on."""
         return frozenset(str(item.value) for item in items(find(self.node, "features")))
 
     def named(self, key: str) -> Node | None:
-        """Give one of the cluster's own words: `name`, `zones`, `timezone`."""
+        """Give one of the cluster's own words, with its place: `name`, `zones`."""
         node = find(self.node, key)
         return None if node is None or node.value is None else node
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from gpupool.catalogue.accelerators import Maker
+from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.problem import error, info
@@ -73,18 +73,13 @@ def quantity(text: str) -> Decimal:
         raise ValueError(message)
     number, suffix, exponent = found.groups()
     if suffix in _BINARY_SUFFIXES:
-        return Decimal(number) * 1024 ** (_BINARY_SUFFIXES.index(suffix) + 1)
+        return Decimal(number) * (1 << 10 * (_BINARY_SUFFIXES.index(suffix) + 1))
     # The pattern takes a fractional exponent, as in 1e3.5, and so has this.
     power = Decimal(exponent) if exponent else Decimal(_SUFFIXES.get(suffix or "", 0))
-    return Decimal(number) * _power_of_ten(min(max(power, -_FURTHEST), _FURTHEST))
-
-
-def _power_of_ten(power: Decimal) -> Decimal:
-    made: Decimal = Decimal(10) ** power
-    return made
+    return Decimal(number) * Decimal(10) ** min(max(power, -_FURTHEST), _FURTHEST)
 
 
 def _limit(pool: ExpandedPool, key: str) -> Decimal | None:
-    keys = ("nvidia.com/gpu", "amd.com/gpu") if key == "gpus" else (key,)
+    keys = (RESOURCES[Maker.NVIDIA], RESOURCES[Maker.AMD]) if key == "gpus" else (key,)
     amounts = [quantity(str(node.value)) for name, node in mapping(pool.limits).items() if name in keys]
     return sum(amounts, Decimal(0)) / (pool.slices if key == "gpus" else 1) if amounts else None

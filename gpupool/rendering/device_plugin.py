@@ -7,7 +7,7 @@ pools are left out of the affinity.
 from collections.abc import Iterator
 
 from gpupool.blueprint.merge import merge, settled
-from gpupool.catalogue.accelerators import Maker
+from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.expansion.expanded import Expanded, ExpandedPool
@@ -19,7 +19,6 @@ from gpupool.rendering.values import Release, release
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at, tree
 from gpupool.yamlio.write import dump
 
-_RESOURCE = "nvidia.com/gpu"
 _BROKEN_BOOLEAN = "0.17.0"
 _CHANGED_DEFAULTS = ("0.19.0", "0.19.1", "0.19.2")
 
@@ -99,7 +98,7 @@ def _time_slicing(slices: int) -> str:
     sharing = {
         "renameByDefault": False,
         "failRequestsGreaterThanOne": True,
-        "resources": [{"name": _RESOURCE, "replicas": slices}],
+        "resources": [{"name": RESOURCES[Maker.NVIDIA], "replicas": slices}],
     }
     return dump({"version": "v1", "sharing": {"timeSlicing": sharing}})  # type: ignore[dict-item] # a plain tree
 

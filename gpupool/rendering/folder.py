@@ -54,8 +54,8 @@ def stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
 
 def left_over(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
     """Give the files of the blueprint `name` in `folder` that it no longer makes."""
-    found = [path.relative_to(folder).as_posix() for path in _yaml_files(folder) if _owner(path) == name]
-    return sorted(path for path in found if path not in files)
+    candidates = {path.relative_to(folder).as_posix(): path for path in _yaml_files(folder)}
+    return sorted(place for place, path in candidates.items() if place not in files and _owner(path) == name)
 
 
 def _yaml_files(folder: Path) -> Iterator[Path]:
