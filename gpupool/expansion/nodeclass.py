@@ -53,7 +53,7 @@ def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
         except Problem as problem:
             found.append(problem.finding)
     made |= {key: node for key, node in mapping(words).items() if key not in _OTHER_WORDS and key not in made}
-    found += _driver_twice(words)
+    found += _driver_twice(made.get("userData"), _alias(words))
     if alias := latest_alias(words):
         message = f"`{alias.value}` replaces every node of the class on each new image"
         found.append(warning(Code.LATEST_IMAGE, message, alias, "pin a release, as in `al2023@v20260810`"))
@@ -189,12 +189,10 @@ def _user_data(words: Node, _target: Target) -> dict[str, Node]:
     return {"userData": node}
 
 
-def _driver_twice(words: Node) -> Iterator[Finding]:
-    """Find a script that installs a GPU driver over the one that an EKS image brings."""
-    script, alias = find(words, "userData"), _alias(words)
-    if script is None or not alias or not isinstance(script.value, str):
-        return
-    if any(_INSTALLS_DRIVER.search(line.partition("#")[0]) for line in script.value.splitlines()):
+def _driver_twice(script: Node | None, alias: str) -> Iterator[Finding]:
+    """Find a script, in a file or not, that installs a GPU driver over the one that an image brings."""
+    lines = str(script.value).splitlines() if script is not None and alias else []
+    if script is not None and any(_INSTALLS_DRIVER.search(line.partition("#")[0]) for line in lines):
         message = f"the script installs an NVIDIA driver, but `{alias}` brings one, and two break the GPUs"
         fix = "take the line out; another driver needs an image of your own"
         yield warning(Code.USER_DATA, message, script, fix)

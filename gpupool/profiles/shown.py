@@ -68,11 +68,14 @@ def _extended(node: Node, profiles: Profiles) -> Iterator[str]:
 
 def _settings(node: Node) -> Iterator[Setting]:
     said: set[Location] = set()
+    lines: dict[str, list[str]] = {}
     for section in ("pool", "nodeClass", "stack"):
         part = find(node, section)
         for path, item in _parts(part, (section,)) if part is not None and part.value is not None else ():
             line = _line(item)
-            reason = "" if line in said else _comment(line)
+            if line.file not in lines:
+                lines[line.file] = _text(line.file).splitlines()
+            reason = "" if line in said else _comment(lines[line.file][line.line - 1])
             said.add(line)
             source = "" if line.file == node.at.file else _profile_name(line.file)
             yield Setting(path, plain(item), reason, source)
@@ -99,8 +102,7 @@ def _line(node: Node) -> Location:
     return Location(node.at.file, node.at.line)
 
 
-def _comment(line: Location) -> str:
-    text = _text(line.file).splitlines()[line.line - 1]
+def _comment(text: str) -> str:
     return text.rpartition(" # ")[2].strip() if " # " in text else ""
 
 

@@ -210,6 +210,15 @@ def test_user_data_that_ec2_refuses(tmp_path: Path) -> None:
     assert (found.code, "more than 16 KiB" in found.message) == (Code.USER_DATA, True)
 
 
+def test_a_driver_over_a_driver_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "join.sh").write_text("#!/bin/sh\ndnf install -y nvidia-driver\n", "utf-8")
+
+    (found,) = said(tmp_path, f"a: {{{GPU}, nodeClass: {{userData: {{file: join.sh}}}}}}")
+
+    assert (found.code, found.severity, found.at.line) == (Code.USER_DATA, Severity.WARNING, 7)
+    assert "brings one, and two break the GPUs" in found.message
+
+
 def test_two_overlays_of_one_name(tmp_path: Path) -> None:
     pools = "a: {accelerator: l4, sharing: {timeSlicing: 2}, instances: {gpus: 1}, limits: {gpus: 8}}"
     overlays = f"{AMI}nodeOverlays: {{a-gpus-1: {{requirements: [], price: '1'}}}}\n"
