@@ -1,6 +1,39 @@
-"""The code of every finding: `GP` and four digits, never with another meaning and never used again."""
+"""The code of every finding: `GP` and four digits, never with another meaning and never used again.
+
+The first digit is the layer that the finding belongs to.
+"""
 
 from enum import StrEnum
+
+
+class Layer(StrEnum):
+    """Who would refuse what a finding is about."""
+
+    BLUEPRINT = "blueprint"
+    """gpupool itself: it is about the blueprint's own words, or a file of gpupool's."""
+
+    STRUCTURAL = "structural"
+    """The API server, by the schema of the CRD."""
+
+    CEL = "cel"
+    """The API server, by a rule of the CRD over several values."""
+
+    RUNTIME = "runtime"
+    """Karpenter: the API server takes the object, and then it never gets Ready."""
+
+    POISON = "poison"
+    """Nobody: the value crashes or stalls Karpenter, or makes it select everything or nothing."""
+
+    RULE = "rule"
+    """Nobody: it is advice."""
+
+
+def layer(code: str) -> Layer:
+    """Give the layer that a finding's code belongs to."""
+    return _LAYERS.get(code[2:3], Layer.RULE)
+
+
+_LAYERS = dict(zip("01234", Layer, strict=False))
 
 
 class Code(StrEnum):
@@ -53,7 +86,6 @@ class Code(StrEnum):
     STATIC_POOL = "GP0053"
     ONE_TYPE_ONE_ZONE = "GP0054"
     SHARING = "GP0055"
-    TOO_NEW = "GP0056"
     RESERVATIONS = "GP0057"
     CONSOLIDATE_AFTER = "GP0060"
     WINDOW = "GP0061"
@@ -64,6 +96,21 @@ class Code(StrEnum):
     CHART_DEFAULTS = "GP0071"
     IN_THE_WAY = "GP0080"
     UNWRITABLE = "GP0081"
+
+    MANIFEST_UNREADABLE = "GP1001"
+    MANIFEST_SYNTAX = "GP1002"
+    MANIFEST_KEY_TWICE = "GP1003"
+    PLACEHOLDER = "GP1004"
+    NO_OBJECT = "GP1005"
+    OLD_VERSION = "GP1006"
+    UNKNOWN_VERSION = "GP1007"
+    NO_KARPENTER_OBJECT = "GP1008"
+    UNKNOWN_FIELD = "GP1010"
+    MISSING_FIELD = "GP1011"
+    FIELD_TYPE = "GP1012"
+    FIELD_VALUE = "GP1013"
+    NULL_FIELD = "GP1014"
+    TOO_NEW = "GP1016"
 
 
 MEANINGS: dict[Code, str] = {
@@ -114,7 +161,6 @@ MEANINGS: dict[Code, str] = {
     Code.STATIC_POOL: "A pool with `replicas` that says what such a pool can't have.",
     Code.ONE_TYPE_ONE_ZONE: "A pool for EFA jobs that allows several instance types or zones.",
     Code.SHARING: "Time-slicing on a pool where it can't work.",
-    Code.TOO_NEW: "A field, value or label key that the cluster's Karpenter version does not know yet.",
     Code.RESERVATIONS: "Reservations that the pool may not use, or a wish for them where none are selected.",
     Code.CONSOLIDATE_AFTER: "`disruption` without `consolidateAfter`, which Karpenter wants beside it.",
     Code.WINDOW: "A disruption window that can't be written as budgets.",
@@ -125,5 +171,19 @@ MEANINGS: dict[Code, str] = {
     Code.CHART_DEFAULTS: "A chart version whose defaults do not fit EKS images.",
     Code.IN_THE_WAY: "A file that gpupool did not write stands where it has to write.",
     Code.UNWRITABLE: "A rendered file that the system does not let gpupool write, read or remove.",
+    Code.MANIFEST_UNREADABLE: "A manifest that can't be read, is no UTF-8 text, or is too large.",
+    Code.MANIFEST_SYNTAX: "A manifest that kubectl could not read as YAML or JSON.",
+    Code.MANIFEST_KEY_TWICE: "A key stands twice in one map of a manifest; the API server refuses that.",
+    Code.PLACEHOLDER: "A manifest with a placeholder of a template that was not rendered.",
+    Code.NO_OBJECT: "A document that is no Kubernetes object: `apiVersion` or `kind` is missing.",
+    Code.OLD_VERSION: "An object of a Karpenter API version that is no longer served.",
+    Code.UNKNOWN_VERSION: "A Karpenter kind in an API version that there is not.",
+    Code.NO_KARPENTER_OBJECT: "Nothing of Karpenter's was found in what was to be checked.",
+    Code.UNKNOWN_FIELD: "A field that Karpenter's object does not have.",
+    Code.MISSING_FIELD: "A required field of Karpenter's object is missing.",
+    Code.FIELD_TYPE: "A field of Karpenter's object holds a value of another type.",
+    Code.FIELD_VALUE: "A field of Karpenter's object holds a value that the schema does not allow.",
+    Code.NULL_FIELD: "A null that `kubectl create` drops and server-side apply refuses.",
+    Code.TOO_NEW: "A field, value or label key that the cluster's Karpenter version does not know yet.",
 }
 """What each code means, in one sentence."""

@@ -29,8 +29,9 @@ class Finding(NamedTuple):
     """One thing wrong (or worth knowing) at one place.
 
     `code` is one of `gpupool.codes`; `message` says what and why in one
-    sentence; `fix` says what to do and may be empty; `path` is the key path in the file, as in
-    `pools.chat.limits`.
+    sentence; `fix` says what to do and may be empty; `path` is the key path, as in
+    `pools.chat.limits`; `object` is the Kubernetes object it is about, as in `NodePool/chat`, where there
+    is one.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Finding(NamedTuple):
     fix: str = ""
     severity: Severity = Severity.ERROR
     path: str = ""
+    object: str = ""
 
 
 def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tuple[Finding, ...]:

@@ -1,0 +1,1 @@
+"""Plain Kubernetes manifests of any origin: found, read as kubectl reads them, sorted by kind."""
