@@ -16,6 +16,7 @@ from gpupool.cli.profiles import profiles
 from gpupool.cli.render import render
 from gpupool.cli.schema import schema
 from gpupool.errors import GpupoolError
+from gpupool.reports.escaping import one_line
 
 FAILED, USAGE, BUG, INTERRUPTED = 1, 64, 70, 130
 STDOUT = 1
@@ -97,7 +98,7 @@ def _unwritten(problem: OSError) -> int:
     """Say that the result found no place: a full disk, or a reader that went away (`| head`)."""
     if not isinstance(problem, BrokenPipeError):
         where = f"{problem.filename}: " if problem.filename else ""
-        sys.stderr.write(f"error: {output.one_line(where + (problem.strerror or str(problem)))}\n")
+        sys.stderr.write(f"error: {one_line(where + (problem.strerror or str(problem)))}\n")
     if problem.filename is None:
         # What is still in the buffer has no place either: let closing it at the end say nothing more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)

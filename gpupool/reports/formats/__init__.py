@@ -1,0 +1,1 @@
+"""A report of `validate` in each format that programs and people read."""

@@ -1,0 +1,46 @@
+"""A report as JSON: `{"findings": […], "summary": {…}}`."""
+
+import json
+from typing import Any
+
+from gpupool.codes import layer
+from gpupool.findings import Finding, Severity
+from gpupool.reports.escaping import encodable
+from gpupool.reports.report import Report
+
+
+def document(report: Report) -> str:
+    """Give every finding with all of its keys, and the summary; `line` is null for a file as a whole."""
+    found = {"findings": [_finding(each) for each in report.findings], "summary": summary(report)}
+    return encodable(json.dumps(found, indent=2, ensure_ascii=False)) + "\n"
+
+
+def summary(report: Report) -> dict[str, Any]:
+    """Give what was checked in plain values."""
+    return {
+        "files": len(report.files),
+        "documents": report.documents,
+        "objects": report.kinds(),
+        "passedOver": dict(report.passed_over),
+        "skipped": [
+            {"file": each.at.file, "line": each.at.line or None, "reason": each.reason}
+            for each in report.skipped
+        ],
+        **{f"{severity}s": report.count(severity) for severity in Severity},
+    }
+
+
+def _finding(finding: Finding) -> dict[str, str | int | None]:
+    at = finding.at
+    return {
+        "rule": str(finding.code),
+        "layer": layer(finding.code),
+        "severity": finding.severity,
+        "message": finding.message,
+        "fix": finding.fix,
+        "file": at.file,
+        "line": at.line or None,
+        "column": at.column or None,
+        "path": finding.path,
+        "object": finding.object,
+    }

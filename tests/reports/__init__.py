@@ -1,0 +1,1 @@
+"""Reports of findings, and the ways they are written."""

@@ -1,0 +1,71 @@
+"""A report with one finding of each sort, and generated ones."""
+
+import os
+
+from hypothesis import strategies as st
+
+from gpupool.codes import MEANINGS
+from gpupool.findings import Finding, Location, Severity
+from gpupool.reports.report import Checked, Report, Skipped
+
+UNKNOWN = Finding(
+    "GP1010",
+    "unknown field `limit`",
+    Location("pools/chat.yaml", 14, 3),
+    "did you mean `limits`?",
+    Severity.ERROR,
+    "spec.limit",
+    "NodePool/chat",
+)
+NULL = Finding(
+    "GP1014",
+    "`weight` is null",
+    Location("pools/chat.yaml", 15, 11),
+    "",
+    Severity.WARNING,
+    "spec.weight",
+    "NodePool/chat",
+)
+WHOLE = Finding("GP1001", "can't read it: Permission denied", Location("secret.yaml"))
+NOTE = Finding(
+    "GP0050", "pool `chat` may hold 50", Location("gpupool.yaml", 9, 1), "", Severity.INFO, "pools.chat"
+)
+
+REPORT = Report(
+    findings=(UNKNOWN, NULL, NOTE, WHOLE),
+    files=("pools/chat.yaml", "gpupool.yaml"),
+    checked=(
+        Checked("NodePool", "chat", Location("pools/chat.yaml", 1, 1)),
+        Checked("NodePool", "idle", Location("pools/chat.yaml", 20, 1)),
+        Checked("Blueprint", "demo", Location("gpupool.yaml")),
+    ),
+    documents=4,
+    passed_over={"Deployment": 2, "Service": 1},
+    skipped=(Skipped(Location("README.md"), "no .yaml, .yml or .json"),),
+)
+
+NAMES = st.binary(min_size=1, max_size=20).filter(lambda name: b"\0" not in name).map(os.fsdecode)
+"""Names that files can have, whatever their bytes."""
+
+PLACES = st.builds(Location, NAMES, st.integers(0, 9), st.integers(0, 9))
+FINDINGS = st.builds(
+    Finding,
+    st.sampled_from([*MEANINGS, "GP9999"]).map(str),
+    st.text(),
+    PLACES,
+    st.text(),
+    st.sampled_from(Severity),
+    st.text(),
+    st.text(),
+)
+CHECKED = st.builds(Checked, st.sampled_from(["NodePool", "EC2NodeClass"]), st.text(), PLACES)
+REPORTS = st.builds(
+    Report,
+    st.lists(FINDINGS, max_size=4).map(tuple),
+    st.lists(NAMES, max_size=3).map(tuple),
+    st.lists(CHECKED, max_size=3).map(tuple),
+    st.integers(0, 9),
+    st.dictionaries(st.text(), st.integers(1, 9), max_size=2),
+    st.lists(st.builds(Skipped, PLACES, st.text()), max_size=2).map(tuple),
+    st.booleans(),
+)
