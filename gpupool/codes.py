@@ -112,6 +112,61 @@ class Code(StrEnum):
     NULL_FIELD = "GP1014"
     TOO_NEW = "GP1016"
 
+    STATIC_POOL_LIMITS = "GP2001"
+    STATIC_POOL_WEIGHT = "GP2002"
+    HALF_A_WINDOW = "GP2003"
+    RESTRICTED_DOMAIN = "GP2004"
+    RESERVED_LABEL = "GP2005"
+    EMPTY_CLASS_REFERENCE = "GP2006"
+    IN_WITHOUT_VALUES = "GP2007"
+    COMPARISON_WITHOUT_NUMBER = "GP2008"
+    TOO_FEW_VALUES = "GP2009"
+    PRICE_TWICE = "GP2010"
+    OVERLAY_CAPACITY = "GP2011"
+    ROLE_OR_PROFILE = "GP2020"
+    EMPTY_IDENTITY = "GP2021"
+    OTHER_FAMILY = "GP2022"
+    NO_FAMILY = "GP2023"
+    NO_TERMS = "GP2024"
+    SELECTS_NOTHING = "GP2025"
+    MIXED_TERM = "GP2026"
+    ALIAS_NOT_ALONE = "GP2027"
+    ALIAS_FORM = "GP2028"
+    ALIAS_FAMILY = "GP2029"
+    WINDOWS_ALIAS = "GP2030"
+    EMPTY_TAG = "GP2031"
+    TWO_ROOT_VOLUMES = "GP2032"
+    VOLUME_OF_NOTHING = "GP2033"
+    RATE_WITHOUT_SNAPSHOT = "GP2034"
+    NO_TIMEOUT = "GP2035"
+    IMAGE_THRESHOLDS = "GP2036"
+    SOFT_EVICTION = "GP2037"
+    KUBELET_KEY = "GP2038"
+    NEGATIVE_RESERVE = "GP2039"
+    NO_PRIMARY_INTERFACE = "GP2040"
+    INTERFACE_TWICE = "GP2041"
+    PLACEMENT_GROUP = "GP2042"
+    KARPENTERS_TAG = "GP2043"
+
+    NOT_A_QUALIFIED_NAME = "GP3001"
+    RESTRICTED_LABEL = "GP3002"
+    NOT_A_LABEL_VALUE = "GP3003"
+    NO_KNOWN_VALUE = "GP3004"
+    TAINT_TWICE = "GP3005"
+    OVERLAY_RESOURCE = "GP3006"
+
+    ALIAS_CRASH = "GP4001"
+    ENDLESS_DURATION = "GP4002"
+    UNREADABLE_QUANTITY = "GP4003"
+    UNREADABLE_GRACE = "GP4004"
+    UNREADABLE_TIME = "GP4005"
+    RESERVE_CRASH = "GP4006"
+    DISK_CRASH = "GP4007"
+    NO_SPEC = "GP4008"
+    SELECTS_EVERYTHING = "GP4009"
+    TAINT_WITH_SLASH = "GP4010"
+    BUDGET_OVERFLOW = "GP4011"
+
 
 MEANINGS: dict[Code, str] = {
     Code.UNREADABLE: "The file can't be read, is no UTF-8 text, or is too large.",
@@ -185,5 +240,57 @@ MEANINGS: dict[Code, str] = {
     Code.FIELD_VALUE: "A field of Karpenter's object holds a value that the schema does not allow.",
     Code.NULL_FIELD: "A null that `kubectl create` drops and server-side apply refuses.",
     Code.TOO_NEW: "A field, value or label key that the cluster's Karpenter version does not know yet.",
+    Code.STATIC_POOL_LIMITS: "A pool with `replicas` that limits more than `nodes`.",
+    Code.STATIC_POOL_WEIGHT: "A pool with both `replicas` and `weight`.",
+    Code.HALF_A_WINDOW: "A budget with only one of `schedule` and `duration`.",
+    Code.RESTRICTED_DOMAIN: "A label or requirement in a domain that is Karpenter's own.",
+    Code.RESERVED_LABEL: "A label or requirement that Karpenter or the kubelet sets itself.",
+    Code.EMPTY_CLASS_REFERENCE: "An empty group, kind or name in `nodeClassRef`.",
+    Code.IN_WITHOUT_VALUES: "A requirement with `In` (in a NodeOverlay also `NotIn`) and no values.",
+    Code.COMPARISON_WITHOUT_NUMBER: "A requirement with `Gt`, `Lt`, `Gte` or `Lte` without one whole number.",
+    Code.TOO_FEW_VALUES: "A requirement with fewer values than its `minValues`.",
+    Code.PRICE_TWICE: "A NodeOverlay with both `price` and `priceAdjustment`.",
+    Code.OVERLAY_CAPACITY: "A NodeOverlay that sets a resource which every machine has.",
+    Code.ROLE_OR_PROFILE: "An EC2NodeClass with both or neither of `role` and `instanceProfile`.",
+    Code.EMPTY_IDENTITY: "An empty `role` or `instanceProfile`.",
+    Code.OTHER_FAMILY: "An `amiFamily` that does not fit the image alias.",
+    Code.NO_FAMILY: "An EC2NodeClass with neither an image alias nor `amiFamily`.",
+    Code.NO_TERMS: "An empty list of selector terms.",
+    Code.SELECTS_NOTHING: "A selector term with nothing that selects.",
+    Code.MIXED_TERM: "A selector term with words that exclude each other.",
+    Code.ALIAS_NOT_ALONE: "An image alias beside other image terms.",
+    Code.ALIAS_FORM: "An image alias that is not `family@version`.",
+    Code.ALIAS_FAMILY: "An image alias of an unknown family.",
+    Code.WINDOWS_ALIAS: "A Windows image alias with a version other than `latest`.",
+    Code.EMPTY_TAG: "A tag with an empty key, or an empty value in a selector.",
+    Code.TWO_ROOT_VOLUMES: "Several volumes with `rootVolume: true`.",
+    Code.VOLUME_OF_NOTHING: "A volume without size and snapshot.",
+    Code.RATE_WITHOUT_SNAPSHOT: "A `volumeInitializationRate` without a snapshot.",
+    Code.NO_TIMEOUT: "`connectionTracking` without any timeout.",
+    Code.IMAGE_THRESHOLDS: "Image thresholds of the kubelet that are the wrong way round.",
+    Code.SOFT_EVICTION: "Soft eviction thresholds and grace periods that do not match.",
+    Code.KUBELET_KEY: "An unknown signal or resource in the kubelet's settings.",
+    Code.NEGATIVE_RESERVE: "A negative amount kept back for the system.",
+    Code.NO_PRIMARY_INTERFACE: "Network interfaces without a primary one.",
+    Code.INTERFACE_TWICE: "Two network interfaces in one place, or several for EFA on one card.",
+    Code.PLACEMENT_GROUP: "A placement group with both or neither of `name` and `id`.",
+    Code.KARPENTERS_TAG: "A tag that Karpenter sets itself.",
+    Code.NOT_A_QUALIFIED_NAME: "A label, taint or requirement key that is no qualified name.",
+    Code.RESTRICTED_LABEL: "A label that the CRD lets through and Karpenter refuses.",
+    Code.NOT_A_LABEL_VALUE: "A value that no label can have.",
+    Code.NO_KNOWN_VALUE: "A requirement with too few values that Karpenter knows.",
+    Code.TAINT_TWICE: "The same taint twice: one key and effect.",
+    Code.OVERLAY_RESOURCE: "A NodeOverlay that sets a resource which Karpenter counts itself.",
+    Code.ALIAS_CRASH: "An image alias with more than one `@`, which ends Karpenter's process.",
+    Code.ENDLESS_DURATION: "A duration of more than 292 years, which Karpenter can't read.",
+    Code.UNREADABLE_QUANTITY: "A quantity that the CRD lets through and Karpenter can't read.",
+    Code.UNREADABLE_GRACE: "A grace period that is no duration.",
+    Code.UNREADABLE_TIME: "A time that the CRD lets through and Karpenter can't read.",
+    Code.RESERVE_CRASH: "A reserve or eviction threshold on which Karpenter crashes.",
+    Code.DISK_CRASH: "A volume without `ebs` or `deviceName`, on which Karpenter crashes.",
+    Code.NO_SPEC: "An EC2NodeClass without a spec.",
+    Code.SELECTS_EVERYTHING: "A selector term without any tag, which selects everything in the region.",
+    Code.TAINT_WITH_SLASH: "A taint value with `/`, with which no node can register.",
+    Code.BUDGET_OVERFLOW: "A budget of more nodes than Karpenter can count, which then allows none.",
 }
 """What each code means, in one sentence."""

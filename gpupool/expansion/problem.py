@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from gpupool.codes import Code
-from gpupool.findings import Finding, Location, Severity
-from gpupool.yamlio.nodes import Node
+from gpupool.findings import Finding, Severity
+from gpupool.yamlio.nodes import Node, place
 
 
 class Problem(Exception):  # noqa: N818 - it carries a finding, and no user meets it as an exception
@@ -27,20 +27,14 @@ def told(found: list[Finding], make: Callable[[], list[Node]]) -> list[Node]:
 
 def error(code: Code, message: str, node: Node, fix: str = "") -> Finding:
     """Make an error at a node."""
-    return Finding(code, message, _place(node), fix)
+    return Finding(code, message, place(node), fix)
 
 
 def warning(code: Code, message: str, node: Node, fix: str = "") -> Finding:
     """Make a warning at a node."""
-    return Finding(code, message, _place(node), fix, Severity.WARNING)
+    return Finding(code, message, place(node), fix, Severity.WARNING)
 
 
 def info(code: Code, message: str, node: Node, fix: str = "") -> Finding:
     """Make a piece of information at a node."""
-    return Finding(code, message, _place(node), fix, Severity.INFO)
-
-
-def _place(node: Node) -> Location:
-    """Point at a scalar itself, but at the key of a map or a list: its value may begin a line below."""
-    whole = isinstance(node.value, dict | list) or node.value is None
-    return node.key if whole and node.key is not None else node.at
+    return Finding(code, message, place(node), fix, Severity.INFO)

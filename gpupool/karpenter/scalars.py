@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from gpupool.karpenter.instants import is_date_time
 from gpupool.shapes.base import Matching, Whole
 
 QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
     r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
+LABEL_VALUE_PATTERN = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
 _PERCENTAGE = r"(\d{1,2}(\.\d{1,2})?|100(\.0{1,2})?)%"
 _SIZE = (
     r"(?:[1-9][0-9]{0,3}|[1-4][0-9]{4}|[5][0-8][0-9]{3}|59000)Gi"
@@ -21,13 +23,12 @@ _SIZE = (
 )
 _CRON = (
     r"^(@(annually|yearly|monthly|weekly|daily|midnight|hourly))"
-    r"|((.+)\s(.+)\s(.+)\s(.+)\s(.+))$"
+    r"|((.+)[\t\n\f\r ](.+)[\t\n\f\r ](.+)[\t\n\f\r ](.+)[\t\n\f\r ](.+))$"
 )
 _PREFIX = r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\/))?"
+_KIND = "wanted"
 _QUANTITY_WORDS = "a quantity such as 16, 500m or 64Gi"
 _KEY_WORDS = "a label key such as team or example.com/team"
-_DATE = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,9 @@ class Distinct:
         return {**handler(schema), "uniqueItems": True}
 
     def _check(self, items: list[str]) -> list[str]:
-        if len(set(items)) < len(items):
-            raise _unlike(self.wanted)
+        for index, item in enumerate(items):
+            if item in items[:index]:
+                raise _unlike(self.wanted, "take it out", item=index)
         return items
 
 
@@ -68,8 +70,30 @@ class _IntOrString:
         return {"anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": QUANTITY_PATTERN}
 
 
-def _unlike(wanted: str, fix: str = "") -> PydanticCustomError:
-    return PydanticCustomError("wanted", "{wanted}", {"wanted": wanted, "fix": fix})
+@dataclass(frozen=True, slots=True)
+class _DateTime:
+    """Refuse what is no date and time to the API server."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check after pydantic has read the text."""
+        return core_schema.no_info_after_validator_function(_moment, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Say the same in JSON Schema."""
+        return {**handler(schema), "format": "date-time"}
+
+
+def _moment(text: str) -> str:
+    if not is_date_time(text):
+        kind = "date_time"
+        raise PydanticCustomError(kind, "is no moment", {"fix": "write one such as 2026-08-20T12:00:00Z"})
+    return text
+
+
+def _unlike(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:
+    return PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted, "fix": fix, **context})
 
 
 def _amount(value: object) -> object:
@@ -113,7 +137,7 @@ LabelValue: TypeAlias = Annotated[
     str,
     Field(max_length=63),
     Matching(
-        r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
+        LABEL_VALUE_PATTERN,
         "a label value: letters, digits, - _ . with a letter or digit at both ends",
     ),
 ]
@@ -131,11 +155,9 @@ TaintValue: TypeAlias = Annotated[
         "a taint value such as true or gpu-team; leave the key out for a taint without value",
     ),
 ]
-Instant: TypeAlias = Annotated[
-    str,
-    Matching(rf"^{_DATE}T{_TIME}$", "a moment such as 2026-08-20T12:00:00Z"),
-    Field(json_schema_extra={"format": "date-time"}),
-]
+Instant: TypeAlias = Annotated[str, _DateTime()]
+"""A moment as the API server's `format: date-time` has it; `instants` tells which of them Go can read."""
+
 ApiGroup: TypeAlias = Annotated[
     str, Matching(r"^[^/]*$", "an API group without a version, such as karpenter.k8s.aws")
 ]

@@ -18,6 +18,9 @@ VALUES_SINCE: Final[dict[tuple[str, str], Since]] = {
 Label keys have theirs in `labels.WELL_KNOWN`, fields in their own annotation.
 """
 
+REASONS_DIFFER_SINCE: Final = Since("1.13")
+"""The first minor whose CRD refuses a budget's reason that stands twice."""
+
 
 class Minor(NamedTuple):
     """A Karpenter minor release; orders by number, so 1.9 comes before 1.10."""

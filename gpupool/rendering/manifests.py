@@ -1,30 +1,16 @@
 """Expanded pools, classes and overlays become Kubernetes objects, checked against Karpenter's own types."""
 
-from collections.abc import Iterator
-
-from pydantic import BaseModel, ValidationError
-
 from gpupool.errors import InputError
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
-from gpupool.findings import Finding, in_file_order
-from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClass
-from gpupool.karpenter.v1.nodepool import NodePool
-from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
-from gpupool.karpenter.versions import LATEST
+from gpupool.findings import in_file_order
+from gpupool.karpenter.validation.check import check
 from gpupool.objects import Manifest, Ref
-from gpupool.rendering.versions import too_new
-from gpupool.shapes import words
 from gpupool.yamlio.nodes import Node, leaf, mapping, plain, tree
 
 _VERSIONS = {
     "NodePool": "karpenter.sh/v1",
     "EC2NodeClass": "karpenter.k8s.aws/v1",
     "NodeOverlay": "karpenter.sh/v1alpha1",
-}
-_TYPES: dict[str, type[BaseModel]] = {
-    "NodePool": NodePool,
-    "EC2NodeClass": EC2NodeClass,
-    "NodeOverlay": NodeOverlay,
 }
 _CLASS_ORDER = (
     "amiFamily", "amiSelectorTerms", "role", "instanceProfile",
@@ -38,29 +24,22 @@ def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
     """Give every object: classes, then overlays, then pools, each kind by name.
 
     Raises:
-        InputError: where Karpenter's API would refuse one, at the place in the blueprint that causes it.
+        InputError: where the API server or Karpenter would refuse one, at the place in the blueprint that
+            causes it.
     """
     made = [
         *(node_class(item) for item in expanded.classes),
         *(node_overlay(item) for item in sorted(expanded.overlays, key=lambda item: item.name)),
         *(node_pool(item) for item in sorted(expanded.pools, key=lambda item: item.name)),
     ]
-    found = [finding for manifest in made for finding in refusals(manifest, expanded.karpenter)]
+    found = [
+        finding
+        for manifest in made
+        for finding in check(manifest.ref.kind, manifest.body, expanded.karpenter)
+    ]
     if found:
         raise InputError(in_file_order(found))
     return tuple(made)
-
-
-def refusals(manifest: Manifest, target: str) -> Iterator[Finding]:
-    """Find what the API of the Karpenter version `target` would refuse in the structure of an object."""
-    model = _TYPES[manifest.ref.kind]
-    try:
-        typed = model.model_validate(manifest.data)
-    except ValidationError as problem:
-        yield from words.findings(problem, manifest.body, model)
-        return
-    if target != LATEST:
-        yield from too_new(typed, manifest.body, target)
 
 
 def node_pool(pool: ExpandedPool) -> Manifest:

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.shapes.base import matches
-from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.nodes import Node, items
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -44,7 +44,7 @@ _TAGS = {"<one>": "a text", "<text>": "a text", "<number>": "a number", "<list>"
 def findings(error: ValidationError, node: Node, model: type[BaseModel]) -> Iterator[Finding]:
     """Say each mistake that pydantic found in `node`, read as a `model`, in human words."""
     for details in error.errors(include_url=False):
-        yield _finding(details, node, model)
+        yield finding(details, node, model)
 
 
 def locate(node: Node, path: Sequence[str | int]) -> tuple[Node, Path, bool]:
@@ -92,7 +92,8 @@ def _child(node: Node, part: str | int) -> Node | None:
     return None
 
 
-def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Finding:
+def finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Finding:
+    """Say one mistake that pydantic found in `root`, read as a `model`, in human words."""
     here, path, whole = locate(root, details["loc"])
     at = here.at if whole else here.key or here.at
     kind, context = details["type"], details.get("ctx", {})
@@ -101,13 +102,17 @@ def _finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Findi
         return _unknown_key(here, path, keys_at(model, path[:-1]))
     if kind == "missing":
         missing = str(details["loc"][-1])
-        return Finding(Code.MISSING, f"`{missing}` is missing{_inside(name)}", here.key or here.at, path=name)
+        message = f"`{missing}` is missing{_inside(name)}"
+        return Finding(Code.MISSING, message, here.key or here.at, path=dotted((*path, missing)))
     if kind in _KINDS:
         return _wrong_kind(_KINDS[kind], here, path)
     if kind == "union_tag_invalid":
         return _wrong_kind(
             " or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), here, path
         )
+    if "item" in context:
+        here, path = items(here)[context["item"]], (*path, context["item"])
+        at, name = here.at, dotted(path)
     if kind == "wanted" and at is here.at and not isinstance(here.value, str):
         return _not_wanted(context, here, path)
     message, fix = _value_words(kind, context, details)

@@ -74,6 +74,15 @@ def text_at(node: Node | None, *path: str) -> str:
     return found.value if found is not None and isinstance(found.value, str) else ""
 
 
+def place(node: Node) -> Location:
+    """Give where to point: at a scalar itself, but at the key of a map, a list or a null.
+
+    What a map or list holds may begin a line below its key.
+    """
+    whole = isinstance(node.value, dict | list) or node.value is None
+    return node.key if whole and node.key is not None else node.at
+
+
 def leaf(value: Scalar, cause: Node, note: str = "") -> Node:
     """Make a scalar that is there because of `cause`, and keep its place and history."""
     return Node(value, cause.at, cause.key, None, cause.previous, note or cause.note)

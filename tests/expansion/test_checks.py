@@ -160,7 +160,7 @@ def test_what_the_cluster_does_not_know_yet(words: str, since: str, before: str,
 
     (found,) = said(tmp_path, pool, f', karpenter: "{before}"')
     assert (found.code, found.at.line) == (Code.TOO_NEW, 7)
-    assert f"new in Karpenter {since}, and the cluster runs {before}" in found.message
+    assert f"new in Karpenter {since}, and the target is {before}" in found.message
     assert said(tmp_path, pool, f', karpenter: "{since}"') == []
 
 

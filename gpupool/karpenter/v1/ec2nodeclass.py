@@ -1,6 +1,6 @@
 """The EC2NodeClass of Karpenter's v1 API: what AWS needs to know to launch a pool's nodes."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -166,5 +166,8 @@ class EC2NodeClass(Shape):
     metadata: ObjectMeta
     """Name, labels and annotations of the object itself."""
 
-    spec: EC2NodeClassSpec
+    spec: EC2NodeClassSpec | None = None
     """What the class asks for. The API lets it be left out, but then nothing can be launched."""
+
+    status: Any = None
+    """Written by Karpenter."""

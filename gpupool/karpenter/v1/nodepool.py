@@ -1,6 +1,6 @@
 """The NodePool of Karpenter's v1 API: which nodes may be made, how many, and when they go."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -263,3 +263,6 @@ class NodePool(Shape):
 
     spec: NodePoolSpec
     """What the pool asks for."""
+
+    status: Any = None
+    """Written by Karpenter."""

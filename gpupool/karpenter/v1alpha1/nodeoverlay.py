@@ -1,6 +1,6 @@
 """The NodeOverlay of Karpenter's v1alpha1 API: what Karpenter should believe of certain machines."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -67,3 +67,6 @@ class NodeOverlay(Shape):
 
     spec: NodeOverlaySpec
     """Which machines, and what of them."""
+
+    status: Any = None
+    """Written by Karpenter."""

@@ -1,11 +1,33 @@
 """The one question to this package: what would the API server and Karpenter hold against an object?"""
 
-from gpupool.findings import Finding
-from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.nodes import Node
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-CHECKED = ("NodePool", "EC2NodeClass", "NodeOverlay")
+from gpupool.findings import Finding, in_file_order
+from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, poison, runtime
+from gpupool.karpenter.validation.newer import newer
+from gpupool.karpenter.validation.rules import Rule, run
+from gpupool.karpenter.validation.structure import as_server_reads, nulls, structure
+from gpupool.karpenter.validation.types import TYPES
+from gpupool.karpenter.versions import LATEST
+from gpupool.yamlio.nodes import Node, text_at
+
+CHECKED = tuple(TYPES)
 """The kinds that can be checked."""
+
+CEL: Final[Mapping[str, tuple[Rule, ...]]] = {
+    "NodePool": cel_nodepool.RULES,
+    "EC2NodeClass": cel_ec2nodeclass.RULES,
+    "NodeOverlay": cel_nodeoverlay.RULES,
+}
+"""What the API server asks beyond the schema."""
+
+LATER: Final[Mapping[str, tuple[Rule, ...]]] = {
+    "NodePool": (*runtime.NODEPOOL, *poison.NODEPOOL),
+    "EC2NodeClass": poison.EC2NODECLASS,
+    "NodeOverlay": (*runtime.NODEOVERLAY, *poison.NODEOVERLAY),
+}
+"""What Karpenter stumbles over once the API server has taken an object."""
 
 
 def check(kind: str, body: Node, target: str = LATEST) -> list[Finding]:
@@ -14,5 +36,18 @@ def check(kind: str, body: Node, target: str = LATEST) -> list[Finding]:
     `body` is the whole object (`apiVersion`, `kind`, `metadata`, `spec`); each finding stands at the
     place of the Node that causes it, and its `path` is the field path that the API server would name.
     """
-    del kind, body, target
-    return []
+    seen = as_server_reads(body)
+    schema = structure(kind, seen, target)
+    found = [*schema.findings, *nulls(body)]
+    if target != LATEST:
+        found += run(newer(kind, target), seen, schema.broken)
+    found += run(CEL[kind], seen, schema.broken)
+    found += _elsewhere(run(LATER[kind], seen, schema.broken), found)
+    name = text_at(seen, "metadata", "name") or f"{text_at(seen, 'metadata', 'generateName')}*"
+    return [finding._replace(object=f"{kind}/{name}") for finding in in_file_order(found)]
+
+
+def _elsewhere(later: Iterable[Finding], found: Iterable[Finding]) -> list[Finding]:
+    """Leave out what Karpenter says of a place where the API server has said something already."""
+    told = {finding.at for finding in found}
+    return [finding for finding in later if finding.at not in told]

@@ -1,0 +1,48 @@
+"""Durations as Go reads them: what Karpenter's types do with a text that the CRD let through."""
+
+import re
+from typing import Final
+
+_HIGHEST: Final = 2**63
+"""Nanoseconds; a positive duration has to stay below, a negative one may reach it."""
+
+_UNITS: Final = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_PART = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?([^.0-9]+)", re.ASCII)
+
+
+def is_duration(text: str) -> bool:
+    """Say whether Go's `time.ParseDuration` reads a text: `90m`, `1h30m`, `-1.5s`; at most 292 years."""
+    unsigned = text[1:] if text[:1] in {"-", "+"} else text
+    if unsigned == "0":
+        return True
+    total = _nanoseconds(unsigned) if unsigned else None
+    return total is not None and (total < _HIGHEST or (text[0] == "-" and total == _HIGHEST))
+
+
+def _nanoseconds(text: str) -> int | None:
+    total, end = 0, 0
+    while end < len(text):
+        part = _PART.match(text, end)
+        if part is None or part[4] not in _UNITS or not (part[1] or part[3]):
+            return None
+        whole = int(part[1] or 0) * _UNITS[part[4]]
+        total += whole + _fraction(part[3] or "", _UNITS[part[4]])
+        if total > _HIGHEST:
+            return None
+        end = part.end()
+    return total
+
+
+def _fraction(digits: str, unit: int) -> int:
+    """Give the nanoseconds after the point, in floating point as Go counts them."""
+    kept = digits[:18]
+    return int(float(int(kept or 0)) * (unit / 10 ** len(kept)))

@@ -1,0 +1,44 @@
+"""Moments: what the API server takes for a date and time, and what Go can read as one."""
+
+import calendar
+import re
+from typing import Final
+
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})")
+_RFC3339 = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})([.,][0-9]+)?(Z|[+-]([0-9]{2}):([0-9]{2}))"
+)
+_LAST: Final = ("23", "59", "59")
+
+
+def is_date_time(text: str) -> bool:
+    """Say whether the API server's `format: date-time` takes a text.
+
+    It looks at what stands before the first `t` and between that and the second one, in any case.
+    """
+    day, *times = text.lower().split("t")
+    if not times or not _is_date(day):
+        return False
+    match = _TIME.fullmatch(times[0])
+    return match is not None and all(match[part] <= _LAST[part - 1] for part in (1, 2, 3))
+
+
+def is_rfc3339(text: str) -> bool:
+    """Say whether Go reads a text as an RFC 3339 time, as Karpenter's types do."""
+    match = _RFC3339.fullmatch(text)
+    if match is None or not _is_date(match[1]):
+        return False
+    offset_fits = match[7] is None or (match[7] <= "24" and match[8] <= "60")
+    return offset_fits and all(match[part + 1] <= _LAST[part - 1] for part in (1, 2, 3))
+
+
+def _is_date(text: str) -> bool:
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return False
+    year, month, day = (int(part) for part in match.groups())
+    if not 1 <= month <= 12:  # noqa: PLR2004 - months of a year
+        return False
+    # Years 0 to 9999 are years to Go; the calendar begins later, and repeats after 400 years.
+    return 1 <= day <= calendar.monthrange(2000 + year % 400, month)[1]

@@ -1,0 +1,71 @@
+"""The EC2NodeClass CRD's CEL rules over kubelet settings."""
+
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import Final, get_args
+
+from gpupool.codes import Code
+from gpupool.karpenter.scalars import EvictionSignal, ReservedResource
+from gpupool.karpenter.validation.rules import Complaint, Rule, present
+from gpupool.shapes.words import nearest
+from gpupool.yamlio.nodes import Node, mapping, place
+
+SIGNALS: Final = get_args(EvictionSignal)
+RESERVED: Final = get_args(ReservedResource)
+_SOFT, _GRACE = "evictionSoft", "evictionSoftGracePeriod"
+
+
+def thresholds_crossed(kubelet: Node) -> Iterator[Complaint]:
+    """Images are removed from the high mark down to the low one."""
+    high = present(kubelet, "imageGCHighThresholdPercent")
+    low = present(kubelet, "imageGCLowThresholdPercent")
+    if high is None or low is None or not isinstance(high.value, int) or not isinstance(low.value, int):
+        return
+    if high.value <= low.value:
+        message = f"`imageGCHighThresholdPercent` {high.value} is not above the low one, {low.value}"
+        yield Complaint(place(high), message, "raise the high one, or lower the low one")
+
+
+def unmatched(there: str, other: str, kubelet: Node) -> Iterator[Complaint]:
+    """Each signal of one map stands in the other."""
+    known = mapping(present(kubelet, other))
+    for signal, value in mapping(present(kubelet, there)).items():
+        if signal not in known:
+            message = f"`{signal}` stands in `{there}` and not in `{other}`"
+            yield Complaint(value.key or value.at, message, f"add it to `{other}`, or take it out here")
+
+
+def unknown_key(known: Collection[str], settings: Node) -> Iterator[Complaint]:
+    """Only known resources and signals are keys."""
+    for key, value in mapping(settings).items():
+        if key not in known:
+            near = nearest(key, tuple(known))
+            fix = f"did you mean `{near}`?" if near else f"known: {', '.join(known)}"
+            yield Complaint(value.key or value.at, f"the kubelet has no `{key}` here", fix)
+
+
+def negative(reserved: Node) -> Iterator[Complaint]:
+    """Nothing negative is kept back."""
+    for key, value in mapping(reserved).items():
+        if str(value.value).startswith("-"):
+            yield Complaint(place(value), f"`{key}` can't be negative", "write 0 or more")
+
+
+RULES: Final = (
+    Rule(Code.IMAGE_THRESHOLDS, "spec kubelet", thresholds_crossed),
+    Rule(Code.SOFT_EVICTION, "spec kubelet", partial(unmatched, _SOFT, _GRACE)),
+    Rule(Code.SOFT_EVICTION, "spec kubelet", partial(unmatched, _GRACE, _SOFT)),
+    *(
+        Rule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(unknown_key, SIGNALS))
+        for name in ("evictionHard", _SOFT, _GRACE)
+    ),
+    *(
+        Rule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(unknown_key, RESERVED))
+        for name in ("kubeReserved", "systemReserved")
+    ),
+    *(
+        Rule(Code.NEGATIVE_RESERVE, f"spec kubelet {name}", negative)
+        for name in ("kubeReserved", "systemReserved")
+    ),
+)
+"""Each rule of the CRD, at the path where it stands there."""

@@ -1,0 +1,161 @@
+"""The EC2NodeClass CRD's CEL rules over the terms that select images, subnets, groups, reservations."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+from gpupool.codes import Code
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present, word
+from gpupool.shapes.base import matches
+from gpupool.yamlio.nodes import Node, items, mapping, place
+
+ALIAS_FAMILIES: Final = {
+    "al2": "AL2",
+    "al2023": "AL2023",
+    "bottlerocket": "Bottlerocket",
+    "windows2019": "Windows2019",
+    "windows2022": "Windows2022",
+    "windows2025": "Windows2025",
+}
+"""`amiFamily` by the name that an alias has for it."""
+
+_AMI, _SUBNET, _GROUP = "amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms"
+_RESERVATION = "capacityReservationSelectorTerms"
+_SELECTING = {
+    _AMI: ("tags", "id", "name", "alias", "ssmParameter"),
+    _SUBNET: ("tags", "id"),
+    _GROUP: ("tags", "id", "name"),
+    _RESERVATION: ("tags", "id", "instanceMatchCriteria"),
+}
+"""The keys of which a term needs one."""
+
+
+def no_terms(terms: Node) -> Iterator[Complaint]:
+    """The list may not be empty."""
+    if not items(terms):
+        yield Complaint(place(terms), "an empty list of terms selects nothing", "add a term")
+
+
+def selects_nothing(keys: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
+    """Each term needs one of the keys that select."""
+    for term in items(terms):
+        if not has(term, *keys):
+            message = f"this term selects nothing: it has none of {', '.join(f'`{key}`' for key in keys)}"
+            yield Complaint(term.at, message, "add one of them, or take the term out")
+
+
+def mixes(key: str, others: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
+    """No term has `key` beside one of `others`."""
+    for term in items(terms):
+        yield from _mixed(key, others, term)
+
+
+def all_mix(key: str, others: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
+    """Not every term has `key` beside one of `others`; the CRD lets it pass where one term does not.
+
+    An empty list is refused by the same words of the CRD; `no_terms` says that.
+    """
+    if all(_mixed(key, others, term) for term in items(terms)):
+        for term in items(terms):
+            yield from _mixed(key, others, term)
+
+
+def alias_beside_terms(terms: Node) -> Iterator[Complaint]:
+    """A term with an alias stands alone."""
+    aliases = [alias for term in items(terms) if (alias := present(term, "alias"))]
+    if aliases and len(items(terms)) != 1:
+        message = "a term with an `alias` has to be the only one"
+        yield Complaint(place(aliases[0]), message, "keep the alias, or select all images by other words")
+
+
+def alias_form(alias: Node) -> Iterator[Complaint]:
+    """An alias is a family, `@` and a version."""
+    if not matches(r"^[a-zA-Z0-9]+@.+$", str(alias.value)):
+        message = f"`{alias.value}` is no alias of the form family@version"
+        yield Complaint(place(alias), message, "write for instance `al2023@v20260810`")
+
+
+def alias_family(alias: Node) -> Iterator[Complaint]:
+    """An alias is of a known family, in lower case."""
+    family = str(alias.value).partition("@")[0]
+    if family not in ALIAS_FAMILIES:
+        near = f"did you mean `{family.lower()}`?" if family.lower() in ALIAS_FAMILIES else ""
+        known = f"the families are {', '.join(ALIAS_FAMILIES)}"
+        yield Complaint(place(alias), f"there is no alias of the family `{family}`", near or known)
+
+
+def windows_version(alias: Node) -> Iterator[Complaint]:
+    """Windows images can't be pinned by an alias."""
+    family, *versions = str(alias.value).split("@")
+    if family.startswith("windows") and family in ALIAS_FAMILIES and versions[:1] != ["latest"]:
+        message = f"an alias of {family} has only the version `latest`"
+        yield Complaint(place(alias), message, f"write `{family}@latest`, or select a fixed image by `id`")
+
+
+def other_family(name: str, spec: Node) -> Iterator[Complaint]:
+    """`amiFamily` agrees with the alias, or is Custom."""
+    said, family = present(spec, "amiFamily"), ALIAS_FAMILIES[name]
+    if said is None or said.value in (family, "Custom"):
+        return
+    for term in items(present(spec, _AMI)):
+        if word(term, "alias").partition("@")[0] == name:
+            message = f"`amiFamily: {said.value}` does not fit an image of {family}"
+            fix = f"take `amiFamily` out: the alias says it; or write {family} or Custom"
+            yield Complaint(place(said), message, fix)
+
+
+def no_family(spec: Node) -> Iterator[Complaint]:
+    """Without an alias, `amiFamily` has to be said."""
+    terms = present(spec, _AMI)
+    if terms and not any(has(term, "alias") for term in items(terms)) and not has(spec, "amiFamily"):
+        message = "`amiFamily` is missing: nothing but an alias tells how the image boots"
+        yield Complaint(place(terms), message, "say AL2023, Bottlerocket, … or Custom")
+
+
+def empty_tag(tags: Node) -> Iterator[Complaint]:
+    """Neither key nor value of a selecting tag is empty."""
+    for key, value in mapping(tags).items():
+        if not key or value.value == "":
+            what = "value" if key else "key"
+            yield Complaint(
+                value.key or value.at, f"a tag with an empty {what} selects nothing", "use `*` for any value"
+            )
+
+
+def _mixed(key: str, others: tuple[str, ...], term: Node) -> list[Complaint]:
+    own, beside = present(term, key), [name for name in others if has(term, name)]
+    if own is None or not beside:
+        return []
+    message = f"a term with `{key}` can't have {', '.join(f'`{name}`' for name in beside)} as well"
+    return [Complaint(own.key or own.at, message, f"keep `{key}`, and make the rest a term of its own")]
+
+
+def _over(check: Callable[..., Iterator[Complaint]], *words: object) -> Callable[[Node], Iterator[Complaint]]:
+    return partial(check, *words)
+
+
+RULES: Final = (
+    *(Rule(Code.OTHER_FAMILY, "spec", _over(other_family, name)) for name in ALIAS_FAMILIES),
+    Rule(Code.NO_FAMILY, "spec", no_family),
+    *(Rule(Code.NO_TERMS, f"spec {terms}", no_terms) for terms in (_SUBNET, _GROUP, _RESERVATION)),
+    *(
+        Rule(Code.SELECTS_NOTHING, f"spec {terms}", _over(selects_nothing, keys))
+        for terms, keys in _SELECTING.items()
+    ),
+    Rule(Code.MIXED_TERM, f"spec {_AMI}", _over(mixes, "id", ("alias", "tags", "name", "owner"))),
+    Rule(Code.MIXED_TERM, f"spec {_AMI}", _over(mixes, "alias", ("id", "tags", "name", "owner"))),
+    Rule(Code.ALIAS_NOT_ALONE, f"spec {_AMI}", alias_beside_terms),
+    Rule(Code.MIXED_TERM, f"spec {_SUBNET}", _over(all_mix, "id", ("tags",))),
+    Rule(Code.MIXED_TERM, f"spec {_GROUP}", _over(all_mix, "id", ("tags", "name"))),
+    Rule(Code.MIXED_TERM, f"spec {_GROUP}", _over(all_mix, "name", ("tags", "id"))),
+    Rule(
+        Code.MIXED_TERM,
+        f"spec {_RESERVATION}",
+        _over(all_mix, "id", ("tags", "ownerID", "instanceMatchCriteria")),
+    ),
+    Rule(Code.ALIAS_FORM, f"spec {_AMI} {ITEMS} alias", alias_form),
+    Rule(Code.ALIAS_FAMILY, f"spec {_AMI} {ITEMS} alias", alias_family),
+    Rule(Code.WINDOWS_ALIAS, f"spec {_AMI} {ITEMS} alias", windows_version),
+    *(Rule(Code.EMPTY_TAG, f"spec {terms} {ITEMS} tags", empty_tag) for terms in _SELECTING),
+)
+"""Each rule of the CRD, at the path where it stands there."""

@@ -1,0 +1,181 @@
+"""Values that the API server and the controller's checks let through, and that break Karpenter.
+
+Some end its process, some keep it from reading any object of the kind, some make it select everything.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+from gpupool.codes import Code
+from gpupool.karpenter.durations import is_duration
+from gpupool.karpenter.instants import is_rfc3339
+from gpupool.karpenter.quantities import is_quantity
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present
+from gpupool.yamlio.nodes import Node, items, mapping, place
+
+_TEMPLATE = "spec template spec"
+_NO_POOL = "Karpenter then reads no NodePool at all"
+_NO_CLASS = "Karpenter then reads no EC2NodeClass at all"
+_MOST_NODES = 2**31 - 1
+_PARSED_SIGNALS = ("memory.available", "nodefs.available")
+
+
+def endless(stalls: str, duration: Node) -> Iterator[Complaint]:
+    """A duration fits into Go's 64 bits of nanoseconds."""
+    text = str(duration.value)
+    if text != "Never" and not is_duration(text):
+        message = f"`{text}` is longer than 292 years, the most that Karpenter can read; {stalls}"
+        yield Complaint(place(duration), message, "write a shorter time, or `Never` where that is allowed")
+
+
+def unreadable_amounts(stalls: str, amounts: Node) -> Iterator[Complaint]:
+    """Each amount is one that Go can read."""
+    for amount in mapping(amounts).values():
+        if isinstance(amount.value, str) and not is_quantity(amount.value):
+            message = (
+                f"`{amount.value}` is no quantity to Karpenter: the exponent is no whole number; {stalls}"
+            )
+            yield Complaint(place(amount), message, "write the number out, or with a suffix such as Gi")
+
+
+def unreadable_time(taint: Node) -> Iterator[Complaint]:
+    """A taint's time is one that Go can read."""
+    for moment in has(taint, "timeAdded"):
+        if not is_rfc3339(str(moment.value)):
+            message = f"`{moment.value}` is no time that Karpenter can read; {_NO_POOL}"
+            yield Complaint(place(moment), message, "take it out: it is of no use in a template")
+
+
+def slashed_value(taint: Node) -> Iterator[Complaint]:
+    """A taint's value is one that a node can have."""
+    for value in has(taint, "value"):
+        if "/" in str(value.value):
+            message = f"the taint value `{value.value}` has a `/`: the API server refuses nodes with it"
+            yield Complaint(place(value), message, "use letters, digits, - _ .")
+
+
+def too_many_nodes(nodes: Node) -> Iterator[Complaint]:
+    """A budget's number fits into 32 bits."""
+    text = str(nodes.value)
+    if text.isdecimal() and int(text) > _MOST_NODES:
+        message = f"`{text}` is more than Karpenter counts, so the budget allows no disruption at all"
+        yield Complaint(place(nodes), message, 'write "100%" for no brake')
+
+
+def alias_crash(alias: Node) -> Iterator[Complaint]:
+    """An alias has one `@`."""
+    text = str(alias.value)
+    if text.count("@") > 1:
+        message = f"the alias `{text}` has more than one `@`: Karpenter's process ends on it, again and again"
+        yield Complaint(place(alias), message, "write family@version, as in `al2023@v20260810`")
+
+
+def no_spec(whole: Node) -> Iterator[Complaint]:
+    """A class has a spec."""
+    if present(whole, "spec") is None:
+        at = place(mapping(whole).get("kind") or whole)
+        message = "an EC2NodeClass without `spec` is accepted, and nothing can be launched with it"
+        yield Complaint(at, message, "say role, subnets, security groups and images")
+
+
+def selects_everything(terms: Node) -> Iterator[Complaint]:
+    """Each term has something that selects, and not only an empty map of tags."""
+    for term in items(terms):
+        said = [value for value in mapping(term).values() if value.value is not None]
+        if said and not any(value.value for value in said):
+            message = "this term has nothing to select by, so it selects everything in the region"
+            yield Complaint(place(said[0]), message, "name a tag, an id or a name")
+
+
+def unreadable_grace(periods: Node) -> Iterator[Complaint]:
+    """Each grace period is a duration to Go."""
+    for period in mapping(periods).values():
+        if not is_duration(str(period.value)):
+            message = f"`{period.value}` is no duration; {_NO_CLASS}"
+            yield Complaint(place(period), message, "write for instance 90s or 1m30s")
+
+
+def reserve_crash(reserved: Node) -> Iterator[Complaint]:
+    """Each reserve is a quantity to Go."""
+    for key, value in mapping(reserved).items():
+        if not is_quantity(str(value.value)):
+            message = f"`{key}: {value.value}` is no quantity to Karpenter, which crashes on it"
+            yield Complaint(place(value), message, "write the number out, or with a suffix such as Gi")
+
+
+def eviction_crash(thresholds: Node) -> Iterator[Complaint]:
+    """The thresholds that Karpenter reckons with are percentages or quantities to Go."""
+    for signal in _PARSED_SIGNALS:
+        for value in has(thresholds, signal):
+            text = str(value.value)
+            if not text.endswith("%") and not is_quantity(text):
+                message = f"`{signal}: {text or '(empty)'}` is no quantity to Karpenter, which crashes on it"
+                yield Complaint(place(value), message, "write for instance 5% or 500Mi")
+
+
+def disk_crash(mappings: Node) -> Iterator[Complaint]:
+    """Each volume has what Karpenter reads without looking whether it is there."""
+    for item in items(mappings):
+        for key in ("ebs", "deviceName"):
+            if present(item, key) is None:
+                message = (
+                    f"a volume without `{key}` is accepted, and Karpenter crashes on it or EC2 refuses it"
+                )
+                yield Complaint(item.at, message, f"add `{key}`")
+
+
+def _stalling(
+    check: Callable[[str, Node], Iterator[Complaint]], stalls: str
+) -> Callable[[Node], Iterator[Complaint]]:
+    return partial(check, stalls)
+
+
+NODEPOOL: Final = (
+    *(
+        Rule(Code.ENDLESS_DURATION, at, _stalling(endless, _NO_POOL))
+        for at in (
+            f"{_TEMPLATE} expireAfter",
+            f"{_TEMPLATE} terminationGracePeriod",
+            "spec disruption consolidateAfter",
+            f"spec disruption budgets {ITEMS} duration",
+        )
+    ),
+    Rule(Code.UNREADABLE_QUANTITY, "spec limits", _stalling(unreadable_amounts, _NO_POOL)),
+    *(
+        Rule(Code.UNREADABLE_TIME, f"{_TEMPLATE} {name} {ITEMS}", unreadable_time)
+        for name in ("taints", "startupTaints")
+    ),
+    *(
+        Rule(Code.TAINT_WITH_SLASH, f"{_TEMPLATE} {name} {ITEMS}", slashed_value)
+        for name in ("taints", "startupTaints")
+    ),
+    Rule(Code.BUDGET_OVERFLOW, f"spec disruption budgets {ITEMS} nodes", too_many_nodes),
+)
+NODEOVERLAY: Final = (
+    Rule(
+        Code.UNREADABLE_QUANTITY,
+        "spec capacity",
+        _stalling(unreadable_amounts, "Karpenter then reads no NodeOverlay at all"),
+    ),
+)
+EC2NODECLASS: Final = (
+    Rule(Code.NO_SPEC, "", no_spec),
+    Rule(Code.ALIAS_CRASH, f"spec amiSelectorTerms {ITEMS} alias", alias_crash),
+    *(
+        Rule(Code.SELECTS_EVERYTHING, f"spec {terms}", selects_everything)
+        for terms in (
+            "amiSelectorTerms",
+            "subnetSelectorTerms",
+            "securityGroupSelectorTerms",
+            "capacityReservationSelectorTerms",
+        )
+    ),
+    Rule(Code.UNREADABLE_GRACE, "spec kubelet evictionSoftGracePeriod", unreadable_grace),
+    *(
+        Rule(Code.RESERVE_CRASH, f"spec kubelet {name}", reserve_crash)
+        for name in ("kubeReserved", "systemReserved")
+    ),
+    Rule(Code.RESERVE_CRASH, "spec kubelet evictionHard", eviction_crash),
+    Rule(Code.DISK_CRASH, "spec blockDeviceMappings", disk_crash),
+)

@@ -1,0 +1,175 @@
+"""What Karpenter's controller refuses although the API server took it: the object never gets Ready."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gpupool.codes import Code
+from gpupool.karpenter import labels
+from gpupool.karpenter.scalars import LABEL_VALUE_PATTERN
+from gpupool.karpenter.validation.rules import Complaint, Rule, has, present, word
+from gpupool.shapes.base import matches
+from gpupool.yamlio.nodes import Node, items, mapping, place
+
+_REQUIREMENTS = "spec template spec requirements"
+_TEMPLATE = "spec template spec"
+_LONGEST_VALUE = 63
+_COUNTED_RESOURCES = frozenset(
+    {
+        "vpc.amazonaws.com/pod-eni",
+        "vpc.amazonaws.com/efa",
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "habana.ai/gaudi",
+    }
+)
+"""Resources that Karpenter's AWS provider counts itself, beside those that the CRD names."""
+
+
+def label_names(said: Node) -> Iterator[Complaint]:
+    """Each label key is a qualified name."""
+    for key, value in mapping(said).items():
+        if problem := labels.syntax_problem(key):
+            at = value.key or value.at
+            yield Complaint(
+                at,
+                f"Karpenter refuses the label `{key}`: it {problem}",
+                "use a name that a node label can have",
+            )
+
+
+def restricted_labels(said: Node) -> Iterator[Complaint]:
+    """No label is one that Karpenter keeps for itself."""
+    for key, value in mapping(said).items():
+        if is_restricted(key):
+            at = value.key or value.at
+            yield Complaint(at, f"Karpenter refuses the label `{key}`: it {_why(key)}", "take it out")
+
+
+def requirement_names(requirements: Node) -> Iterator[Complaint]:
+    """Each requirement's key is a qualified name."""
+    for key in _keys(requirements):
+        if problem := labels.syntax_problem(_normalized(key)):
+            yield Complaint(
+                place(key),
+                f"Karpenter refuses the key `{key.value}`: it {problem}",
+                "use a name that a node label can have",
+            )
+
+
+def restricted_requirements(requirements: Node) -> Iterator[Complaint]:
+    """No requirement is on a label that Karpenter keeps for itself."""
+    for key in _keys(requirements):
+        if is_restricted(_normalized(key)):
+            yield Complaint(
+                place(key),
+                f"Karpenter refuses the key `{key.value}`: it {_why(str(key.value))}",
+                "take it out",
+            )
+
+
+def requirement_values(requirements: Node) -> Iterator[Complaint]:
+    """Each value is one that a label can have."""
+    for item in items(requirements):
+        for value in items(present(item, "values")):
+            if not is_label_value(str(value.value)):
+                message = f"Karpenter refuses the value `{value.value}`: no node label can have it"
+                fix = "letters, digits, - _ . with a letter or digit at both ends, at most 63 characters"
+                yield Complaint(place(value), message, fix)
+
+
+def known_values(requirements: Node) -> Iterator[Complaint]:
+    """`In` on a label with a closed set of values names enough of them."""
+    for item in items(requirements):
+        label = labels.WELL_KNOWN.get(_normalized(present(item, "key")))
+        if label is None or not label.enforced or word(item, "operator") != "In":
+            continue
+        said = [str(value.value) for value in items(present(item, "values"))]
+        known = sum(value in label.values for value in said)
+        least = present(item, "minValues")
+        if known == 0 or (least is not None and isinstance(least.value, int) and known < least.value):
+            message = (
+                f"Karpenter knows {known or 'none'} of the values of `{label.key}`: {', '.join(said[:5])}"
+            )
+            yield Complaint(place(has(item, "values", "key")[0]), message, f"use {', '.join(label.values)}")
+
+
+def taints_named(taints: Node) -> Iterator[Complaint]:
+    """Each taint's key and value is a qualified name."""
+    for item in items(taints):
+        for said in has(item, "key", "value"):
+            if said.value and (problem := labels.syntax_problem(str(said.value))):
+                yield Complaint(
+                    place(said), f"Karpenter refuses the taint's `{said.value}`: it {problem}", "shorten it"
+                )
+
+
+def taint_twice(template: Node) -> Iterator[Complaint]:
+    """No two taints, those at startup included, have one key and effect."""
+    seen = set()
+    for name in ("taints", "startupTaints"):
+        for item in items(present(template, name)):
+            pair = word(item, "key"), word(item, "effect")
+            if pair in seen:
+                message = f"Karpenter refuses the taint `{pair[0]}` with `{pair[1]}`: it stands there already"
+                yield Complaint(item.at, message, "keep it in one place, `taints` or `startupTaints`")
+            seen.add(pair)
+
+
+def counted_resources(capacity: Node) -> Iterator[Complaint]:
+    """An overlay sets no resource that Karpenter counts itself."""
+    for key, amount in mapping(capacity).items():
+        if key in _COUNTED_RESOURCES:
+            message = f"Karpenter refuses an overlay that sets `{key}`: it counts that itself"
+            yield Complaint(amount.key or amount.at, message, "set other extended resources only")
+
+
+def is_label_value(text: str) -> bool:
+    """Say whether a node label can have a value."""
+    return len(text) <= _LONGEST_VALUE and matches(LABEL_VALUE_PATTERN, text)
+
+
+def is_restricted(key: str) -> bool:
+    """Say whether Karpenter keeps a label key for itself."""
+    if key in labels.WELL_KNOWN or key == labels.NODEPOOL:
+        return False
+    domain, slash, _ = key.partition("/")
+    own = (domain == one or domain.endswith(f".{one}") for one in labels.RESTRICTED_DOMAINS)
+    return key == labels.HOSTNAME or (bool(slash) and any(own))
+
+
+def _keys(requirements: Node) -> list[Node]:
+    return [key for item in items(requirements) if (key := present(item, "key"))]
+
+
+def _normalized(key: Node | None) -> str:
+    text = str(key.value) if key is not None else ""
+    return labels.ALIASES.get(text, text)
+
+
+def _why(key: str) -> str:
+    return labels.key_problem(key) or "is its own"
+
+
+def _requirement_rules(at: str) -> tuple[Rule, ...]:
+    return (
+        Rule(Code.NOT_A_QUALIFIED_NAME, at, requirement_names),
+        Rule(Code.RESTRICTED_LABEL, at, restricted_requirements),
+        Rule(Code.NOT_A_LABEL_VALUE, at, requirement_values),
+        Rule(Code.NO_KNOWN_VALUE, at, known_values),
+    )
+
+
+NODEPOOL: Final = (
+    Rule(Code.NOT_A_QUALIFIED_NAME, "spec template metadata labels", label_names),
+    Rule(Code.RESTRICTED_LABEL, "spec template metadata labels", restricted_labels),
+    *_requirement_rules(_REQUIREMENTS),
+    *(
+        Rule(Code.NOT_A_QUALIFIED_NAME, f"{_TEMPLATE} {name}", taints_named)
+        for name in ("taints", "startupTaints")
+    ),
+    Rule(Code.TAINT_TWICE, _TEMPLATE, taint_twice),
+)
+NODEOVERLAY: Final = (
+    *_requirement_rules("spec requirements"),
+    Rule(Code.OVERLAY_RESOURCE, "spec capacity", counted_resources),
+)

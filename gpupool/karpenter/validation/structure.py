@@ -1,0 +1,190 @@
+"""What the API server holds against the structure of an object, by the schema of its CRD.
+
+Karpenter's types in `gpupool.karpenter` are that schema; here they are asked the way the server asks:
+nulls in open maps are dropped, whole numbers may be written with a point, fields of a status count by
+name alone.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from gpupool.codes import Code
+from gpupool.findings import Finding, Severity
+from gpupool.karpenter.validation.rules import has
+from gpupool.karpenter.validation.status import STATUS, unknown
+from gpupool.karpenter.validation.types import TYPES
+from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
+from gpupool.shapes import words
+from gpupool.shapes.words import Path, dotted
+from gpupool.yamlio.nodes import Node, Scalar, find, items, mapping, place, plain, text_at
+
+OPEN_MAPS: Final = frozenset(
+    {
+        "labels", "annotations", "limits", "tags", "capacity", "systemReserved", "kubeReserved",
+        "evictionHard", "evictionSoft", "evictionSoftGracePeriod",
+    }
+)  # fmt: skip
+"""The maps with keys of the user's: there the server drops a null before it looks."""
+
+_CODES = {
+    Code.UNKNOWN_KEY: Code.UNKNOWN_FIELD,
+    Code.MISSING: Code.MISSING_FIELD,
+    Code.WRONG_TYPE: Code.FIELD_TYPE,
+    Code.WRONG_VALUE: Code.FIELD_VALUE,
+}
+_STOPPING = frozenset({"literal_error", "string_too_long", "too_long", "date_time", "too_large"})
+"""Errors after which the server asks no CEL rule; so do those of type and for what is missing."""
+
+_METADATA_AS_A_WHOLE = ("metadata.labels", "metadata.annotations", "metadata.finalizers")
+_KEY = "[key]"
+"""Pydantic's word for an error in a key; the CRD says which keys there are in CEL."""
+
+_EXACT = 2**53 - 1
+"""The greatest whole number that the server takes for one when it is written with a point."""
+
+_READ_AS_THEY_ARE = frozenset({str, bool, type(None)})
+_BITS_OF_FLOAT = 1023
+_INT64 = range(-(2**63), 2**63)
+_FILLED_IN = frozenset(
+    {
+        "disruption", "budgets", "consolidationPolicy", "nodes", "expireAfter", "metadataOptions",
+        "httpEndpoint", "httpProtocolIPv6", "httpPutResponseHopLimit", "httpTokens",
+    }
+)  # fmt: skip
+"""Fields with a default: there server-side apply takes a null as well."""
+
+
+class Structure(NamedTuple):
+    """What the schema says of one object."""
+
+    findings: tuple[Finding, ...]
+    broken: frozenset[Path]
+    """Where the schema is not kept in a way that leaves nothing to ask the other rules about."""
+
+
+def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
+    """Hold an object against its type; `body` is as `as_server_reads` gives it."""
+    model = TYPES[kind]
+    found, broken = [*_unknown_in_status(kind, body), *_unnamed(body)], set()
+    if knows(target, REASONS_DIFFER_SINCE):
+        found += _said_twice(body)
+    try:
+        model.model_validate(plain(body))
+    except ValidationError as problem:
+        for details in problem.errors(include_url=False):
+            if _is_said_elsewhere(details):
+                continue
+            finding = words.finding(details, body, model)
+            code = _CODES.get(Code(finding.code), finding.code)
+            found.append(finding._replace(code=code, path=_server_path(finding.path)))
+            if _stops(details, finding):
+                broken.add(details["loc"])
+    return Structure(tuple(found), frozenset(broken))
+
+
+def as_server_reads(body: Node) -> Node:
+    """Give an object as the server has it before it checks anything."""
+    said = dict(mapping(body))
+    metadata = said.get("metadata")
+    if metadata is None or metadata.value is None:
+        said["metadata"] = Node({}, place(metadata or body))
+    elif text_at(metadata, "generateName") and not text_at(metadata, "name"):
+        named = {key: item for key, item in mapping(metadata).items() if key != "name"}
+        said["metadata"] = _with(metadata, named)
+    return _read(_with(body, said))
+
+
+def nulls(body: Node, path: Path = ()) -> Iterator[Finding]:
+    """Find each null that a plain create drops and server-side apply refuses."""
+    for key, item in mapping(body).items():
+        here = (*path, key)
+        if item.value is None and key not in _FILLED_IN and here[0] == "spec":
+            message = f"`{dotted(here)}` is null: server-side apply refuses that"
+            yield Finding(
+                Code.NULL_FIELD, message, place(item), "take the key out", Severity.WARNING, dotted(here)
+            )
+        yield from nulls(item, here)
+    for index, item in enumerate(items(body)):
+        yield from nulls(item, (*path, index))
+
+
+def _read(node: Node, key: str = "") -> Node:
+    value = node.value
+    if isinstance(value, dict):
+        kept = (
+            value
+            if key not in OPEN_MAPS
+            else {k: item for k, item in value.items() if item.value is not None}
+        )
+        return _with(node, {name: _read(item, name) for name, item in kept.items()})
+    if isinstance(value, list):
+        return _with(node, [_read(item) for item in value])
+    return node if type(value) in _READ_AS_THEY_ARE else _number(node)
+
+
+def _number(node: Node) -> Node:
+    """Give a number as Go's JSON has it: whole in 64 bits, or else with a point."""
+    value = node.value
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+        return _with(node, int(value))
+    if isinstance(value, int) and value not in _INT64:
+        return _with(node, float(value) if value.bit_length() <= _BITS_OF_FLOAT else math.inf)
+    return node
+
+
+def _with(node: Node, value: Scalar | list[Node] | dict[str, Node]) -> Node:
+    return Node(value, node.at, node.key, node.text, node.previous, node.note)
+
+
+def _unknown_in_status(kind: str, body: Node) -> Iterator[Finding]:
+    status = find(body, "status")
+    for path, node in unknown(status, STATUS[kind], ("status",)) if status is not None else ():
+        message = f"unknown key `{path[-1]}` in `{dotted(path[:-1])}`"
+        fix = "take `status` out: Karpenter writes it"
+        yield Finding(Code.UNKNOWN_FIELD, message, node.key or node.at, fix, path=dotted(path))
+
+
+def _unnamed(body: Node) -> Iterator[Finding]:
+    metadata = mapping(body)["metadata"]
+    is_map = isinstance(metadata.value, dict)
+    if is_map and not has(metadata, "name", "generateName"):
+        yield Finding(
+            Code.MISSING_FIELD,
+            "`name` is missing in `metadata`",
+            place(metadata),
+            "name it",
+            path="metadata.name",
+        )
+
+
+def _is_said_elsewhere(details: ErrorDetails) -> bool:
+    """Say whether this is no matter of the schema: a key that the CRD forbids in CEL, an item of a set."""
+    is_key_of_spec = details["loc"][0] == "spec" and details["loc"][-1] == _KEY
+    return is_key_of_spec or "item" in details.get("ctx", {})
+
+
+def _server_path(path: str) -> str:
+    """Give the path as the server has it: it names no single label, annotation or finalizer."""
+    for whole in _METADATA_AS_A_WHOLE:
+        if path.startswith(whole):
+            return whole
+    return path
+
+
+def _said_twice(body: Node) -> Iterator[Finding]:
+    """Find a budget's reasons that stand there already; the list is a set."""
+    for index, budget in enumerate(items(find(body, "spec", "disruption", "budgets"))):
+        said = [reason.value for reason in items(find(budget, "reasons"))]
+        for item, reason in enumerate(items(find(budget, "reasons"))):
+            if said[:item].count(reason.value) == 1:
+                path = f"spec.disruption.budgets[{index}].reasons[{item}]"
+                message = f"`{reason.value}` stands twice among the reasons"
+                yield Finding(Code.FIELD_VALUE, message, place(reason), "take it out", path=path)
+
+
+def _stops(details: ErrorDetails, finding: Finding) -> bool:
+    return details["type"] in _STOPPING or finding.code in (Code.MISSING, Code.WRONG_TYPE)
