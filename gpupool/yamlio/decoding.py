@@ -27,6 +27,7 @@ _OTHER_ENCODINGS = {
 _LINES_AND_TABS = "\t\n\r"
 _LINE_BREAK = re.compile("\r\n|\r|\n")
 _BAD_CHARACTER = "[^\t\n\r -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_BAD_TO_KUBECTL = "[^\t\n\r -~\x85\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _BREAKS_TO_SOME = frozenset("\u0085\u2028\u2029")
 
 
@@ -45,27 +46,50 @@ def decode(data: bytes, file: str) -> str:
     Raises:
         UnreadableError: for too many bytes, another encoding than UTF-8, or characters that YAML forbids.
     """
-    if len(data) > MAX_BYTES:
-        raise UnreadableError(_too_large(len(data), file))
-    text = _as_utf8(data, file)
+    text = as_text(data, file, Code.UNREADABLE)
     if text.count("\n%TAG") > MAX_TAG_DIRECTIVES:
         message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
         finding = Finding(Code.NOT_YAML, message, Location(file, 1, 1), "write no %TAG directives")
         raise UnreadableError(finding)
-    bad = list(islice(_bad_characters(text), _MAX_BAD_CHARACTERS))
+    bad = _found(_BAD_CHARACTER, text, file)
     if bad:
-        raise UnreadableError(*(_bad_character(match[0], place(text, match.start(), file)) for match in bad))
+        raise UnreadableError(*(_bad_character(character, at) for character, at in bad))
     return text
 
 
-def _bad_characters(text: str) -> Iterator[re.Match[str]]:
+def as_text(data: bytes, file: str, code: Code) -> str:
+    """Give the text without its byte order mark, whatever its characters.
+
+    Raises:
+        UnreadableError: with that code, for too many bytes or another encoding than UTF-8.
+    """
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(_too_large(len(data), file)._replace(code=code))
+    try:
+        return _as_utf8(data, file)
+    except UnreadableError as problem:
+        raise UnreadableError(*(finding._replace(code=code) for finding in problem.findings)) from None
+
+
+def bad_to_kubectl(text: str, file: str, code: Code) -> tuple[Finding, ...]:
+    """Say which characters kubectl can't read in YAML."""
+    bad = _found(_BAD_TO_KUBECTL, text, file)
+    return tuple(_bad_character(character, at)._replace(code=code) for character, at in bad)
+
+
+def _found(pattern: str, text: str, file: str) -> list[tuple[str, Location]]:
+    matches = islice(_bad_characters(pattern, text), _MAX_BAD_CHARACTERS)
+    return [(match[0], place(text, match.start(), file)) for match in matches]
+
+
+def _bad_characters(pattern: str, text: str) -> Iterator[re.Match[str]]:
     """Find characters that YAML forbids.
 
     Nearly no file has one, so the pattern of all Unicode, slow to compile, is for those that do.
     """
     if all(_may_stand(character) for character in set(text)):
         return iter(())
-    return re.finditer(_BAD_CHARACTER, text)
+    return re.finditer(pattern, text)
 
 
 def _may_stand(character: str) -> bool:

@@ -34,6 +34,12 @@ class Open:
     key_at: Location | None = None
     """Where that key stands; None while a key comes next."""
 
+    merge_at: Location | None = None
+    """Where a merge key stands whose value comes next."""
+
+    merges: bool = False
+    """It is what a merge key of the map around it brings in."""
+
     def wants_key(self) -> bool:
         """Say whether the next node is a key."""
         return self.items is None and self.key_at is None

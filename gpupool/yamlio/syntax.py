@@ -84,9 +84,11 @@ class _Spot(NamedTuple):
 class Explainer:
     """Explains the syntax errors of one file."""
 
-    def __init__(self, text: str, file: str) -> None:
-        """Keep the text that libyaml read, and its name."""
+    def __init__(self, text: str, file: str, code: str = Code.NOT_YAML, first_line: int = 1) -> None:
+        """Keep the text that libyaml read, its name, and on which line of the file it begins."""
         self._file = file
+        self._code = code
+        self._first_line = first_line
         self._lines = re.split("\r\n|\r|\n", text)
 
     def explain(self, error: MarkedYAMLError) -> Finding:
@@ -140,9 +142,8 @@ class Explainer:
             return problem, _Words(f"{self._found(problem)} where `,` or `{closer}` should stand", fix)
         if not self._rest(problem).strip() and problem.line >= len(self._lines) - 1:
             return start, _Words(f"the bracket `{opener}` is never closed", fix)
-        message = (
-            f"the bracket `{opener}` is still open on line {problem.line + 1}, at {self._found(problem)}"
-        )
+        line = problem.line + self._first_line
+        message = f"the bracket `{opener}` is still open on line {line}, at {self._found(problem)}"
         return start, _Words(message, fix)
 
     def _stray_colon(self, problem: _Spot) -> _Words:
@@ -160,7 +161,8 @@ class Explainer:
         if self._line(problem)[: problem.column].strip():
             return _Words(f"{found} after the end of the value", "put the whole value in quotes")
         entry, whole = ("key", "map") if is_map else ("`- ` item", "list")
-        message = f"{found} is not the next {entry} of the {whole} that begins on line {start.line + 1}"
+        first = start.line + self._first_line
+        message = f"{found} is not the next {entry} of the {whole} that begins on line {first}"
         if problem.column != start.column:
             message += f": that has column {start.column + 1}, this line column {problem.column + 1}"
         return _Words(message, _INDENTATION)
@@ -169,8 +171,8 @@ class Explainer:
         return any(line.rstrip() == "..." for line in self._lines[: problem.line])
 
     def _finding(self, spot: _Spot, words: _Words) -> Finding:
-        at = Location(self._file, spot.line + 1, spot.column + 1)
-        return Finding(Code.NOT_YAML, words.message, at, words.fix)
+        at = Location(self._file, spot.line + self._first_line, spot.column + 1)
+        return Finding(self._code, words.message, at, words.fix)
 
     def _tab(self, spot: _Spot) -> _Spot | None:
         line = self._line(spot)

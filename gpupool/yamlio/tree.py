@@ -1,4 +1,4 @@
-"""libyaml's events to Nodes, with a finding for what YAML allows and a blueprint does not."""
+"""libyaml's events to Nodes, with a finding for what YAML allows and the dialect does not."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from yaml import (
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
+from gpupool.yamlio.dialect import BLUEPRINT, Dialect
 from gpupool.yamlio.frames import Anchored, Open
+from gpupool.yamlio.merging import MERGE_TAG, is_mergeable, sources
 from gpupool.yamlio.nodes import Node
-from gpupool.yamlio.scalars import Reading, read_plain, shown
-from gpupool.yamlio.tags import collection_problem, read_tagged
+from gpupool.yamlio.scalars import Reading, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,14 +28,10 @@ if TYPE_CHECKING:
     from yaml import Event, Mark
     from yaml._yaml import Mark as CMark
 
-    from gpupool.yamlio.nodes import Scalar
+    from gpupool.yamlio.dialect import KeyValue
 
-_Key: TypeAlias = "tuple[Scalar | list[Node] | dict[str, Node], str | None]"
+_Key: TypeAlias = "tuple[KeyValue, str | None]"
 """The value of a key and, where it is no text, how it is spelled."""
-
-MAX_DEPTH = 64
-MAX_NODES = 200_000
-"""Values in a file, keys not counted, with every alias written out."""
 
 MAX_FINDINGS = 1_000
 MAX_DOCUMENTS = 100
@@ -53,15 +50,19 @@ class StopError(Exception):
 class TreeBuilder:
     """Builds the Nodes of one file, event by event; `root` and `findings` are the result."""
 
-    def __init__(self, file: str) -> None:
-        """Begin with an empty file of that name."""
+    def __init__(self, file: str, dialect: Dialect = BLUEPRINT, first_line: int = 1) -> None:
+        """Begin with an empty file of that name; what is read begins on `first_line` of it."""
         self.root: Node | None = None
         self.findings: list[Finding] = []
+        self.count = 0
+        """Values so far, keys not counted, with every alias written out."""
+
         self._file = file
+        self._dialect = dialect
+        self._first_line = first_line
         self._stack: list[Open] = []
         self._anchors: dict[str, Anchored | Open] = {}
         self._known: dict[str, Reading] = {}
-        self._count = 0
         self._documents = 0
         self._document_at = Location(file, 1, 1)
 
@@ -103,12 +104,15 @@ class TreeBuilder:
         if parent is None:
             self._root_scalar(event, Node(value, at, None, spelled))
         elif parent.wants_key():
-            if event.value == "<<" and event.implicit[0]:
+            if event.value == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
                 self._merge_key(parent, at)
             else:
                 self._key(parent, (value, spelled), at, is_refused=bool(reading.code))
         else:
-            self._attach(parent, Node(value, at, parent.key_at, spelled))
+            node = Node(value, at, parent.key_at, spelled)
+            if parent.merge_at is not None:
+                self._merge(parent, node)
+            self._attach(parent, node)
 
     def _root_scalar(self, event: ScalarEvent, node: Node) -> None:
         """Take a document that is one scalar, unless there is really nothing in it."""
@@ -118,9 +122,9 @@ class TreeBuilder:
     def _read(self, event: ScalarEvent, at: Location) -> Reading:
         text = event.value
         if event.tag is not None:
-            reading = read_tagged(event.tag, text)
+            reading = self._dialect.tagged(event.tag, text)
         elif event.implicit[0]:
-            reading = self._known.get(text) or self._known.setdefault(text, read_plain(text))
+            reading = self._known.get(text) or self._known.setdefault(text, self._dialect.plain(text))
         else:
             return Reading(text)
         if reading.code:
@@ -131,21 +135,23 @@ class TreeBuilder:
 
     def _start(self, event: MappingStartEvent | SequenceStartEvent) -> None:
         at = self._place(event.start_mark)
-        if len(self._stack) >= MAX_DEPTH:
-            self._stop(f"more than {MAX_DEPTH} maps and lists inside each other", at, "make the file flatter")
+        deepest = self._dialect.limits.depth
+        if len(self._stack) >= deepest:
+            self._stop(f"more than {deepest} maps and lists inside each other", at, "make the file flatter")
         is_map = type(event) is MappingStartEvent
-        if event.tag is not None and (problem := collection_problem(event.tag, is_map=is_map)):
-            self._say(Code.NOT_YAML, problem, at, "remove the tag")
+        if event.tag is not None and (problem := self._dialect.collection_problem(event.tag, is_map)):
+            self._say(self._dialect.syntax, problem, at, "remove the tag")
         parent = self._stack[-1] if self._stack else None
         entries: dict[str, Node] = {}
         items: list[Node] | None = None if is_map else []
         node = Node(entries if items is None else items, at, _key_at(parent))
         is_key = parent is not None and parent.wants_key()
-        opened = Open(node, items, entries, self._count, bool(event.flow_style), is_key, event.anchor)
+        opened = Open(node, items, entries, self.count, bool(event.flow_style), is_key, event.anchor)
         if parent is not None and is_key:
             self._collection_as_key(parent, opened)
         else:
             self._attach(parent, node)
+            opened.merges = parent is not None and parent.merge_at is not None
         if event.anchor:
             self._anchors[event.anchor] = opened
         self._stack.append(opened)
@@ -153,7 +159,7 @@ class TreeBuilder:
     def _end(self, _event: Event) -> None:
         closed = self._stack.pop()
         if closed.anchor and self._anchors[closed.anchor] is closed:
-            size = self._count - closed.counted
+            size = self.count - closed.counted
             self._anchors[closed.anchor] = Anchored(closed.node, size, closed.height)
         if not self._stack:
             return
@@ -161,6 +167,8 @@ class TreeBuilder:
         parent.height = max(parent.height, closed.height + 1)
         if closed.is_key:
             parent.key, parent.key_at = None, closed.node.at
+        if closed.merges:
+            self._merge(parent, closed.node)
 
     def _alias(self, event: AliasEvent) -> None:
         at = self._place(event.start_mark)
@@ -170,8 +178,9 @@ class TreeBuilder:
             self._stop(f"{alias} has no anchor above it", at, "put it in quotes if the text is meant")
         if isinstance(anchored, Open):
             self._stop(f"{alias} stands inside its own anchor and would never end", at, "remove the alias")
-        if len(self._stack) + anchored.height > MAX_DEPTH:
-            message = f"{alias} makes more than {MAX_DEPTH} maps and lists inside each other"
+        deepest = self._dialect.limits.depth
+        if len(self._stack) + anchored.height > deepest:
+            message = f"{alias} makes more than {deepest} maps and lists inside each other"
             self._stop(message, at, "use fewer aliases")
         self._put_alias(anchored, at)
 
@@ -184,13 +193,15 @@ class TreeBuilder:
         node = Node(original.value, original.at, _key_at(parent), original.text)
         if parent is not None:
             parent.height = max(parent.height, anchored.height + 1)
+            if parent.merge_at is not None:
+                self._merge(parent, node, is_alias=True)
         self._attach(parent, node, anchored.size, at)
 
     def _attach(self, parent: Open | None, node: Node, size: int = 1, at: Location | None = None) -> None:
         """Put a node where it belongs: the root, the end of a list, or under the last key."""
-        self._count += size
-        if self._count > MAX_NODES:
-            message = f"more than {MAX_NODES:,} values in the file, every alias written out"
+        self.count += size
+        if self.count > self._dialect.limits.nodes:
+            message = f"more than {self._dialect.limits.nodes:,} values in the file, every alias written out"
             self._stop(message, at or node.at, "split the file, or use fewer aliases")
         if parent is None:
             self._set_root(node)
@@ -212,39 +223,51 @@ class TreeBuilder:
 
     def _key(self, parent: Open, key: _Key, at: Location, *, is_refused: bool = False) -> None:
         """Remember a key; one that is no text is kept as it is spelled, a null or a collection is dropped."""
-        value, spelled = key
         parent.key_at = at
-        if isinstance(value, str):
-            parent.key = value
-        else:
-            parent.key = spelled if value is not None else None
-            if not is_refused:
-                fix = "put the key in quotes" if parent.key else "write a text as the key"
-                self._say(Code.NOT_YAML, _key_problem(value, spelled), at, fix)
+        reading = self._dialect.key(*key)
+        parent.key = reading.value if isinstance(reading.value, str) else None
+        if reading.code and not is_refused:
+            self._say(reading.code, reading.problem, at, reading.fix)
         if parent.key in parent.entries:
-            self._twice(parent, at)
+            self._twice(parent, parent.key or "", at)
+            parent.key = parent.key if self._dialect.keeps_last else None
 
-    def _twice(self, parent: Open, at: Location) -> None:
-        first = parent.entries[parent.key or ""].key
+    def _twice(self, parent: Open, key: str, at: Location) -> None:
+        first = parent.entries[key].key
         line = first.line if first else 0
-        message = f"{shown(parent.key or '')} stands twice in this map; the first is on line {line}"
-        self._say(Code.KEY_TWICE, message, at, "remove one of them")
-        parent.key = None
+        message = f"{shown(key)} stands twice in this map; the first is on line {line}"
+        self._say(self._dialect.key_twice, message, at, "remove one of them")
 
     def _merge_key(self, parent: Open, at: Location) -> None:
-        message = "YAML 1.2 has no merge key `<<`"
-        self._say(Code.NOT_YAML, message, at, "write the keys out, or put them into a profile")
         parent.key, parent.key_at = None, at
+        if self._dialect.merges:
+            parent.merge_at = at
+            return
+        message = "YAML 1.2 has no merge key `<<`"
+        self._say(self._dialect.syntax, message, at, "write the keys out, or put them into a profile")
+
+    def _merge(self, parent: Open, node: Node, *, is_alias: bool = False) -> None:
+        """Take the entries of one or more maps, over those that the map has already."""
+        at, parent.merge_at = parent.merge_at or node.at, None
+        if not is_mergeable(node, is_alias=is_alias):
+            message = "a merge key `<<` takes a map, or a list of maps"
+            self._say(self._dialect.syntax, message, at, "give it an alias of a map, or remove it")
+        for source in sources(node, is_alias=is_alias):
+            for key in source.keys() & parent.entries.keys():
+                self._twice(parent, key, at)
+            parent.entries.update(source)
 
     def _collection_as_key(self, parent: Open, key: Open) -> None:
         at, outer = key.node.at, parent.node.at
         if parent.is_flow and key.is_flow and (at.line, at.column) == (outer.line, outer.column + 1):
-            message = "`{{` begins a map in a map; a blueprint is no template"
-            self._say(Code.NOT_YAML, message, outer, "put the text in quotes, or write the value itself")
+            message = f"`{{{{` begins a map in a map; a {self._dialect.noun} is no template"
+            self._say(
+                self._dialect.syntax, message, outer, "put the text in quotes, or write the value itself"
+            )
         else:
             message = f"a {'map' if key.items is None else 'list'} can't be a key"
             fix = "write a text as the key; quote it if it begins with a bracket"
-            self._say(Code.NOT_YAML, message, at, fix)
+            self._say(self._dialect.syntax, message, at, fix)
 
     def _say(self, code: str, message: str, at: Location, fix: str) -> None:
         self.findings.append(Finding(code, message, at, fix))
@@ -252,21 +275,14 @@ class TreeBuilder:
             self._stop(f"more than {MAX_FINDINGS:,} mistakes; the rest is not read", at, "mend these first")
 
     def _stop(self, message: str, at: Location, fix: str) -> NoReturn:
-        raise StopError(Finding(Code.NOT_YAML, message, at, fix))
+        raise StopError(Finding(self._dialect.syntax, message, at, fix))
 
     def _place(self, mark: Mark | CMark | None) -> Location:
         # `_make` with a tuple takes half the time of a call with three arguments, and this is called most.
-        return Location._make((self._file, mark.line + 1, mark.column + 1) if mark else (self._file, 0, 0))
+        return Location._make(
+            (self._file, mark.line + self._first_line, mark.column + 1) if mark else (self._file, 0, 0)
+        )
 
 
 def _key_at(parent: Open | None) -> Location | None:
     return parent.key_at if parent is not None else None
-
-
-def _key_problem(value: object, spelled: str | None) -> str:
-    if isinstance(value, (dict, list)):
-        return f"a {'map' if isinstance(value, dict) else 'list'} can't be a key"
-    if value is None:
-        return "a key is null or missing"
-    kind = "a boolean" if isinstance(value, bool) else "a number"
-    return f"the key {shown(spelled or '')} is {kind}, and a key has to be text"

@@ -1,0 +1,230 @@
+"""Manifest files to their documents, read as kubectl reads them, each broken one by itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from yaml import CSafeLoader, DocumentEndEvent, MarkedYAMLError
+
+from gpupool.codes import Code
+from gpupool.findings import Finding, Location, Severity, in_file_order
+from gpupool.yamlio.decoding import UnreadableError, as_text, bad_to_kubectl
+from gpupool.yamlio.json_text import JsonReader, NotJsonError
+from gpupool.yamlio.kubectl import KUBECTL
+from gpupool.yamlio.scalars import shown
+from gpupool.yamlio.syntax import Explainer
+from gpupool.yamlio.tree import StopError, TreeBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from yaml import Event
+
+    from gpupool.yamlio.nodes import Node
+
+MAX_DOCUMENTS = 20_000
+_FEWEST_JSON = 2
+"""After so many JSON values kubectl no longer takes a stream for YAML."""
+
+_FAR_ENOUGH = 4096
+"""Where kubectl stops to look for the bracket that begins JSON."""
+
+_REST_OF_LINE = re.compile(r"[^\S\n]*\n?")
+_SEPARATOR = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
+_LINE_BREAK = re.compile("\r\n|\r|\n")
+
+
+class Document(NamedTuple):
+    """One document of a manifest file; one with nothing in it is none."""
+
+    node: Node | None
+    """None for one that can't be read to its end; otherwise it is there even with findings."""
+
+    at: Location
+    """Where it begins."""
+
+    findings: tuple[Finding, ...]
+    """In file order."""
+
+    text: str = ""
+    """How it is written, for one in YAML, from the line of `at` on."""
+
+
+class _Chunk(NamedTuple):
+    """What stands between two separators."""
+
+    text: str
+    line: int
+    problem: Finding | None = None
+    """What is wrong with the separator before it."""
+
+
+def read_documents(data: bytes, file: str) -> Iterator[Document]:
+    """Read the documents of one file, or of a stream; `file` is only the name for the places.
+
+    A file that is no text at all is one document with findings. kubectl stops at the first document that it
+    can't read; here the others are read too.
+    """
+    try:
+        text = as_text(data, file, Code.MANIFEST_UNREADABLE)
+    except UnreadableError as problem:
+        yield Document(None, problem.findings[0].at, problem.findings)
+        return
+    is_json = text[:_FAR_ENOUGH].lstrip().startswith("{")
+    documents = _json(text, file) if is_json else _yaml(text, file)
+    for count, document in enumerate(documents, 1):
+        if count > MAX_DOCUMENTS:
+            message = f"more than {MAX_DOCUMENTS:,} documents in the file; the rest is not read"
+            finding = Finding(Code.MANIFEST_SYNTAX, message, document.at, "split the file")
+            yield Document(None, document.at, (finding,))
+            return
+        yield document
+
+
+def _json(text: str, file: str) -> Iterator[Document]:
+    """Read JSON values; where the first or second can't be read, the rest as YAML."""
+    reader = JsonReader(text, file)
+    values = 0
+    while not reader.is_over():
+        at, end, known = reader.at(), reader.end, len(reader.findings)
+        try:
+            node = reader.value()
+        except NotJsonError as problem:
+            if values >= _FEWEST_JSON:
+                yield Document(None, at, (problem.finding,), text[end:])
+            else:
+                begin = _after_line(text, end)
+                yield from _yaml(text[begin:], file, text.count("\n", 0, begin) + 1)
+            return
+        values += 1
+        yield Document(node, at, tuple(reader.findings[known:]))
+
+
+def _after_line(text: str, offset: int) -> int:
+    """Skip the blanks behind a JSON value to the end of its line."""
+    found = _REST_OF_LINE.match(text, offset)
+    return found.end() if found else offset
+
+
+def _yaml(text: str, file: str, first_line: int = 1) -> Iterator[Document]:
+    """Read YAML documents, split at the separators before anything is parsed, as kubectl does."""
+    nodes = 0
+    for chunk in _chunks(text, file, first_line):
+        builder = TreeBuilder(file, KUBECTL, chunk.line)
+        builder.count = nodes
+        document = _document(chunk, file, builder)
+        nodes = builder.count
+        if document is not None:
+            yield document
+
+
+def _chunks(text: str, file: str, line: int) -> Iterator[_Chunk]:
+    start, problem = 0, None
+    for separator in _SEPARATOR.finditer(text):
+        chunk = text[start : separator.start()]
+        if problem or not chunk.isspace():
+            yield _Chunk(chunk, line, problem)
+        line += _line_breaks(chunk)
+        rest = separator[1].strip()
+        problem = None
+        if rest and not rest.startswith("#"):
+            message = f"{shown(rest)} behind `---`, where kubectl takes nothing but a comment"
+            at = Location(file, line, 5)
+            problem = Finding(Code.MANIFEST_SYNTAX, message, at, "begin the document on the next line")
+        line, start = line + 1, separator.end()
+    yield _Chunk(text[start:], line, problem)
+
+
+def _line_breaks(text: str) -> int:
+    return sum(1 for _ in _LINE_BREAK.finditer(text)) if "\r" in text else text.count("\n")
+
+
+def _document(chunk: _Chunk, file: str, builder: TreeBuilder) -> Document | None:
+    """Read one document; None where nothing is in it."""
+    found = [chunk.problem] if chunk.problem else []
+    bad = bad_to_kubectl(chunk.text, file, Code.MANIFEST_SYNTAX)
+    found += [finding._replace(at=_below(finding.at, chunk.line)) for finding in bad]
+    is_readable = not bad
+    if is_readable:
+        problems, is_readable = _parse(chunk, file, builder)
+        found += problems
+    node = builder.root if is_readable else None
+    if not found and (node is None or node.value is None):
+        return None
+    at = node.at if node is not None else _first_place(chunk, file)
+    return Document(node, at, in_file_order(found) if found else (), chunk.text)
+
+
+def _below(at: Location, first_line: int) -> Location:
+    return at._replace(line=at.line + first_line - 1)
+
+
+def _first_place(chunk: _Chunk, file: str) -> Location:
+    blank = chunk.text[: len(chunk.text) - len(chunk.text.lstrip())]
+    return Location(file, chunk.line + _line_breaks(blank), 1)
+
+
+def _parse(chunk: _Chunk, file: str, builder: TreeBuilder) -> tuple[list[Finding], bool]:
+    """Build the first document of a chunk; say what is wrong, and whether it was read to its end."""
+    directive = _first_directive(chunk, file)
+    if directive:
+        return [directive], False
+    events = _FirstDocument(CSafeLoader(chunk.text).get_event)
+    try:
+        builder.run(events)
+    except StopError as problem:
+        return [*builder.findings, problem.finding], False
+    except MarkedYAMLError as problem:
+        explainer = Explainer(chunk.text, file, Code.MANIFEST_SYNTAX, chunk.line)
+        return [*builder.findings, explainer.explain(problem)], False
+    return [*builder.findings, *_rest(chunk, file, events.end)], True
+
+
+class _FirstDocument:
+    """The events of the first document in a chunk; go-yaml takes no others."""
+
+    def __init__(self, next_event: Callable[[], Event | None]) -> None:
+        self.end: int | None = None
+        """The offset in the chunk where the document ends."""
+
+        self._next_event = next_event
+
+    def __call__(self) -> Event | None:
+        if self.end is not None:
+            return None
+        event = self._next_event()
+        if type(event) is DocumentEndEvent:
+            self.end = event.end_mark.index if event.end_mark else 0
+        return event
+
+
+def _first_directive(chunk: _Chunk, file: str) -> Finding | None:
+    """Refuse a directive: the separator that has to follow ends the document for kubectl."""
+    if not (chunk.text.startswith("%") or "\n%" in chunk.text):
+        return None
+    for index, line in enumerate(_LINE_BREAK.split(chunk.text)):
+        if line.startswith("%"):
+            message = "kubectl can't read a `%` directive: it splits the file at `---` before it reads"
+            return Finding(
+                Code.MANIFEST_SYNTAX, message, Location(file, chunk.line + index, 1), "remove the line"
+            )
+        if line.strip() and not line.lstrip().startswith("#"):
+            break
+    return None
+
+
+def _rest(chunk: _Chunk, file: str, end: int | None) -> Iterator[Finding]:
+    """Warn of what stands behind the end of a document, which kubectl never sees."""
+    rest = chunk.text[end:] if end is not None else ""
+    if not rest or rest.isspace():
+        return
+    line = chunk.line + _line_breaks(chunk.text[:end])
+    for index, content in enumerate(_LINE_BREAK.split(rest)):
+        shown_part = content.strip()
+        if shown_part and not shown_part.startswith("#"):
+            message = f"kubectl reads nothing from here on: {shown(shown_part)} is behind the document's end"
+            at = Location(file, line + index, 1)
+            fix = "begin a new document with `---`, or remove it"
+            yield Finding(Code.MANIFEST_SYNTAX, message, at, fix, Severity.WARNING)
+            return

@@ -1,0 +1,183 @@
+"""JSON text to Nodes that know their places, as Go reads JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import NoReturn
+
+from gpupool.codes import Code
+from gpupool.findings import Finding, Location
+from gpupool.yamlio.kubectl import KUBECTL, fraction, whole
+from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.scalars import shown
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_WORD = re.compile(r"true|false|null")
+_WORDS = {"true": True, "false": False, "null": None}
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_MAX_DIGITS = 1000
+
+
+class NotJsonError(Exception):
+    """What comes next is no JSON; `finding` says why."""
+
+    def __init__(self, finding: Finding) -> None:
+        """Keep what is wrong."""
+        super().__init__()
+        self.finding = finding
+
+
+class JsonReader:
+    """Reads one JSON value after the other; `findings` are those mistakes that a value can be read with."""
+
+    def __init__(self, text: str, file: str) -> None:
+        """Begin at the start of the text."""
+        self.findings: list[Finding] = []
+        self.offset = 0
+        """How much was read, with the blanks after it."""
+
+        self.end = 0
+        """How much was read, without the blanks after it."""
+
+        self._count = 0
+        self._text = text
+        self._file = file
+        self._line = 1
+        self._line_start = 0
+        self._skip()
+
+    def is_over(self) -> bool:
+        """Say whether nothing comes any more."""
+        return self.offset >= len(self._text)
+
+    def at(self) -> Location:
+        """Give the place of what comes next."""
+        return Location._make((self._file, self._line, self.offset - self._line_start + 1))
+
+    def value(self, depth: int = 0, key: Location | None = None) -> Node:
+        """Read the next value and the blanks after it; of two equal keys the last one counts.
+
+        Raises:
+            NotJsonError: where there is none, or too much.
+        """
+        at = self.at()
+        self._count_up(depth)
+        begin = self._text[self.offset : self.offset + 1]
+        if begin == "{":
+            return Node(self._map(depth + 1), at, key)
+        if begin == "[":
+            return Node(self._list(depth + 1), at, key)
+        if begin == '"':
+            return Node(self._string(), at, key)
+        return self._scalar(at, key)
+
+    def _count_up(self, depth: int) -> None:
+        self._count += 1
+        if self._count > KUBECTL.limits.nodes:
+            self._fail(f"more than {KUBECTL.limits.nodes:,} values in the file", "split the file")
+        if depth > KUBECTL.limits.depth:
+            message = f"more than {KUBECTL.limits.depth} maps and lists inside each other"
+            self._fail(message, "make the file flatter")
+
+    def _map(self, depth: int) -> dict[str, Node]:
+        entries: dict[str, Node] = {}
+        self._take("{")
+        if not self._takes("}"):
+            self._entry(entries, depth)
+            while self._takes(","):
+                self._entry(entries, depth)
+            self._take("}")
+        return entries
+
+    def _entry(self, entries: dict[str, Node], depth: int) -> None:
+        at = self.at()
+        name = self._string()
+        if name in entries:
+            first = entries[name].key or at
+            message = f"{shown(name)} stands twice in this map; the first is on line {first.line}"
+            self.findings.append(Finding(Code.MANIFEST_KEY_TWICE, message, at, "remove one of them"))
+        self._take(":")
+        entries[name] = self.value(depth, at)
+
+    def _list(self, depth: int) -> list[Node]:
+        items: list[Node] = []
+        self._take("[")
+        if not self._takes("]"):
+            items.append(self.value(depth))
+            while self._takes(","):
+                items.append(self.value(depth))
+            self._take("]")
+        return items
+
+    def _string(self) -> str:
+        if not self._text.startswith('"', self.offset):
+            self._expected("a text in double quotes")
+        found = _STRING.match(self._text, self.offset)
+        if not found:
+            self._fail("not JSON: the text in quotes is not closed on its line", 'close it with `"`')
+        value = found[0][1:-1]
+        if "\\" in value:
+            value = self._unescaped(found[0])
+        self._go_to(found.end())
+        return value
+
+    def _unescaped(self, literal: str) -> str:
+        try:
+            value: str = json.loads(literal)
+        except json.JSONDecodeError:
+            self._fail("not JSON: an unknown escape in the text", "double the backslash")
+        return _LONE_SURROGATE.sub("\ufffd", value)
+
+    def _scalar(self, at: Location, key: Location | None) -> Node:
+        word = _WORD.match(self._text, self.offset)
+        if word:
+            self._go_to(word.end())
+            return Node(_WORDS[word[0]], at, key, word[0])
+        found = _NUMBER.match(self._text, self.offset)
+        if not found:
+            self._expected("a value")
+        number = self._number(found)
+        self._go_to(found.end())
+        return Node(number, at, key, found[0])
+
+    def _number(self, found: re.Match[str]) -> int | float:
+        if found[1] is None and found[2] is None and len(found[0]) <= _MAX_DIGITS:
+            return whole(int(found[0]))
+        value = float(found[0])
+        if not math.isfinite(value):
+            self._fail(f"the number {shown(found[0])} is too large", "write a smaller one")
+        return fraction(value)
+
+    def _takes(self, character: str) -> bool:
+        if not self._text.startswith(character, self.offset):
+            return False
+        self._go_to(self.offset + 1)
+        return True
+
+    def _take(self, character: str) -> None:
+        if not self._takes(character):
+            self._expected(f"`{character}`")
+
+    def _go_to(self, offset: int) -> None:
+        self.offset = self.end = offset
+        self._skip()
+
+    def _skip(self) -> None:
+        """Go over blanks, and count the lines: only blanks hold line breaks."""
+        start = self.offset
+        found = _BLANKS.match(self._text, start)
+        self.offset = found.end() if found else start
+        lines = self._text.count("\n", start, self.offset)
+        if lines:
+            self._line += lines
+            self._line_start = self._text.rindex("\n", start, self.offset) + 1
+
+    def _expected(self, what: str) -> NoReturn:
+        self._fail(f"not JSON: {what} should stand here", "mend the JSON")
+
+    def _fail(self, message: str, fix: str) -> NoReturn:
+        raise NotJsonError(Finding(Code.MANIFEST_SYNTAX, message, self.at(), fix))
