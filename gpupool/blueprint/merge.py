@@ -59,16 +59,25 @@ def merge_all(layers: list[Node], kind: Kind = ANY) -> Node:
 
 
 def settled(node: Node) -> Node:
-    """Take out every `null` in a map; a map that held nothing else goes with it.
+    """Take out every `null` in a map; a map that held nothing else goes with it, but not from a list.
 
     An empty list or map that somebody wrote stays: it is a value.
     """
     value = node.value
+    if isinstance(value, list):
+        settled_items = [_settled_item(item) for item in value]
+        return Node(settled_items, node.at, node.key, None, node.previous, node.note)
     if not isinstance(value, dict) or not value:
         return node
-    kept = {key: settled(item) if isinstance(item.value, dict) else item for key, item in value.items()}
+    kept = {key: settled(item) for key, item in value.items()}
     kept = {key: item for key, item in kept.items() if item.value is not None}
     return Node(kept or None, node.at, node.key, None, node.previous, node.note)
+
+
+def _settled_item(item: Node) -> Node:
+    found = settled(item)
+    is_emptied = found.value is None and item.value is not None
+    return Node({}, item.at, item.key) if is_emptied else found
 
 
 def conflicts(node: Node, reach: Reach) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpupool.blueprint.kinds import INSTANCE_LABELS, accelerator_labels, by_key, pool_reach
+from gpupool.blueprint.merge import settled
 from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
@@ -58,7 +59,8 @@ def _said_of_labels(words: Node) -> Iterator[tuple[str, Node]]:
 def _of_label(label: str, node: Node) -> list[Node]:
     if wrong := labels.key_problem(label):
         raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", node)
-    return list(constraints.requirements(label, node))
+    constraint = settled(node)
+    return [] if constraint.value is None else list(constraints.requirements(label, constraint))
 
 
 def _order_notes(words: Node) -> Iterator[Finding]:

@@ -133,13 +133,13 @@ class ManagedFieldsEntry(Shape):
     """The API version that they were written in."""
 
     time: Moment | None = None
-    """When."""
+    """When they were written."""
 
     fields_type: Text | None = None
-    """`FieldsV1`."""
+    """Form of the list: `FieldsV1`."""
 
     fields_v1: Any = Field(default=None, alias="fieldsV1")
-    """The fields."""
+    """The fields, each as a key."""
 
     subresource: Text | None = None
     """The subresource through which they were written."""

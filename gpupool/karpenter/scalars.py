@@ -23,7 +23,7 @@ _SIZE = (
 )
 _CRON = (
     r"^(@(annually|yearly|monthly|weekly|daily|midnight|hourly))"
-    r"|((.+)[\t\n\f\r ](.+)[\t\n\f\r ](.+)[\t\n\f\r ](.+)[\t\n\f\r ](.+))$"
+    r"|((.+)\s(.+)\s(.+)\s(.+)\s(.+))$"
 )
 _PREFIX = r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\/))?"
 _KIND = "wanted"

@@ -2,7 +2,7 @@
 
 from gpupool.errors import InputError
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
-from gpupool.findings import in_file_order
+from gpupool.findings import has_errors, in_file_order
 from gpupool.karpenter.validation.check import check
 from gpupool.objects import Manifest, Ref
 from gpupool.yamlio.nodes import Node, leaf, mapping, plain, tree
@@ -37,7 +37,7 @@ def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
         for manifest in made
         for finding in check(manifest.ref.kind, manifest.body, expanded.karpenter)
     ]
-    if found:
+    if has_errors(found):
         raise InputError(in_file_order(found))
     return tuple(made)
 

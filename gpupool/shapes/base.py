@@ -33,11 +33,12 @@ class Since:
 
 
 _KIND = "wanted"
+_BLANK = r"[\t\n\f\r ]"
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Search as Go's RE2 does: ASCII classes, and `$` only at the very end."""
-    return re.search(pattern.replace("$", r"\Z"), text, re.ASCII) is not None
+    """Search as Go's RE2 does: ASCII classes, `\\s` without the vertical tab, `$` only at the very end."""
+    return re.search(pattern.replace("$", r"\Z").replace(r"\s", _BLANK), text, re.ASCII) is not None
 
 
 @dataclass(frozen=True, slots=True)

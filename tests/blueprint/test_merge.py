@@ -83,7 +83,7 @@ def test_a_map_s_own_key_is_the_later_one() -> None:
         ("{a: {}, b: []}", {"a": {}, "b": []}),
         ("{a: {b: {}}}", {"a": {"b": {}}}),
         ("[null]", [None]),
-        ("{a: [null, {b: null}]}", {"a": [None, {"b": None}]}),
+        ("{a: [null, {b: null}, {c: 1, d: null}]}", {"a": [None, {}, {"c": 1}]}),
         ("{a: 0, b: false, c: ''}", {"a": 0, "b": False, "c": ""}),
     ],
 )

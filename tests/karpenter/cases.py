@@ -71,6 +71,7 @@ ACCEPTED: list[Case] = [
     (CUSTOM, "spec securityGroupSelectorTerms", [{"name": "a", "id": "sg-1"}, {"tags": {"a": "b"}}]),
     (CUSTOM, "spec blockDeviceMappings", []),
     (CUSTOM, "spec blockDeviceMappings", [{}] * 50),
+    (EC2NODECLASS, "spec", GONE),
     (EC2NODECLASS, _EBS, GONE),
     (EC2NODECLASS, f"{_EBS} snapshotID", ""),
     (EC2NODECLASS, f"{_EBS} iops", -5),
@@ -237,8 +238,6 @@ STRICTER: list[Case] = [
     # CEL refuses these, not the schema; here the keys are types.
     (EC2NODECLASS, "spec kubelet systemReserved", {"gpu": "1"}),
     (EC2NODECLASS, "spec kubelet evictionHard", {"containerfs.available": "5%"}),
-    # A class without a spec launches nothing.
-    (EC2NODECLASS, "spec", GONE),
     # The server knows no such kinds under this name.
     (NODEPOOL, "apiVersion", "karpenter.sh/v1beta1"),
     # Metadata is the server's own to check, and it refuses these.

@@ -1,4 +1,4 @@
-"""The one question to this package: what would the API server and Karpenter hold against an object?"""
+"""The one question to this package: what the API server and Karpenter would hold against an object."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
