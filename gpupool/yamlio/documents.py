@@ -48,7 +48,10 @@ class Document(NamedTuple):
     """In file order."""
 
     text: str = ""
-    """How it is written, for one in YAML, from the line of `at` on."""
+    """How it is written, for one in YAML."""
+
+    first_line: int = 0
+    """The line of the file on which `text` begins."""
 
 
 class _Chunk(NamedTuple):
@@ -92,7 +95,7 @@ def _json(text: str, file: str) -> Iterator[Document]:
             node = reader.value()
         except NotJsonError as problem:
             if values >= _FEWEST_JSON:
-                yield Document(None, at, (problem.finding,), text[end:])
+                yield Document(None, at, (problem.finding,))
             else:
                 begin = _after_line(text, end)
                 yield from _yaml(text[begin:], file, text.count("\n", 0, begin) + 1)
@@ -153,7 +156,7 @@ def _document(chunk: _Chunk, file: str, builder: TreeBuilder) -> Document | None
     if not found and (node is None or node.value is None):
         return None
     at = node.at if node is not None else _first_place(chunk, file)
-    return Document(node, at, in_file_order(found) if found else (), chunk.text)
+    return Document(node, at, in_file_order(found) if found else (), chunk.text, chunk.line)
 
 
 def _below(at: Location, first_line: int) -> Location:

@@ -1,0 +1,142 @@
+"""What to change in objects of the API versions that Karpenter had before v1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.codes import Code
+from gpupool.findings import Finding
+from gpupool.manifests.kinds import CURRENT, OLD, Identity
+from gpupool.yamlio.nodes import Node, find, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class _Moved(NamedTuple):
+    """A field that v1 does not have in this place."""
+
+    path: str
+    fix: str
+    value: str | None = None
+    """The change is about this value only."""
+
+
+_NODE_POOL = (
+    _Moved("spec.disruption.expireAfter", "move it to `spec.template.spec.expireAfter`"),
+    _Moved(
+        "spec.disruption.consolidationPolicy",
+        "write `WhenEmptyOrUnderutilized`, with `consolidateAfter` beside it (`0s` does as before)",
+        "WhenUnderutilized",
+    ),
+    _Moved("spec.template.spec.kubelet", "move it to `spec.kubelet` of the EC2NodeClass"),
+    _Moved(
+        "spec.template.spec.nodeClassRef.apiVersion",
+        "write `group: karpenter.k8s.aws` instead, with `kind: EC2NodeClass` beside it",
+    ),
+)
+_PROVISIONER = (
+    _Moved("spec.requirements", "move it to `spec.template.spec.requirements`"),
+    _Moved("spec.taints", "move it to `spec.template.spec.taints`"),
+    _Moved("spec.startupTaints", "move it to `spec.template.spec.startupTaints`"),
+    _Moved("spec.labels", "move it to `spec.template.metadata.labels`"),
+    _Moved("spec.annotations", "move it to `spec.template.metadata.annotations`"),
+    _Moved("spec.kubeletConfiguration", "move it to `spec.kubelet` of the EC2NodeClass"),
+    _Moved(
+        "spec.providerRef",
+        "write `spec.template.spec.nodeClassRef` with group karpenter.k8s.aws, kind EC2NodeClass and name",
+    ),
+    _Moved("spec.provider", "write an EC2NodeClass, and `spec.template.spec.nodeClassRef` that names it"),
+    _Moved("spec.limits.resources", "move what it holds to `spec.limits`"),
+    _Moved("spec.ttlSecondsUntilExpired", "write `spec.template.spec.expireAfter`, as in `720h`"),
+    _Moved(
+        "spec.ttlSecondsAfterEmpty",
+        "write `spec.disruption` with `consolidationPolicy: WhenEmpty` and `consolidateAfter`, as in `30s`",
+    ),
+    _Moved(
+        "spec.consolidation",
+        "write `spec.disruption` with `consolidationPolicy: WhenEmptyOrUnderutilized` and `consolidateAfter`",
+    ),
+)
+_NODE_TEMPLATE = (
+    _Moved("spec.subnetSelector", "write `spec.subnetSelectorTerms`, a list with `tags` or `id`"),
+    _Moved(
+        "spec.securityGroupSelector",
+        "write `spec.securityGroupSelectorTerms`, a list with `tags`, `id` or `name`",
+    ),
+    _Moved("spec.amiSelector", "write `spec.amiSelectorTerms`, a list with `alias`, `tags`, `id` or `name`"),
+    _Moved("spec.launchTemplate", "write what the launch template holds as fields of the EC2NodeClass"),
+)
+_MOVED = {
+    ("karpenter.sh/v1beta1", "NodePool"): _NODE_POOL,
+    ("karpenter.sh/v1alpha5", "Provisioner"): _PROVISIONER,
+    ("karpenter.k8s.aws/v1alpha1", "AWSNodeTemplate"): _NODE_TEMPLATE,
+    ("karpenter.k8s.aws/v1beta1", "EC2NodeClass"): (),
+}
+_ALIASES = {
+    "AL2": "al2",
+    "AL2023": "al2023",
+    "Bottlerocket": "bottlerocket",
+    "Windows2019": "windows2019",
+    "Windows2022": "windows2022",
+}
+
+
+def old_version(found: Identity, node: Node) -> Iterator[Finding]:
+    """Say what has to change in an object of an old version; nothing for one of another."""
+    key = (found.api_version, found.kind)
+    if key not in OLD:
+        return
+    yield _of_the_whole(found, node)
+    for moved in _MOVED[key]:
+        field = find(node, *moved.path.split("."))
+        if field is not None and (moved.value is None or field.value == moved.value):
+            message = _message(moved)
+            yield _finding(found, field, moved.path, message, moved.fix)
+    if OLD[key] == "EC2NodeClass":
+        yield from _family_alone(found, node)
+    if found.kind == "NodePool":
+        yield from _incomplete_reference(found, node)
+
+
+def _of_the_whole(found: Identity, node: Node) -> Finding:
+    kind = OLD[found.api_version, found.kind]
+    new = f"`apiVersion: {CURRENT[kind]}`"
+    fix = f"write {new}" if kind == found.kind else f"write a {kind} in its place: {new} and `kind: {kind}`"
+    message = f"Karpenter no longer has {found.kind} in {found.api_version}"
+    at = (find(node, "apiVersion") or node).at
+    return Finding(Code.OLD_VERSION, message, at, fix, path="apiVersion", object=found.label)
+
+
+def _message(moved: _Moved) -> str:
+    name = moved.path.rpartition(".")[2]
+    if moved.value is not None:
+        return f"Karpenter v1 does not have `{name}: {moved.value}`"
+    return f"Karpenter v1 does not have `{name}` in this place"
+
+
+def _family_alone(found: Identity, node: Node) -> Iterator[Finding]:
+    """Ask for the image terms that v1 wants beside, or in place of, a family."""
+    family = find(node, "spec", "amiFamily")
+    if family is None or find(node, "spec", "amiSelectorTerms") or find(node, "spec", "amiSelector"):
+        return
+    alias = _ALIASES.get(str(family.value))
+    fix = "write `amiSelectorTerms`, a list with `alias`, `tags`, `id`, `name` or `ssmParameter`"
+    if alias:
+        fix = f"write `amiSelectorTerms: [{{alias: {alias}@VERSION}}]` with the version that you run"
+    message = "Karpenter v1 wants `amiSelectorTerms`: `amiFamily` alone no longer chooses an image"
+    yield _finding(found, family, "spec.amiFamily", message, fix)
+
+
+def _incomplete_reference(found: Identity, node: Node) -> Iterator[Finding]:
+    """Ask for the kind of the node class, which v1beta1 could leave out."""
+    path = "spec.template.spec.nodeClassRef"
+    reference = find(node, *path.split("."))
+    if reference is None or find(reference, "apiVersion") or text_at(reference, "kind"):
+        return
+    fix = "write `group: karpenter.k8s.aws` and `kind: EC2NodeClass` beside `name`"
+    yield _finding(found, reference, path, "Karpenter v1 wants the group and kind of the node class", fix)
+
+
+def _finding(found: Identity, field: Node, path: str, message: str, fix: str) -> Finding:
+    return Finding(Code.OLD_VERSION, message, field.key or field.at, fix, path=path, object=found.label)

@@ -1,0 +1,123 @@
+"""Placeholders of templates that nobody rendered: where they stand, and what would render them."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from gpupool.codes import Code
+from gpupool.findings import Finding, Location
+from gpupool.yamlio.scalars import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gpupool.yamlio.nodes import Node
+
+MAX_PLACES = 20
+"""Placeholders that are named in one document."""
+
+_MAX_MATCHES = 5_000
+_LONGEST = 2_000
+"""Of a longer line or value, only the beginning is searched."""
+
+_PLACEHOLDER = re.compile(r"\{\{[^\n]{0,300}?\}\}|\{%[^\n]{0,300}?%\}|\$\{[^\n{}]{1,300}\}")
+_BEGINS = ("{{", "{%", "${")
+_WORDS = {
+    "{{": "a placeholder of a Helm or Jinja template",
+    "{%": "a statement of a Jinja template",
+    "${": "a placeholder of envsubst, Terraform or Flux",
+}
+_FIXES = {
+    "{{": "render the file first, as with `helm template …`, and check what comes out",
+    "{%": "render the file with Jinja first, and check what comes out",
+    "${": "fill it in first, as with `envsubst`, and check what comes out",
+}
+_FREE_TEXT = frozenset(
+    {
+        ("spec", "userData"),
+        ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
+    }
+)
+"""Scripts, whose own variables look the same."""
+
+
+def in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> list[Finding]:
+    """Give the placeholders that make a text unreadable; none where its mistakes have another reason.
+
+    `text` begins on the line of `first`. In quotes or a comment a placeholder breaks nothing, and `${X}`
+    only breaks its own line.
+    """
+    broken = {problem.at.line for problem in problems}
+    found = list(islice(_open_places(text, first), _MAX_MATCHES))
+    if not any(not name.startswith("${") or at.line in broken for name, at in found):
+        return []
+    return _bounded(_finding(name, at) for name, at in found)
+
+
+def _open_places(text: str, first: Location) -> Iterator[tuple[str, Location]]:
+    for number, line in enumerate(text.split("\n"), first.line):
+        if any(begin in line for begin in _BEGINS):
+            for match in _PLACEHOLDER.finditer(line[:_LONGEST]):
+                if _is_open(line[: match.start()]):
+                    yield match[0], first._replace(line=number, column=match.start() + 1)
+
+
+def in_object(node: Node, label: str) -> list[Finding]:
+    """Give the placeholders that stand as keys or values in a readable object, and would be text."""
+    return _bounded(_in_node(node, (), label))
+
+
+def _in_node(node: Node, path: tuple[str | int, ...], label: str) -> Iterator[Finding]:
+    value = node.value
+    if path in _FREE_TEXT:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if item.key:
+                yield from _in_text(key, item.key, (*path, key), label)
+            yield from _in_node(item, (*path, key), label)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _in_node(item, (*path, index), label)
+    elif isinstance(value, str):
+        yield from _in_text(value, node.at, path, label)
+
+
+def _in_text(text: str, at: Location, path: tuple[str | int, ...], label: str) -> Iterator[Finding]:
+    found = _PLACEHOLDER.search(text[:_LONGEST]) if "{" in text else None
+    if found:
+        yield _finding(found[0], at)._replace(path=_joined(path), object=label)
+
+
+def _joined(path: tuple[str | int, ...]) -> str:
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")
+
+
+def _is_open(before: str) -> bool:
+    """Say whether what follows on the line stands neither in quotes nor in a comment."""
+    quote = ""
+    for index, character in enumerate(before):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character == "#" and (index == 0 or before[index - 1] in " \t"):
+            return False
+        elif character in "\"'" and (index == 0 or before[index - 1] in " \t[{,:-"):
+            quote = character
+    return not quote
+
+
+def _bounded(found: Iterator[Finding]) -> list[Finding]:
+    places = list(islice(found, MAX_PLACES + 1))
+    if len(places) > MAX_PLACES:
+        last = places[MAX_PLACES - 1]
+        places[MAX_PLACES - 1 :] = [last._replace(message=f"{last.message}; others follow")]
+    return places
+
+
+def _finding(name: str, at: Location) -> Finding:
+    begin = name[:2]
+    message = f"{shown(name)} is {_WORDS[begin]} that was not rendered"
+    return Finding(Code.PLACEHOLDER, message, at, _FIXES[begin])

@@ -1,0 +1,154 @@
+"""Files and folders to Karpenter's objects: read as kubectl reads them, and sorted by kind."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from gpupool.codes import Code
+from gpupool.findings import Finding, Severity, in_file_order
+from gpupool.manifests import kinds, placeholders
+from gpupool.manifests.kinds import Identity, identity
+from gpupool.manifests.old_versions import old_version
+from gpupool.manifests.result import KarpenterObject, Manifests, OwnFile
+from gpupool.manifests.sources import Reason, Skipped, Source, read_bytes, sources
+from gpupool.yamlio.documents import Document, read_documents
+from gpupool.yamlio.nodes import text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gpupool.yamlio.nodes import Node
+
+MAX_FINDINGS = 1_000
+"""What is said about one file before the rest of it is left unread."""
+
+_OWN = re.compile(rf"^apiVersion:\s*[\"']?{re.escape(kinds.OWN_GROUP)}/", re.MULTILINE)
+_KIND = re.compile(r"^kind:\s*[\"']?(\w+)", re.MULTILINE)
+
+
+def read_manifests(paths: Sequence[str], stdin: Callable[[], bytes]) -> Manifests:
+    """Read what stands in files and folders; `-` is what `stdin` gives.
+
+    Bad input becomes findings, never an error.
+    """
+    sorter = _Sorter()
+    for found in sources(paths):
+        if isinstance(found, Source):
+            sorter.read(found, stdin)
+        elif isinstance(found, Skipped):
+            sorter.skipped.append(found)
+        else:
+            sorter.findings.append(found)
+    return sorter.result()
+
+
+class _Sorter:
+    """Takes file after file and sorts what stands in them."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.skipped: list[Skipped] = []
+        self._objects: list[KarpenterObject] = []
+        self._own: list[OwnFile] = []
+        self._files: list[str] = []
+        self._documents = 0
+        self._kinds: Counter[str] = Counter()
+
+    def result(self) -> Manifests:
+        """Give all that was found so far."""
+        return Manifests(
+            objects=tuple(self._objects),
+            own_files=tuple(self._own),
+            findings=in_file_order(self.findings, [*self._files]),
+            files=tuple(self._files),
+            documents=self._documents,
+            kinds=dict(sorted(self._kinds.items())),
+            skipped=tuple(self.skipped),
+        )
+
+    def read(self, source: Source, stdin: Callable[[], bytes]) -> None:
+        """Read one file."""
+        content = read_bytes(source.path, stdin)
+        if isinstance(content, Finding):
+            self.findings.append(content)
+            return
+        self._files.append(source.name)
+        before = len(self.findings)
+        is_foreign = b"kind" not in content and content.isascii()
+        for document in read_documents(content, source.name):
+            self._documents += 1
+            self._document(document, source, is_foreign=is_foreign)
+            if len(self.findings) - before > MAX_FINDINGS:
+                message = f"more than {MAX_FINDINGS:,} mistakes in the file; the rest is not read"
+                self.findings.append(Finding(Code.MANIFEST_SYNTAX, message, document.at, "mend these first"))
+                return
+
+    def _document(self, document: Document, source: Source, *, is_foreign: bool) -> None:
+        if "{{" in document.text and source.is_chart_template:
+            self.skipped.append(Skipped(document.at, Reason.HELM_TEMPLATE))
+        elif _OWN.search(document.text):
+            self._own_file(document, source)
+        elif document.node is None and not source.is_named and is_foreign:
+            self.skipped.append(Skipped(document.at, Reason.UNREADABLE))
+        else:
+            self._manifest(document, source)
+
+    def _manifest(self, document: Document, source: Source) -> None:
+        unrendered = _unrendered(document)
+        if document.node is None or unrendered:
+            self.findings += unrendered or document.findings
+            return
+        found = identity(document.node)
+        if found is None and not source.is_named:
+            self.skipped.append(Skipped(document.at, Reason.NO_OBJECT))
+            return
+        before = len(self._objects)
+        self._objects_in(document.node, found, source)
+        is_passed_over = len(self._objects) == before
+        self.findings += (
+            finding for finding in document.findings
+            if not (is_passed_over and finding.code == Code.MANIFEST_KEY_TWICE)
+        )  # fmt: skip
+
+    def _objects_in(self, node: Node, found: Identity | None, source: Source) -> None:
+        """Take an object, or those in a list, in their order."""
+        waiting = [(node, found)]
+        while waiting:
+            node, found = waiting.pop()
+            items = kinds.list_items(found, node) if found else None
+            if items is not None and found:
+                waiting += [(item, kinds.item_identity(found, item)) for item in reversed(items)]
+            elif found:
+                self._object(node, found, source)
+            else:
+                fix = "write `apiVersion` and `kind`, or leave the file out"
+                self.findings.append(Finding(Code.NO_OBJECT, kinds.missing(node), node.at, fix))
+
+    def _object(self, node: Node, found: Identity, source: Source) -> None:
+        self._kinds[found.kind] += 1
+        if kinds.is_current(found):
+            self._objects.append(KarpenterObject(found.kind, found.name, node, node.at))
+            self.findings += placeholders.in_object(node, found.label)
+        elif found.group == kinds.OWN_GROUP:
+            self._own.append(OwnFile(found.kind, found.name, source.path))
+        else:
+            refused = [*old_version(found, node)] or [*kinds.unknown_version(found, node)]
+            self.findings += refused
+
+    def _own_file(self, document: Document, source: Source) -> None:
+        """Leave a file of gpupool's to its own reader, with all that is wrong in it."""
+        kind = _KIND.search(document.text)
+        name = text_at(document.node, "metadata", "name")
+        if document.node is not None and kind and kind[1] == "Blueprint" and not name:
+            self.skipped.append(Skipped(document.at, Reason.OVERLAY))
+            return
+        self._own.append(OwnFile(kind[1] if kind else "", name, source.path))
+
+
+def _unrendered(document: Document) -> list[Finding]:
+    """Give the placeholders that spoil a document, instead of the mistakes that they make."""
+    errors = [finding for finding in document.findings if finding.severity is Severity.ERROR]
+    begin = document.at._replace(line=document.first_line)
+    return placeholders.in_broken_text(document.text, begin, errors) if errors else []
