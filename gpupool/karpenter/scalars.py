@@ -72,24 +72,29 @@ class _IntOrString:
 
 @dataclass(frozen=True, slots=True)
 class _DateTime:
-    """Refuse what is no date and time to the API server."""
+    """Refuse what is no date and time to the API server, which lets any list through as well."""
 
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Check after pydantic has read the text."""
-        return core_schema.no_info_after_validator_function(_moment, handler(source))
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Replace pydantic's check for a text."""
+        return core_schema.no_info_plain_validator_function(_moment)
 
     def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Say the same in JSON Schema."""
-        return {**handler(schema), "format": "date-time"}
+        """Say in JSON Schema what is meant."""
+        return {"type": "string", "format": "date-time"}
 
 
-def _moment(text: str) -> str:
-    if not is_date_time(text):
+def _moment(value: object) -> object:
+    if isinstance(value, list):
+        return value
+    wanted = "a moment such as 2026-08-20T12:00:00Z"
+    if not isinstance(value, str):
+        raise _unlike(wanted)
+    if not is_date_time(value):
         kind = "date_time"
-        raise PydanticCustomError(kind, "is no moment", {"fix": "write one such as 2026-08-20T12:00:00Z"})
-    return text
+        raise PydanticCustomError(kind, "{wanted}", {"wanted": wanted})
+    return value
 
 
 def _unlike(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:

@@ -173,7 +173,7 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
             str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         )
         return f"{shown} is none of {expected}", f"did you mean `{near}`?" if near else ""
-    if kind == "wanted":
+    if "wanted" in context:
         return f"{shown} is not {context['wanted']}", str(context.get("fix", ""))
     if kind in _COMPARED:
         word, key, *actual = _COMPARED[kind]

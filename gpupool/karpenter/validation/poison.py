@@ -42,8 +42,9 @@ def unreadable_amounts(stalls: str, amounts: Node) -> Iterator[Complaint]:
 def unreadable_time(taint: Node) -> Iterator[Complaint]:
     """A taint's time is one that Go can read."""
     for moment in has(taint, "timeAdded"):
-        if not is_rfc3339(str(moment.value)):
-            message = f"`{moment.value}` is no time that Karpenter can read; {_NO_POOL}"
+        text = moment.value if isinstance(moment.value, str) else "a list"
+        if not is_rfc3339(text):
+            message = f"`{text}` is no time that Karpenter can read; {_NO_POOL}"
             yield Complaint(place(moment), message, "take it out: it is of no use in a template")
 
 

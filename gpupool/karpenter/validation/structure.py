@@ -80,7 +80,8 @@ def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
                 continue
             finding = words.finding(details, body, model)
             code = _CODES.get(Code(finding.code), finding.code)
-            found.append(finding._replace(code=code, path=_server_path(finding.path)))
+            told = finding._replace(code=code, path=_server_path(finding.path))
+            found += _keys_of_no_map(body, details, told) or [told]
             if _stops(details, finding):
                 broken.add(details["loc"])
     return Structure(tuple(found), frozenset(broken))
@@ -165,6 +166,22 @@ def _is_said_elsewhere(details: ErrorDetails) -> bool:
     """Say whether this is no matter of the schema: a key that the CRD forbids in CEL, an item of a set."""
     is_key_of_spec = details["loc"][0] == "spec" and details["loc"][-1] == _KEY
     return is_key_of_spec or "item" in details.get("ctx", {})
+
+
+def _keys_of_no_map(body: Node, details: ErrorDetails, told: Finding) -> list[Finding]:
+    """Blame the keys of a map that stands where none can, as the server does: it knows none of them."""
+    node, _, _ = words.locate(body, details["loc"])
+    if told.code != Code.FIELD_TYPE or details["loc"][0] != "spec" or not isinstance(node.value, dict):
+        return []
+    return [
+        told._replace(
+            code=Code.UNKNOWN_FIELD,
+            message=f"unknown key `{key}`: {told.message}",
+            at=item.key or item.at,
+            path=f"{told.path}.{key}",
+        )
+        for key, item in node.value.items()
+    ]
 
 
 def _server_path(path: str) -> str:
