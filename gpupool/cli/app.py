@@ -15,6 +15,7 @@ from gpupool.cli.init import init
 from gpupool.cli.profiles import profiles
 from gpupool.cli.render import render
 from gpupool.cli.schema import schema
+from gpupool.cli.validate import validate
 from gpupool.errors import GpupoolError
 from gpupool.reports.escaping import one_line
 
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (init, render, profiles, schema, completion):
+for command in (init, validate, render, profiles, schema, completion):
     app.command()(command)
 
 

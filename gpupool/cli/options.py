@@ -1,11 +1,14 @@
 """The options that several commands share, each written once."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import typer
 
 from gpupool.errors import UsageError
+from gpupool.reports.formats.choice import FORMATS
 
 DEFAULT_FILE = "gpupool.yaml"
 
@@ -21,6 +24,75 @@ Folder: TypeAlias = Annotated[
     str | None,
     typer.Option("--dir", "-d", metavar="DIR", help="Write one file for each object into this folder."),
 ]
+Target: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--karpenter",
+        metavar="VERSION",
+        help="The Karpenter version that it is for, 1.9 to 1.14 (the default).",
+    ),
+]
+Outputs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
+        help=f"How to write the result: {', '.join(FORMATS)}; to a file with =PATH. Repeat it for several.",
+    ),
+]  # fmt: skip
+
+
+class Output(NamedTuple):
+    """One format of a result, and where it goes."""
+
+    format: str
+    path: Path | None
+    """None for standard output."""
+
+
+def outputs(words: Sequence[str] | None) -> list[Output]:
+    """Read `FORMAT` and `FORMAT=PATH`; without any, text is printed.
+
+    Raises:
+        UsageError: for an unknown format, a path without a name, or two results in one place.
+    """
+    found = [_output(word) for word in words or ("text",)]
+    for place, count in Counter(each.path for each in found).items():
+        if count > 1:
+            where = "standard output" if place is None else f"`{place}`"
+            message = (
+                f"-o sends {count} results to {where}; give each its own place, as in -o json=report.json"
+            )
+            raise UsageError(message)
+    return found
+
+
+def _output(word: str) -> Output:
+    name, equals, path = word.partition("=")
+    if name not in FORMATS:
+        message = f"-o knows no format `{name}`; there are {', '.join(FORMATS)}"
+        raise UsageError(message)
+    if equals and not path:
+        message = f"`-o {word}` names no file after the ="
+        raise UsageError(message)
+    return Output(name, Path(path) if equals and path != "-" else None)
+
+
+def target_named(version: str | None) -> str:
+    """Give the Karpenter minor that was named, or the latest.
+
+    Raises:
+        UsageError: for a version that gpupool does not know.
+    """
+    from gpupool.karpenter.versions import LATEST, TARGETS, parse_minor
+
+    try:
+        target = LATEST if version is None else str(parse_minor(version))
+    except ValueError:
+        target = ""
+    if target not in TARGETS:
+        message = f"--karpenter {version}: gpupool knows Karpenter {', '.join(TARGETS)}"
+        raise UsageError(message)
+    return target
 
 
 def folder_named(folder: str | None) -> Path | None:

@@ -1,9 +1,11 @@
-"""The one place that says what went wrong: findings and errors, on standard error."""
+"""The one place that writes: results where they were asked for, findings and errors on standard error."""
 
 import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
+from gpupool.cli.options import Output
 from gpupool.errors import GpupoolError, InputError, StaleError
 from gpupool.findings import Finding
 from gpupool.reports import text
@@ -28,3 +30,29 @@ def fail(problem: GpupoolError) -> None:
     if isinstance(problem, StaleError):
         sys.stderr.write("".join(f"{one_line(name)}\n" for name in problem.names))
     sys.stderr.write(f"error: {one_line(str(problem))}\n")
+
+
+def deliver(outputs: Sequence[Output], document: Callable[[str], str]) -> None:
+    """Write a result in each format to its place, standard output first.
+
+    Raises:
+        InputError: where a file can't be written.
+    """
+    for output in sorted(outputs, key=lambda each: each.path is not None):
+        text = document(output.format)
+        if output.path is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            _write(output.path, text)
+
+
+def _write(path: Path, text: str) -> None:
+    from gpupool.rendering.folder import write_whole
+
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        # A link is written through, and a pipe or a device has no place that a file could be moved to.
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    else:
+        write_whole(path, text)

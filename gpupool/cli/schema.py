@@ -1,21 +1,47 @@
-"""`gpupool schema`: JSON Schema for editors."""
+"""`gpupool schema`: JSON Schema for editors and for kubeconform."""
 
 import sys
 from typing import Annotated, Literal
 
 import typer
 
+from gpupool.cli.options import Target, folder_named, target_named
+from gpupool.errors import UsageError
+
+KARPENTER = "karpenter"
+
 
 def schema(
     what: Annotated[
-        Literal["blueprint", "profile"], typer.Argument(metavar="KIND", help="Which file the schema is for.")
+        Literal["blueprint", "profile", "karpenter"],
+        typer.Argument(metavar="KIND", help="Which files the schema is for."),
     ] = "blueprint",
+    directory: Annotated[
+        str | None,
+        typer.Option("--dir", "-d", metavar="DIR", help="The folder for the schemas of Karpenter's kinds."),
+    ] = None,
+    karpenter: Target = None,
 ) -> None:
-    """Print the JSON Schema of a blueprint or a profile.
+    """Print JSON Schemas, or write Karpenter's for kubeconform.
 
     An editor with a YAML language server completes and explains every field with it: put
     `# yaml-language-server: $schema=gpupool.schema.json` on the first line.
-    """
+
+    \b
+    gpupool schema > gpupool.schema.json
+    gpupool schema karpenter -d schemas     (for kubeconform's -schema-location
+      'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json')
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    folder, target = folder_named(directory), target_named(karpenter)
+    if what == KARPENTER and folder is None:
+        message = "`schema karpenter` writes a file for each kind: name a folder with -d DIR"
+        raise UsageError(message)
+    if what != KARPENTER and (folder is not None or karpenter is not None):
+        message = f"-d and --karpenter go with `schema karpenter`; `schema {what}` is printed"
+        raise UsageError(message)
     from gpupool import api
 
-    sys.stdout.write(api.schema_text(what))
+    if folder is None:
+        sys.stdout.write(api.schema_text(what))
+    else:
+        api.write_karpenter_schemas(folder, target)

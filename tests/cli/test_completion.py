@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.run import SECONDS, gpupool, process
 
-COMMANDS = ["init", "render", "profiles", "schema", "completion"]
+COMMANDS = ["init", "validate", "render", "profiles", "schema", "completion"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -40,7 +40,7 @@ def test_the_shell_takes_the_script(shell: str, capsys: pytest.CaptureFixture[st
         ("gpupool re", ["render"]),
         ("gpupool p", ["profiles"]),
         ("gpupool render --", ["--file", "--dir", "--check", "--values", "--help"]),
-        ("gpupool schema ", ["blueprint", "profile"]),
+        ("gpupool schema ", ["blueprint", "profile", "karpenter"]),
         ("gpupool completion z", ["zsh"]),
         ("gpupool nothing", []),
     ],

@@ -16,7 +16,13 @@ def document(report: Report) -> str:
 def _command(finding: Finding) -> str:
     at = finding.at
     title = f"{finding.code} [{layer(finding.code)}]" + (f" {finding.object}" if finding.object else "")
-    places = {"file": visible(at.file), "line": at.line, "col": at.column, "title": one_line(title)}
+    # Annotations stand beside files of these names, which git writes without `./`.
+    places = {
+        "file": visible(at.file.removeprefix("./")),
+        "line": at.line,
+        "col": at.column,
+        "title": one_line(title),
+    }
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in places.items() if value)
     fix = f"\nfix: {one_line(finding.fix)}" if finding.fix else ""
     return f"::{_COMMANDS[finding.severity]} {properties}::{_escaped(one_line(finding.message) + fix)}"

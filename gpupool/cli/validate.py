@@ -1,0 +1,65 @@
+"""`gpupool validate`: what can be known offline about blueprints and plain manifests."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from gpupool.cli import output
+from gpupool.cli.options import DEFAULT_FILE, Files, Outputs, Target, outputs, target_named
+from gpupool.errors import UsageError
+
+_STDIN = "-"
+
+
+def validate(
+    path: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE|DIR|-",
+            help="Manifests and blueprints; a folder with all that is in it.",
+            show_default=False,
+        ),
+    ] = None,
+    file: Files = None,
+    karpenter: Target = None,
+    *,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Don't fail where there is nothing to check.")
+    ] = False,
+    to: Outputs = None,
+) -> None:
+    """Check blueprints and manifests before anything is applied.
+
+    Finds what the API server would refuse and what Karpenter would stumble over, all at once, with file,
+    line and what to do; exits 1 when anything is an error. Objects that are not Karpenter's are counted
+    and passed over. It reads no cluster, and manifests as kubectl reads them.
+
+    \b
+    gpupool validate
+    gpupool validate -f base.yaml -f prod.yaml
+    gpupool validate manifests/ --karpenter 1.12
+    helm template ./chart | gpupool validate - -o github -o sarif=gpupool.sarif
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    places, target = outputs(to), target_named(karpenter)
+    paths, files = path or [], file or ([] if path else [DEFAULT_FILE])
+    _refuse_twice(paths, files)
+
+    from gpupool import api
+    from gpupool.reports.formats import choice
+    from gpupool.reports.formats.text import summary
+
+    report = api.validate(paths, files, target=target, strict=strict, allow_empty=allow_empty)
+    output.deliver(places, lambda name: choice.document(report, name))
+    if all(each.path is not None or each.format != "text" for each in places):
+        sys.stderr.write(summary(report))
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def _refuse_twice(paths: Sequence[str], files: Sequence[str]) -> None:
+    if [*paths, *files].count(_STDIN) > 1:
+        message = "standard input can be read only once: leave one `-` out"
+        raise UsageError(message)
