@@ -1,4 +1,7 @@
-"""The few verbs of gpupool, for Python users and for the command line."""
+"""The few verbs of gpupool, for Python users and for the command line.
+
+Each imports what it needs when it is called: to read manifests takes no blueprint.
+"""
 
 import json
 import sys
@@ -7,62 +10,58 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from pydantic import BaseModel
-
-from gpupool.blueprint.load import STDIN, load
-from gpupool.blueprint.model import Blueprint
 from gpupool.codes import Code
 from gpupool.errors import InputError, StaleError, UsageError
-from gpupool.expansion.expand import expand
 from gpupool.findings import Finding, Location, has_errors, in_file_order
-from gpupool.karpenter.validation.check import check
-from gpupool.karpenter.versions import LATEST
-from gpupool.manifests.read import read_manifests
-from gpupool.manifests.result import KarpenterObject, Manifests, OwnFile
-from gpupool.profiles.load import Profiles
-from gpupool.profiles.model import Profile
-from gpupool.rendering import folder as folders
-from gpupool.rendering.render import Rendered, render
 from gpupool.reports.report import Checked, Report, Skipped
-from gpupool.shapes.docs import json_schema
-from gpupool.yamlio.decoding import MAX_BYTES
-from gpupool.yamlio.nodes import Node, text_at
 
 if TYPE_CHECKING:
+    from gpupool.manifests.result import KarpenterObject, Manifests, OwnFile
+    from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
 
-_SCHEMAS: dict[str, type[BaseModel]] = {"blueprint": Blueprint, "profile": Profile}
+_STDIN = "-"
+_NO_SUCH_KIND = frozenset({Code.OLD_VERSION, Code.UNKNOWN_VERSION})
+_Result: TypeAlias = tuple[list[Checked], Sequence[Finding]]
 
 
-def render_files(paths: Sequence[str]) -> Rendered:
+def render_files(paths: Sequence[str]) -> "Rendered":
     """Read blueprint files, later ones over earlier ones, and render them.
 
     Raises:
         InputError: with every mistake found, in file order.
     """
+    from gpupool.blueprint.load import load
+    from gpupool.expansion.expand import expand
+    from gpupool.rendering.render import render
+
     return render(expand(load(paths)))
 
 
-def write_folder(rendered: Rendered, folder: Path) -> None:
+def write_folder(rendered: "Rendered", folder: Path) -> None:
     """Make a folder hold what was rendered, and nothing older of the same blueprint.
 
     Raises:
         InputError: where a file that gpupool did not write is in the way; nothing is written then.
     """
+    from gpupool.rendering import folder as folders
+
     folders.write(rendered.files(), folder, rendered.name)
 
 
-def check_folder(rendered: Rendered, folder: Path) -> None:
+def check_folder(rendered: "Rendered", folder: Path) -> None:
     """Compare a folder with what was rendered.
 
     Raises:
         StaleError: with the names of the files that differ, are missing or are left over.
     """
+    from gpupool.rendering import folder as folders
+
     if stale := folders.stale(rendered.files(), folder, rendered.name):
         raise StaleError(stale)
 
 
-def chart_values(rendered: Rendered, chart: str) -> str:
+def chart_values(rendered: "Rendered", chart: str) -> str:
     """Give one chart's values file.
 
     Raises:
@@ -80,18 +79,21 @@ def validate(
     paths: Sequence[str],
     blueprint: Sequence[str] = (),
     *,
-    target: str = LATEST,
+    target: str | None = None,
     strict: bool = False,
     allow_empty: bool = False,
 ) -> Report:
     """Check all that can be known offline: manifests and blueprints in `paths`, and one layered blueprint.
 
-    Manifests are held against Karpenter `target`; a blueprint names its own version.
+    Manifests are held against Karpenter `target`, or the latest; a blueprint names its own version.
     """
-    found = read_manifests(paths, lambda: sys.stdin.buffer.read(MAX_BYTES + 1))
+    from gpupool.manifests.read import read_manifests
+
+    found = read_manifests(paths, _stdin)
     results = [
         *([_blueprint(blueprint)] if blueprint else []),
-        *(_object(each, target) for each in found.objects),
+        *_objects(found.objects, target),
+        (_refused(found.findings), ()),
         *(_own_file(each) for each in found.own_files),
     ]
     findings = [*found.findings, *(finding for result in results for finding in result[1])]
@@ -99,32 +101,39 @@ def validate(
     if not (checked or allow_empty or has_errors(findings)):
         findings.append(_nothing_there(paths))
     files = (*blueprint, *found.files)
+    order = {file: index for index, file in enumerate(files)}
     return Report(
         in_file_order(findings, files),
         files,
-        tuple(checked),
+        tuple(sorted(checked, key=lambda each: (order.get(each.at.file, 0), each.at))),
         documents=found.documents + len(blueprint),
-        passed_over=_passed_over(found),
+        passed_over=_passed_over(found, checked),
         skipped=tuple(Skipped(each.at, each.reason) for each in found.skipped),
         strict=strict,
     )
 
 
-def write_karpenter_schemas(folder: Path, target: str = LATEST) -> None:
-    """Write JSON Schemas of Karpenter's kinds into a folder, as `GROUP/KIND_VERSION.json`.
+def write_karpenter_schemas(folder: Path, target: str) -> None:
+    """Write JSON Schemas of the kinds of Karpenter `target` into a folder, as `GROUP/KIND_VERSION.json`.
 
     Raises:
         InputError: where the system does not let us write.
     """
     from gpupool.karpenter.schemas import schemas
+    from gpupool.rendering.folder import write_whole
 
     for path, text in schemas(target).items():
-        folders.write_whole(folder / path, text)
+        write_whole(folder / path, text)
 
 
 def schema_text(what: str) -> str:
     """Give the JSON Schema of a `blueprint` or a `profile` as text."""
-    return json.dumps(json_schema(_SCHEMAS[what]), indent=2) + "\n"
+    from gpupool.blueprint.model import Blueprint
+    from gpupool.profiles.model import Profile
+    from gpupool.shapes.docs import json_schema
+
+    made = json_schema(Blueprint) if what == "blueprint" else json_schema(Profile)
+    return json.dumps(made, indent=2) + "\n"
 
 
 def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
@@ -133,6 +142,7 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
     Raises:
         InputError: where a file of that name is there already.
     """
+    from gpupool.rendering.folder import write_whole
     from gpupool.rendering.starter import starter_text
 
     if path.exists() and not force:
@@ -140,10 +150,14 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
         raise InputError(
             [Finding(Code.IN_THE_WAY, "there is a file of this name already", Location(str(path)), fix)]
         )
-    folders.write_whole(path, starter_text(starter))
+    write_whole(path, starter_text(starter))
 
 
-_Result: TypeAlias = tuple[list[Checked], Sequence[Finding]]
+def _stdin() -> bytes:
+    """Give what standard input holds; of what has no end, enough to refuse it."""
+    from gpupool.yamlio.decoding import MAX_BYTES
+
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
 def _blueprint(files: Sequence[str]) -> _Result:
@@ -155,22 +169,35 @@ def _blueprint(files: Sequence[str]) -> _Result:
     return [Checked("Blueprint", rendered.name, at)], rendered.findings
 
 
-def _object(found: KarpenterObject, target: str) -> _Result:
-    name = found.name or f"{text_at(found.body, 'metadata', 'generateName')}*"
-    return [Checked(found.kind, name, found.at)], check(found.kind, found.body, target)
+def _objects(found: "Sequence[KarpenterObject]", target: str | None) -> list[_Result]:
+    if not found:
+        return []
+    from gpupool.karpenter.validation.check import check
+    from gpupool.karpenter.versions import LATEST
+    from gpupool.yamlio.nodes import text_at
+
+    results: list[_Result] = []
+    for each in found:
+        name = each.name or f"{text_at(each.body, 'metadata', 'generateName')}*"
+        results.append(([Checked(each.kind, name, each.at)], check(each.kind, each.body, target or LATEST)))
+    return results
 
 
-def _own_file(found: OwnFile) -> _Result:
-    if found.path == STDIN:
-        message = f"a {found.kind.lower()} can't be read here from standard input"
-        fix = "write `gpupool validate -f -`" if found.kind == "Blueprint" else "name its file"
+def _own_file(found: "OwnFile") -> _Result:
+    if found.path == _STDIN:
+        message = f"a {(found.kind or 'blueprint').lower()} can't be read here from standard input"
+        fix = "name its file" if found.kind == "Profile" else "write `gpupool validate -f -`"
         return [], [Finding(Code.NOT_THE_KIND, message, Location(found.path), fix)]
-    if found.kind == "Blueprint":
-        return _blueprint([found.path])
-    profiles = Profiles()
-    path = found.path if "/" in found.path else f"./{found.path}"
-    profiles.named(Node(path, Location(found.path)))
-    return [Checked("Profile", found.name, Location(found.path))], profiles.findings
+    return _profile(found) if found.kind == "Profile" else _blueprint([found.path])
+
+
+def _profile(found: "OwnFile") -> _Result:
+    from gpupool.profiles.load import Profiles
+    from gpupool.yamlio.nodes import Node
+
+    profiles, at = Profiles(), Location(found.path)
+    profiles.named(Node(found.path if "/" in found.path else f"./{found.path}", at))
+    return [Checked("Profile", found.name, at)], profiles.findings
 
 
 def _nothing_there(paths: Sequence[str]) -> Finding:
@@ -179,7 +206,17 @@ def _nothing_there(paths: Sequence[str]) -> Finding:
     return Finding(Code.NO_KARPENTER_OBJECT, message, Location(paths[0]), fix)
 
 
-def _passed_over(found: Manifests) -> dict[str, int]:
-    checked = Counter(each.kind for each in found.objects)
-    others = {kind: count - checked[kind] for kind, count in found.kinds.items()}
-    return {kind: count for kind, count in others.items() if count}
+def _refused(findings: Sequence[Finding]) -> list[Checked]:
+    """Give the objects of Karpenter's groups whose kind or version is itself the mistake."""
+    found = []
+    for each in findings:
+        if each.code in _NO_SUCH_KIND and each.path in {"apiVersion", "kind"}:
+            kind, _, name = each.object.partition("/")
+            found.append(Checked(kind, name, each.at))
+    return found
+
+
+def _passed_over(found: "Manifests", checked: Sequence[Checked]) -> dict[str, int]:
+    left = Counter(found.kinds)
+    left.subtract(each.kind for each in checked)
+    return {kind: count for kind, count in left.items() if count > 0}

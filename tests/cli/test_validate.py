@@ -280,3 +280,23 @@ def test_a_file_whose_name_is_no_text(style: str, folder: Path) -> None:
     assert said.code == 1
     assert "GP1013" in said.out
     assert "bug in gpupool" not in said.err
+
+
+def test_objects_of_old_versions_are_counted_as_checked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = GOOD.replace("karpenter.sh/v1", "karpenter.sh/v1beta1")
+    unknown = GOOD.replace("karpenter.sh/v1", "karpenter.sh/v7").replace("chat", "late")
+    claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: x}\n"
+    (folder / "mixed.yaml").write_text(f"{old}---\n{unknown}---\n{GOOD}---\n{claim}", "utf-8")
+
+    said = gpupool(capsys, "validate", "mixed.yaml", "-o", "junit")
+
+    (suite,) = ET.fromstring(said.out)  # noqa: S314 - our own output
+    assert [(case.get("name"), [part.get("type") for part in case]) for case in suite] == [
+        ("file", []),
+        ("NodePool/chat", ["GP1006"]),
+        ("NodePool/late", ["GP1007"]),
+        ("NodePool/chat", []),
+    ]
+    assert "(NodePool 3): 2 errors\npassed over what is not Karpenter's: NodeClaim 1\n" in said.err
