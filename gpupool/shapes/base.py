@@ -37,7 +37,7 @@ _BLANK = r"[\t\n\f\r ]"
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Search as Go's RE2 does: ASCII classes, `\\s` without the vertical tab, `$` only at the very end."""
+    """Search as Go's RE2 does: ASCII classes, blanks without the vertical tab, `$` only at the very end."""
     return re.search(pattern.replace("$", r"\Z").replace(r"\s", _BLANK), text, re.ASCII) is not None
 
 

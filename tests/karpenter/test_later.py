@@ -1,0 +1,38 @@
+"""The layers after the API server: what Karpenter refuses, and what breaks it."""
+
+from typing import Any
+
+import pytest
+
+from gpupool.codes import Code, Layer, layer
+from gpupool.karpenter.validation.check import check
+from tests.differential.trees import node
+from tests.karpenter.examples import changed
+from tests.karpenter.later import BROKEN, SOUND
+
+
+def name(part: object) -> str:
+    return str(part)[:60] if isinstance(part, str) else ""
+
+
+@pytest.mark.parametrize(("whole", "path", "value", "code", "field"), BROKEN, ids=name)
+def test_one_finding_at_the_place(
+    whole: dict[str, Any], path: str, value: object, code: Code, field: str
+) -> None:
+    (found,) = check(whole["kind"], node(changed(whole, path, value)))
+
+    assert (found.code, found.path) == (code, field)
+    assert found.object == f"{whole['kind']}/{whole['metadata']['name']}"
+    assert layer(found.code) in (Layer.RUNTIME, Layer.POISON)
+    assert found.fix
+
+
+@pytest.mark.parametrize(("whole", "path", "value"), SOUND, ids=name)
+def test_nothing_to_say(whole: dict[str, Any], path: str, value: object) -> None:
+    assert check(whole["kind"], node(changed(whole, path, value))) == []
+
+
+def test_every_code_of_these_layers_is_among_the_cases() -> None:
+    codes = {code for code in Code if layer(code) in (Layer.RUNTIME, Layer.POISON)}
+
+    assert {code for _, _, _, code, _ in BROKEN} == codes
