@@ -76,7 +76,7 @@ class _Sorter:
             return
         self._files.append(source.name)
         before = len(self.findings)
-        is_foreign = b"kind" not in content and content.isascii()
+        is_foreign = b"kind" not in content and content.isascii() and b"\0" not in content
         for document in read_documents(content, source.name):
             self._documents += 1
             self._document(document, source, is_foreign=is_foreign)

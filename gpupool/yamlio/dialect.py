@@ -12,6 +12,8 @@ from gpupool.yamlio.tags import collection_problem, read_tagged
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gpupool.yamlio.nodes import Scalar
+
 KeyValue: TypeAlias = str | int | float | bool | list[Node] | dict[str, Node] | None
 """What stands as a key."""
 
@@ -41,6 +43,9 @@ class Dialect(NamedTuple):
 
     tagged: Callable[[str, str], Reading]
     """Reads a scalar by its tag and its text."""
+
+    value: Callable[[Scalar, str], Reading]
+    """Gives what a scalar becomes where it is no key, by what was read and its text."""
 
     key: Callable[[KeyValue, str | None], Reading]
     """Gives the text of a key by its value and its spelling; None where its value has to be dropped."""
@@ -82,6 +87,7 @@ BLUEPRINT = Dialect(
     key_twice=Code.KEY_TWICE,
     plain=read_plain,
     tagged=read_tagged,
+    value=lambda value, _text: Reading(value),
     key=_key,
     collection_problem=lambda tag, is_map: collection_problem(tag, is_map=is_map),
     merges=False,

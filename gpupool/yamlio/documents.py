@@ -5,21 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from yaml import CSafeLoader, DocumentEndEvent, MarkedYAMLError
-
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location, Severity, in_file_order
 from gpupool.yamlio.decoding import UnreadableError, as_text, bad_to_kubectl
+from gpupool.yamlio.goyaml import parse
 from gpupool.yamlio.json_text import JsonReader, NotJsonError
-from gpupool.yamlio.kubectl import KUBECTL
 from gpupool.yamlio.scalars import shown
-from gpupool.yamlio.syntax import Explainer
-from gpupool.yamlio.tree import StopError, TreeBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from yaml import Event
+    from collections.abc import Iterator
 
     from gpupool.yamlio.nodes import Node
 
@@ -112,12 +106,9 @@ def _after_line(text: str, offset: int) -> int:
 
 def _yaml(text: str, file: str, first_line: int = 1) -> Iterator[Document]:
     """Read YAML documents, split at the separators before anything is parsed, as kubectl does."""
-    nodes = 0
+    count = 0
     for chunk in _chunks(text, file, first_line):
-        builder = TreeBuilder(file, KUBECTL, chunk.line)
-        builder.count = nodes
-        document = _document(chunk, file, builder)
-        nodes = builder.count
+        document, count = _document(chunk, file, count)
         if document is not None:
             yield document
 
@@ -143,20 +134,38 @@ def _line_breaks(text: str) -> int:
     return sum(1 for _ in _LINE_BREAK.finditer(text)) if "\r" in text else text.count("\n")
 
 
-def _document(chunk: _Chunk, file: str, builder: TreeBuilder) -> Document | None:
-    """Read one document; None where nothing is in it."""
+def _document(chunk: _Chunk, file: str, count: int) -> tuple[Document | None, int]:
+    """Read one document, None where nothing is in it, and count its values."""
     found = [chunk.problem] if chunk.problem else []
-    bad = bad_to_kubectl(chunk.text, file, Code.MANIFEST_SYNTAX)
-    found += [finding._replace(at=_below(finding.at, chunk.line)) for finding in bad]
-    is_readable = not bad
-    if is_readable:
-        problems, is_readable = _parse(chunk, file, builder)
-        found += problems
-    node = builder.root if is_readable else None
+    found += _unparsable(chunk, file)
+    if len(found) > bool(chunk.problem):
+        at = _first_place(chunk, file)
+        return Document(None, at, in_file_order(found), chunk.text, chunk.line), count
+    parsed = parse(chunk.text, file, chunk.line, count)
+    found += [*parsed.findings, *_rest(chunk, file, parsed.end)]
+    node = parsed.root
     if not found and (node is None or node.value is None):
-        return None
+        return None, parsed.values
     at = node.at if node is not None else _first_place(chunk, file)
-    return Document(node, at, in_file_order(found) if found else (), chunk.text, chunk.line)
+    ordered = in_file_order(found) if found else ()
+    return Document(node, at, ordered, chunk.text, chunk.line), parsed.values
+
+
+def _unparsable(chunk: _Chunk, file: str) -> Iterator[Finding]:
+    """Say what can't stand in a text that kubectl reads, before it is parsed."""
+    for finding in bad_to_kubectl(chunk.text, file, Code.MANIFEST_SYNTAX):
+        yield finding._replace(at=_below(finding.at, chunk.line))
+    yield from _inner_marks(chunk, file)
+    yield from _directives(chunk, file)
+
+
+def _inner_marks(chunk: _Chunk, file: str) -> Iterator[Finding]:
+    """Refuse a byte order mark at the start of a line, which go-yaml counts as a column of indentation."""
+    place = chunk.text.find("\n\ufeff")
+    if place >= 0:
+        at = Location(file, chunk.line + _line_breaks(chunk.text[: place + 1]), 1)
+        message = "a byte order mark (U+FEFF) inside the document; were two files joined?"
+        yield Finding(Code.MANIFEST_SYNTAX, message, at, "remove the invisible character")
 
 
 def _below(at: Location, first_line: int) -> Location:
@@ -168,58 +177,23 @@ def _first_place(chunk: _Chunk, file: str) -> Location:
     return Location(file, chunk.line + _line_breaks(blank), 1)
 
 
-def _parse(chunk: _Chunk, file: str, builder: TreeBuilder) -> tuple[list[Finding], bool]:
-    """Build the first document of a chunk; say what is wrong, and whether it was read to its end."""
-    directive = _first_directive(chunk, file)
-    if directive:
-        return [directive], False
-    events = _FirstDocument(CSafeLoader(chunk.text).get_event)
-    try:
-        builder.run(events)
-    except StopError as problem:
-        return [*builder.findings, problem.finding], False
-    except MarkedYAMLError as problem:
-        explainer = Explainer(chunk.text, file, Code.MANIFEST_SYNTAX, chunk.line)
-        return [*builder.findings, explainer.explain(problem)], False
-    return [*builder.findings, *_rest(chunk, file, events.end)], True
-
-
-class _FirstDocument:
-    """The events of the first document in a chunk; go-yaml takes no others."""
-
-    def __init__(self, next_event: Callable[[], Event | None]) -> None:
-        self.end: int | None = None
-        """The offset in the chunk where the document ends."""
-
-        self._next_event = next_event
-
-    def __call__(self) -> Event | None:
-        if self.end is not None:
-            return None
-        event = self._next_event()
-        if type(event) is DocumentEndEvent:
-            self.end = event.end_mark.index if event.end_mark else 0
-        return event
-
-
-def _first_directive(chunk: _Chunk, file: str) -> Finding | None:
+def _directives(chunk: _Chunk, file: str) -> Iterator[Finding]:
     """Refuse a directive: the separator that has to follow ends the document for kubectl."""
     if not (chunk.text.startswith("%") or "\n%" in chunk.text):
-        return None
+        return
     for index, line in enumerate(_LINE_BREAK.split(chunk.text)):
         if line.startswith("%"):
             message = "kubectl can't read a `%` directive: it splits the file at `---` before it reads"
-            return Finding(
-                Code.MANIFEST_SYNTAX, message, Location(file, chunk.line + index, 1), "remove the line"
-            )
+            at = Location(file, chunk.line + index, 1)
+            yield Finding(Code.MANIFEST_SYNTAX, message, at, "remove the line")
+            return
         if line.strip() and not line.lstrip().startswith("#"):
-            break
-    return None
+            return
 
 
-def _rest(chunk: _Chunk, file: str, end: int | None) -> Iterator[Finding]:
+def _rest(chunk: _Chunk, file: str, end: int) -> Iterator[Finding]:
     """Warn of what stands behind the end of a document, which kubectl never sees."""
-    rest = chunk.text[end:] if end is not None else ""
+    rest = chunk.text[end:] if end else ""
     if not rest or rest.isspace():
         return
     line = chunk.line + _line_breaks(chunk.text[:end])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import struct
 from decimal import Decimal
@@ -17,13 +16,16 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Scalar
 
 _PREFIX = "tag:yaml.org,2002:"
+_FLOAT_TAG = f"{_PREFIX}float"
 _INT64 = range(-(2**63), 2**63)
 _TYPES: dict[str, tuple[type, ...]] = {
     f"{_PREFIX}int": (int,),
-    f"{_PREFIX}float": (float, int),
+    _FLOAT_TAG: (float, int),
     f"{_PREFIX}bool": (bool,),
     f"{_PREFIX}null": (type(None),),
 }
+_NON_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
+_NO_BREAKS = str.maketrans("", "", "\r\n")
 _SINGLE_DIGITS = 9
 """So many digits tell every single-precision number from the next."""
 
@@ -46,14 +48,12 @@ def whole(value: int) -> int | float:
 
 
 def read(text: str) -> Reading:
-    """Read a scalar without quotes."""
-    return _json(kubectl_reading(text), text)
+    """Read a scalar without quotes as go-yaml does."""
+    return Reading(kubectl_reading(text))
 
 
 def read_tagged(tag: str, text: str) -> Reading:
     """Read a scalar that has a tag; one that is not known makes it text."""
-    if tag == "!":
-        return read(text)
     if tag == f"{_PREFIX}binary":
         return _binary(text)
     if tag == f"{_PREFIX}timestamp":
@@ -64,7 +64,7 @@ def read_tagged(tag: str, text: str) -> Reading:
     if type(value) not in _TYPES[tag]:
         name = tag.removeprefix(_PREFIX)
         return _mistake(f"{shown(text)} is no !!{name} to kubectl", "remove the tag, or write such a value")
-    return _json(value, text)
+    return Reading(float(value) if isinstance(value, int) and tag == _FLOAT_TAG else value)
 
 
 def key_text(value: KeyValue, spelled: str | None) -> Reading:
@@ -75,7 +75,7 @@ def key_text(value: KeyValue, spelled: str | None) -> Reading:
         return _mistake(key_problem(value, spelled), "write a text as the key")
     if isinstance(value, bool):
         return Reading("true" if value else "false")
-    # What it was before JSON counts: a float is spelled anew, even one without a fraction.
+    # What an alias stands for went through JSON already; how it is written still says what it was.
     original = kubectl_reading(spelled or "")
     if not isinstance(original, int):
         return Reading(single(original if isinstance(original, float) else float(value)))
@@ -86,22 +86,28 @@ def key_text(value: KeyValue, spelled: str | None) -> Reading:
 
 def single(value: float) -> str:
     """Spell a number as Go does with the fewest digits for single precision, as go-yaml does in a key."""
-    try:
-        narrow: float = struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return ".inf" if value > 0 else "-.inf"
-    digits = next(
-        spelled
-        for places in range(_SINGLE_DIGITS)
-        if struct.unpack("f", struct.pack("f", float(spelled := f"{narrow:.{places}e}")))[0] == narrow
-    )
+    narrow = _narrow(value)
+    if not math.isfinite(narrow):
+        return _NON_FINITE[str(narrow)]
+    spellings = (f"{narrow:.{places}e}" for places in range(_SINGLE_DIGITS))
+    digits = next(spelling for spelling in spellings if _narrow(float(spelling)) == narrow)
     exponent = digits.partition("e")[2]
     if _FEWEST_EXPONENT <= int(exponent) < _MOST_EXPONENT:
         return f"{Decimal(digits):f}"
     return digits
 
 
-def _json(value: Scalar, text: str) -> Reading:
+def _narrow(value: float) -> float:
+    """Round to single precision."""
+    try:
+        narrow: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return narrow
+
+
+def in_json(value: Scalar, text: str) -> Reading:
+    """Give what becomes of a value on the way to JSON and to the API server."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Reading(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -111,8 +117,8 @@ def _json(value: Scalar, text: str) -> Reading:
 
 def _binary(text: str) -> Reading:
     try:
-        return Reading(base64.b64decode("".join(text.split()), validate=True).decode(errors="replace"))
-    except binascii.Error:
+        return Reading(base64.b64decode(text.translate(_NO_BREAKS), validate=True).decode(errors="replace"))
+    except ValueError:
         return _mistake("a !!binary value that is no base64", "remove the tag, or write base64")
 
 
@@ -128,6 +134,7 @@ KUBECTL = Dialect(
     key_twice=Code.MANIFEST_KEY_TWICE,
     plain=read,
     tagged=read_tagged,
+    value=in_json,
     key=key_text,
     collection_problem=lambda _tag, _is_map: "",
     merges=True,

@@ -25,4 +25,4 @@ def sources(node: Node, *, is_alias: bool) -> list[dict[str, Node]]:
 
 def is_mergeable(node: Node, *, is_alias: bool) -> bool:
     """Say whether `<<` can take this value."""
-    return node.value == [] or bool(sources(node, is_alias=is_alias))
+    return (node.value == [] and not is_alias) or bool(sources(node, is_alias=is_alias))

@@ -36,6 +36,7 @@ _WORDS = {
         "{found} where a value should stand", "give a value, or quote it"
     ),
     "did not find expected <document start>": _Words("{found} belongs to nothing above it", _INDENTATION),
+    "found unexpected ':'": _Words("a text in brackets that ends with `:`", _QUOTE),
     "found unknown escape character": _Words(
         "an unknown escape in double quotes", "double the backslash, or use single quotes"
     ),

@@ -63,6 +63,7 @@ class TreeBuilder:
         self._stack: list[Open] = []
         self._anchors: dict[str, Anchored | Open] = {}
         self._known: dict[str, Reading] = {}
+        self._known_keys: dict[str, Reading] = {}
         self._documents = 0
         self._document_at = Location(file, 1, 1)
 
@@ -95,15 +96,16 @@ class TreeBuilder:
 
     def _scalar(self, event: ScalarEvent) -> None:
         at = self._place(event.start_mark)
-        reading = self._read(event, at)
+        parent = self._stack[-1] if self._stack else None
+        is_key = parent is not None and parent.wants_key()
+        reading = self._read(event, at, is_key=is_key)
         value = reading.value
         spelled = None if type(value) is str else event.value
-        parent = self._stack[-1] if self._stack else None
         if event.anchor is not None:
             self._anchors[event.anchor] = Anchored(Node(value, at, None, spelled))
         if parent is None:
             self._root_scalar(event, Node(value, at, None, spelled))
-        elif parent.wants_key():
+        elif is_key:
             if event.value == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
                 self._merge_key(parent, at)
             else:
@@ -119,16 +121,19 @@ class TreeBuilder:
         if event.value or not event.implicit[0] or event.anchor is not None:
             self._attach(None, node)
 
-    def _read(self, event: ScalarEvent, at: Location) -> Reading:
+    def _read(self, event: ScalarEvent, at: Location, *, is_key: bool) -> Reading:
         text = event.value
-        if event.tag is not None:
-            reading = self._dialect.tagged(event.tag, text)
-        elif event.implicit[0]:
-            reading = self._known.get(text) or self._known.setdefault(text, self._dialect.plain(text))
-        else:
+        if event.tag is None and not event.implicit[0]:
             return Reading(text)
+        known = self._known_keys if is_key else self._known
+        reading = known.get(text) if event.tag is None else None
+        if reading is None:
+            dialect = self._dialect
+            reading = dialect.plain(text) if event.tag is None else dialect.tagged(event.tag, text)
+            reading = reading if is_key or reading.code else dialect.value(reading.value, text)
+            if event.tag is None:
+                known[text] = reading
         if reading.code:
-            is_key = bool(self._stack) and self._stack[-1].wants_key()
             fix = "put the key in quotes" if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
             self._say(reading.code, reading.problem, at, fix)
         return reading
