@@ -7,7 +7,7 @@ from typing import Final
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})")
 _RFC3339 = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})([.,][0-9]+)?(Z|[+-]([0-9]{2}):([0-9]{2}))"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})([.,][0-9]+)?(Z|[+-]([0-9]{2}):([0-9]{2}))"
 )
 _LAST: Final = ("23", "59", "59")
 
@@ -25,12 +25,12 @@ def is_date_time(text: str) -> bool:
 
 
 def is_rfc3339(text: str) -> bool:
-    """Say whether Go reads a text as an RFC 3339 time, as Karpenter's types do."""
+    """Say whether Go reads a text as an RFC 3339 time, as Karpenter's types do: the hour may be short."""
     match = _RFC3339.fullmatch(text)
     if match is None or not _is_date(match[1]):
         return False
     offset_fits = match[7] is None or (match[7] <= "24" and match[8] <= "60")
-    return offset_fits and all(match[part + 1] <= _LAST[part - 1] for part in (1, 2, 3))
+    return offset_fits and all(int(match[part + 1]) <= int(_LAST[part - 1]) for part in (1, 2, 3))
 
 
 def _is_date(text: str) -> bool:

@@ -26,7 +26,7 @@ def _refuse(wanted: str) -> NoReturn:
 def _beginning(text: str) -> str:
     """Check the beginning of a name, whose last dash the API server leaves out of account."""
     is_cut = len(text) > 1 and text.endswith("-")
-    if not matches(f"^{_DNS}$", f"{text[:-2]}a" if is_cut else text):
+    if text and not matches(f"^{_DNS}$", f"{text[:-2]}a" if is_cut else text):
         _refuse("the beginning of a name: lower-case letters, digits, - and .")
     return text
 
@@ -114,7 +114,8 @@ def _owned_well(owners: list[OwnerReference]) -> list[OwnerReference]:
     if any((owner.api_version, owner.kind) == ("v1", "Event") for owner in owners):
         kind = "owned_by_an_event"
         raise PydanticCustomError(kind, "an Event can own nothing")
-    if sum(owner.controller is True for owner in owners) > 1:
+    different = {tuple(owner.model_dump().values()): owner for owner in owners}
+    if sum(owner.controller is True for owner in different.values()) > 1:
         kind = "several_controllers"
         raise PydanticCustomError(kind, "several owners say that they are the controller")
     return owners

@@ -11,6 +11,7 @@ _LONG = "x" * 64
 _AWS_KEY = "karpenter.k8s.aws/ec2nodeclass"
 _TAINT = {"key": "team", "effect": "NoSchedule"}
 _KUBELET = "spec kubelet"
+_MOMENTS: tuple[object, ...] = ("2026-08-20t12:00:00z", [])
 
 Case = tuple[dict[str, Any], str, object, Code, str]
 """A whole object, the path of the change, the new value, and the finding's code and path."""
@@ -60,7 +61,7 @@ BROKEN: list[Case] = [
     *(
         (NODEPOOL, f"{_SPEC} {name}", [{**_TAINT, "timeAdded": moment}], Code.UNREADABLE_TIME, f"spec.template.spec.{name}[0]")
         for name in ("taints", "startupTaints")
-        for moment in ("2026-08-20t12:00:00z", [])
+        for moment in _MOMENTS
     ),
     *(
         (NODEPOOL, f"{_SPEC} {name}", [{**_TAINT, "value": "a/b"}], Code.TAINT_WITH_SLASH, f"spec.template.spec.{name}[0]")

@@ -1,49 +1,74 @@
-"""The field names of a status: all that the API server looks at in a new object before it drops it."""
+"""The fields of a status: all that the API server looks at in a new object before it drops it."""
 
-from collections.abc import Iterator, Mapping
-from typing import Final, TypeAlias
+from __future__ import annotations
 
-from gpupool.shapes.words import Path
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
 from gpupool.yamlio.nodes import Node, items, mapping
 
-Names: TypeAlias = "Mapping[str, Names] | None"
-"""The fields of a map, or of each map in a list; None where anything may stand."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpupool.shapes.words import Path
 
 
-def _plain(*names: str) -> dict[str, Names]:
-    return dict.fromkeys(names)
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What may stand in one place, by name alone: a value of the wrong type is nobody's business."""
+
+    fields: Mapping[str, Known] = field(default_factory=dict)
+    items: Known | None = None
+    """What each item of a list is."""
+
+    values: Known | None = None
+    """What stands under each key of the user's."""
 
 
-_CONDITION: Final = _plain("lastTransitionTime", "message", "observedGeneration", "reason", "status", "type")
-STATUS: Final[Mapping[str, Names]] = {
-    "NodePool": {
-        "conditions": _CONDITION,
-        **_plain("nodeClassObservedGeneration", "nodes", "resources"),
-    },
-    "NodeOverlay": {"conditions": _CONDITION},
-    "EC2NodeClass": {
-        "amis": {"requirements": _plain("key", "operator", "values"), **_plain("deprecated", "id", "name")},
-        "capacityReservations": _plain(
-            "availabilityZone", "endTime", "id", "instanceMatchCriteria", "instanceType", "interruptible",
-            "ownerID", "reservationType", "state",
+VALUE: Final = Known()
+
+
+def _map(*plain: str, **fields: Known) -> Known:
+    return Known({**dict.fromkeys(plain, VALUE), **fields})
+
+
+def _list(item: Known) -> Known:
+    return Known(items=item)
+
+
+_CONDITIONS: Final = _list(
+    _map("lastTransitionTime", "message", "observedGeneration", "reason", "status", "type")
+)
+STATUS: Final[Mapping[str, Known]] = {
+    "NodePool": _map(
+        "nodeClassObservedGeneration", "nodes", conditions=_CONDITIONS, resources=Known(values=VALUE)
+    ),
+    "NodeOverlay": _map(conditions=_CONDITIONS),
+    "EC2NodeClass": _map(
+        "instanceProfile",
+        amis=_list(
+            _map("deprecated", "id", "name", requirements=_list(_map("key", "operator", values=_list(VALUE))))
         ),
-        "conditions": _CONDITION,
-        "instanceProfile": None,
-        "securityGroups": _plain("id", "name"),
-        "subnets": _plain("id", "zone", "zoneID"),
-    },
+        capacityReservations=_list(
+            _map(
+                "availabilityZone", "endTime", "id", "instanceMatchCriteria", "instanceType",
+                "interruptible", "ownerID", "reservationType", "state",
+            )
+        ),
+        conditions=_CONDITIONS,
+        securityGroups=_list(_map("id", "name")),
+        subnets=_list(_map("id", "zone", "zoneID")),
+    ),
 }  # fmt: skip
 
 
-def unknown(node: Node, names: Names, path: Path) -> Iterator[tuple[Path, Node]]:
-    """Find each field that a status does not have; values of a wrong type are nobody's business."""
-    if names is None:
-        return
+def unknown(node: Node, known: Known, path: Path) -> Iterator[tuple[Path, Node]]:
+    """Find each key that is not known; nothing is known below a value that stands in a wrong place."""
     for index, item in enumerate(items(node)):
-        yield from unknown(item, names, (*path, index))
+        yield from unknown(item, known.items or VALUE, (*path, index))
     for key, below in mapping(node).items():
-        here = (*path, key)
-        if key in names:
-            yield from unknown(below, names[key], here)
+        inside = known.fields.get(key, known.values)
+        if inside is None:
+            yield (*path, key), below
         else:
-            yield here, below
+            yield from unknown(below, inside, (*path, key))

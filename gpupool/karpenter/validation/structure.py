@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity
 from gpupool.karpenter.validation.rules import has
-from gpupool.karpenter.validation.status import STATUS, unknown
+from gpupool.karpenter.validation.status import STATUS, VALUE, unknown
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
 from gpupool.shapes import words
@@ -40,6 +40,10 @@ _STOPPING = frozenset({"literal_error", "string_too_long", "too_long", "date_tim
 """Errors after which the server asks no CEL rule; so do those of type and for what is missing."""
 
 _METADATA_AS_A_WHOLE = ("metadata.labels", "metadata.annotations", "metadata.finalizers")
+_OF_A_COLLECTION = frozenset({"too_long", "too_short"})
+"""Errors of a list or map as a whole: it stands in the right place."""
+
+_LISTS_OF_MAPS = ("ownerReferences", "managedFields")
 _KEY = "[key]"
 """Pydantic's word for an error in a key; the CRD says which keys there are in CEL."""
 
@@ -90,12 +94,7 @@ def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
 def as_server_reads(body: Node) -> Node:
     """Give an object as the server has it before it checks anything."""
     said = dict(mapping(body))
-    metadata = said.get("metadata")
-    if metadata is None or metadata.value is None:
-        said["metadata"] = Node({}, place(metadata or body))
-    elif text_at(metadata, "generateName") and not text_at(metadata, "name"):
-        named = {key: item for key, item in mapping(metadata).items() if key != "name"}
-        said["metadata"] = _with(metadata, named)
+    said["metadata"] = _metadata(said.get("metadata") or Node(None, place(body)))
     return _read(_with(body, said))
 
 
@@ -111,6 +110,20 @@ def nulls(body: Node, path: Path = ()) -> Iterator[Finding]:
         yield from nulls(item, here)
     for index, item in enumerate(items(body)):
         yield from nulls(item, (*path, index))
+
+
+def _metadata(node: Node) -> Node:
+    """Give metadata as Go reads it: a null is an empty value there, and so is what is left out."""
+    if node.value is not None and not isinstance(node.value, dict):
+        return node
+    said = dict(mapping(node))
+    if text_at(node, "generateName") and not text_at(node, "name"):
+        said.pop("name", None)
+    for key in _LISTS_OF_MAPS:
+        if key in said and isinstance(said[key].value, list):
+            filled = [Node({}, item.at) if item.value is None else item for item in items(said[key])]
+            said[key] = _with(said[key], filled)
+    return _with(node, said)
 
 
 def _read(node: Node, key: str = "") -> Node:
@@ -171,16 +184,17 @@ def _is_said_elsewhere(details: ErrorDetails) -> bool:
 def _keys_of_no_map(body: Node, details: ErrorDetails, told: Finding) -> list[Finding]:
     """Blame the keys of a map that stands where none can, as the server does: it knows none of them."""
     node, _, _ = words.locate(body, details["loc"])
-    if told.code != Code.FIELD_TYPE or details["loc"][0] != "spec" or not isinstance(node.value, dict):
+    if details["loc"][0] != "spec" or told.code not in (Code.FIELD_TYPE, Code.FIELD_VALUE):
         return []
     return [
         told._replace(
             code=Code.UNKNOWN_FIELD,
-            message=f"unknown key `{key}`: {told.message}",
+            message=f"unknown key `{path[-1]}`: {told.message}",
             at=item.key or item.at,
-            path=f"{told.path}.{key}",
+            path=dotted(path),
         )
-        for key, item in node.value.items()
+        for path, item in unknown(node, VALUE, details["loc"])
+        if details["type"] not in _OF_A_COLLECTION
     ]
 
 
