@@ -154,6 +154,7 @@ class Code(StrEnum):
     NO_KNOWN_VALUE = "GP3004"
     TAINT_TWICE = "GP3005"
     OVERLAY_RESOURCE = "GP3006"
+    USER_DATA_SIZE = "GP3007"
 
     ALIAS_CRASH = "GP4001"
     ENDLESS_DURATION = "GP4002"
@@ -166,6 +167,8 @@ class Code(StrEnum):
     SELECTS_EVERYTHING = "GP4009"
     TAINT_WITH_SLASH = "GP4010"
     BUDGET_OVERFLOW = "GP4011"
+    IGNORED_POOL = "GP4012"
+    NAME_NO_LABEL = "GP4013"
 
 
 MEANINGS: dict[Code, str] = {
@@ -281,6 +284,7 @@ MEANINGS: dict[Code, str] = {
     Code.NO_KNOWN_VALUE: "A requirement with too few values that Karpenter knows.",
     Code.TAINT_TWICE: "The same taint twice: one key and effect.",
     Code.OVERLAY_RESOURCE: "A NodeOverlay that sets a resource which Karpenter counts itself.",
+    Code.USER_DATA_SIZE: "User data that is larger than EC2 takes.",
     Code.ALIAS_CRASH: "An image alias with more than one `@`, which ends Karpenter's process.",
     Code.ENDLESS_DURATION: "A duration of more than 292 years, which Karpenter can't read.",
     Code.UNREADABLE_QUANTITY: "A quantity that the CRD lets through and Karpenter can't read.",
@@ -292,5 +296,7 @@ MEANINGS: dict[Code, str] = {
     Code.SELECTS_EVERYTHING: "A selector term without any tag, which selects everything in the region.",
     Code.TAINT_WITH_SLASH: "A taint value with `/`, with which no node can register.",
     Code.BUDGET_OVERFLOW: "A budget of more nodes than Karpenter can count, which then allows none.",
+    Code.IGNORED_POOL: "A reference to a node class that no controller knows, so that all ignore the pool.",
+    Code.NAME_NO_LABEL: "A name that is too long for the node label that Karpenter makes of it.",
 }
 """What each code means, in one sentence."""

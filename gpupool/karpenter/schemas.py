@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import BaseModel
 
-from gpupool.karpenter.validation.status import STATUS, Names
+from gpupool.karpenter.validation.status import STATUS, Known
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, VALUES_SINCE, knows
 from gpupool.shapes.base import Since
@@ -36,11 +36,15 @@ _END: Final = 9223372036854776000
 
 _ENDS: Final = {2**63 - 1: _END, -(2**63): -_END}
 _INT64: Final = {"minimum": -_END, "maximum": _END}
-_DATE_TIME: Final = (
-    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-    r"[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})([Tt].*)?$"
-)
-"""The API server's `format: date-time`, but for the lengths of months: validators disagree on that word."""
+_DATE_TIME: Final = {
+    "type": ["string", "array"],
+    "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    r"[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})([Tt].*)?$",
+}
+"""The API server's `format: date-time`, but for the lengths of months: validators disagree on that word.
+
+The server lets any list through where this format stands.
+"""
 
 
 def schemas(target: str = LATEST) -> dict[str, str]:
@@ -60,8 +64,7 @@ def _root(kind: str, target: str) -> _Schema:
     later = frozenset(_later_fields(model, target))
     found = _Reading(document.get("$defs", {}), later, target).of(document, model.__name__)
     found["properties"]["status"] |= _status(STATUS[kind])
-    names = [{"required": ["name"]}, {"required": ["generateName"]}]
-    found["properties"]["metadata"]["anyOf"] = names
+    found["properties"]["metadata"] |= _metadata(found["properties"]["metadata"])
     found["required"] = ["apiVersion", "kind", *found["required"]]
     return {"$schema": DIALECT, "title": kind, **found}
 
@@ -90,7 +93,7 @@ class _Reading:
         elif "patternProperties" in part or part.get("additionalProperties"):
             found |= self._open_map(part)
         if part.get("format") == "date-time":
-            found["pattern"] = _DATE_TIME
+            found |= _DATE_TIME
         if "items" in part:
             found["items"] = self.of(part["items"])
         return found
@@ -119,6 +122,8 @@ class _Reading:
             made = self.of(choice)
             kinds += _types(made)
             found = made | found if choice != _NULL else found
+        if "null" in kinds and "const" in found:
+            found["enum"] = [found.pop("const")]
         if "null" in kinds and "enum" in found:
             found["enum"] = [*found["enum"], None]
         if "integer" in kinds and "string" in kinds:
@@ -153,13 +158,24 @@ def _widened(value: Any) -> Any:  # noqa: ANN401 - any word of a schema
     return _ENDS.get(value, value) if type(value) is int else value
 
 
-def _status(names: Names) -> _Schema:
+def _metadata(closed: _Schema) -> _Schema:
+    """Ask for a name, and let nulls stand in lists: the API server's own types read those as empty."""
+    fields = {
+        name: {**field, "items": _or_null(field["items"])} if "items" in field else field
+        for name, field in closed["properties"].items()
+    }
+    return {"properties": fields, "anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}
+
+
+def _status(known: Known) -> _Schema:
     """Refuse unknown fields only: the API server drops a new object's status, whatever the values are."""
-    if names is None:
-        return {}
-    fields = {name: _status(below) for name, below in names.items()}
-    closed: _Schema = {"properties": fields, "additionalProperties": False}
-    return {**closed, "items": closed}
+    values = _status(known.values) if known.values else False
+    found: _Schema = {"additionalProperties": values}
+    if known.fields:
+        found["properties"] = {name: _status(below) for name, below in known.fields.items()}
+    if known.items:
+        found["items"] = _status(known.items)
+    return found
 
 
 def _later_fields(model: type[BaseModel], target: str) -> Iterator[tuple[str, str]]:

@@ -68,6 +68,11 @@ BROKEN: list[Case] = [
         for name in ("taints", "startupTaints")
     ),
     (NODEPOOL, "spec disruption budgets 1 nodes", "2147483648", Code.BUDGET_OVERFLOW, "spec.disruption.budgets[1].nodes"),
+    (EC2NODECLASS, "spec userData", "x" * 16385, Code.USER_DATA_SIZE, "spec"),
+    (NODEPOOL, f"{_SPEC} nodeClassRef kind", "EC2Nodeclass", Code.IGNORED_POOL, "spec.template.spec.nodeClassRef"),
+    (NODEPOOL, f"{_SPEC} nodeClassRef group", "karpenter.sh", Code.IGNORED_POOL, "spec.template.spec.nodeClassRef"),
+    (NODEPOOL, "metadata name", _LONG, Code.NAME_NO_LABEL, "metadata.name"),
+    (EC2NODECLASS, "metadata name", _LONG, Code.NAME_NO_LABEL, "metadata.name"),
     (EC2NODECLASS, "spec", GONE, Code.NO_SPEC, ""),
     (EC2NODECLASS, "spec amiSelectorTerms", [{"alias": "al2023@v1@x"}], Code.ALIAS_CRASH, "spec.amiSelectorTerms[0].alias"),
     *(
@@ -111,6 +116,10 @@ SOUND: list[tuple[dict[str, Any], str, object]] = [
     (NODEPOOL, "spec disruption budgets 1 nodes", "2147483647"),
     (NODEOVERLAY, "spec requirements", _requirement("karpenter.sh/nodepool", "In", values=["a"])),
     (NODEOVERLAY, "spec capacity", {"nvidia.com/gpu": 4, "smarter-devices/fuse": "1k"}),
+    (NODEPOOL, f"{_SPEC} nodeClassRef", {"group": "eks.amazonaws.com", "kind": "NodeClass", "name": "a"}),
+    (NODEPOOL, "metadata name", "x" * 63),
+    (NODEOVERLAY, "metadata name", "x" * 64),
+    (EC2NODECLASS, "spec userData", "x" * 16384),
     (CUSTOM, "spec subnetSelectorTerms", [{"id": "subnet-1"}, {"tags": {"a": "*"}}]),
     (CUSTOM, "spec amiSelectorTerms", [{"name": "gpu-*", "tags": {}}]),
     (EC2NODECLASS, f"{_KUBELET} evictionSoftGracePeriod", {"memory.available": "1.5h", "nodefs.available": "-1m30s"}),

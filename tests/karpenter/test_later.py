@@ -22,7 +22,7 @@ def test_one_finding_at_the_place(
     (found,) = check(whole["kind"], node(changed(whole, path, value)))
 
     assert (found.code, found.path) == (code, field)
-    assert found.object == f"{whole['kind']}/{whole['metadata']['name']}"
+    assert found.object.startswith(f"{whole['kind']}/")
     assert layer(found.code) in (Layer.RUNTIME, Layer.POISON)
     assert found.fix
 

@@ -24,7 +24,7 @@ CEL: Final[Mapping[str, tuple[Rule, ...]]] = {
 
 LATER: Final[Mapping[str, tuple[Rule, ...]]] = {
     "NodePool": (*runtime.NODEPOOL, *poison.NODEPOOL),
-    "EC2NodeClass": poison.EC2NODECLASS,
+    "EC2NodeClass": (*runtime.EC2NODECLASS, *poison.EC2NODECLASS),
     "NodeOverlay": (*runtime.NODEOVERLAY, *poison.NODEOVERLAY),
 }
 """What Karpenter stumbles over once the API server has taken an object."""

@@ -10,6 +10,7 @@ from typing import Final
 from gpupool.codes import Code
 from gpupool.karpenter.durations import is_duration
 from gpupool.karpenter.instants import is_rfc3339
+from gpupool.karpenter.labels import AWS
 from gpupool.karpenter.quantities import is_quantity
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present
 from gpupool.yamlio.nodes import Node, items, mapping, place
@@ -17,6 +18,8 @@ from gpupool.yamlio.nodes import Node, items, mapping, place
 _TEMPLATE = "spec template spec"
 _NO_POOL = "Karpenter then reads no NodePool at all"
 _NO_CLASS = "Karpenter then reads no EC2NodeClass at all"
+_CLASS_KIND = "EC2NodeClass"
+_LONGEST_LABEL_VALUE = 63
 _MOST_NODES = 2**31 - 1
 _PARSED_SIGNALS = ("memory.available", "nodefs.available")
 
@@ -126,13 +129,35 @@ def disk_crash(mappings: Node) -> Iterator[Complaint]:
                 yield Complaint(item.at, message, f"add `{key}`")
 
 
+def ignored(reference: Node) -> Iterator[Complaint]:
+    """Group and kind of the node class fit each other; those of other providers are not judged."""
+    group, kind = present(reference, "group"), present(reference, "kind")
+    if group is None or kind is None or (group.value == AWS) == (kind.value == _CLASS_KIND):
+        return
+    wrong, right = (kind, _CLASS_KIND) if group.value == AWS else (group, AWS)
+    message = f"no controller knows a `{kind.value}` of `{group.value}`, so all of them ignore the pool"
+    yield Complaint(place(wrong), message, f"write `{right}`")
+
+
+def name_no_label(name: Node) -> Iterator[Complaint]:
+    """The name fits into the label that Karpenter puts on the nodes."""
+    size = len(str(name.value))
+    if size > _LONGEST_LABEL_VALUE:
+        message = f"the name has {size} characters: Karpenter makes a node label of it, and that holds 63"
+        yield Complaint(place(name), message, "shorten it")
+
+
 def _stalling(
     check: Callable[[str, Node], Iterator[Complaint]], stalls: str
 ) -> Callable[[Node], Iterator[Complaint]]:
     return partial(check, stalls)
 
 
+_NAMED: Final = Rule(Code.NAME_NO_LABEL, "metadata name", name_no_label)
+
 NODEPOOL: Final = (
+    _NAMED,
+    Rule(Code.IGNORED_POOL, f"{_TEMPLATE} nodeClassRef", ignored),
     *(
         Rule(Code.ENDLESS_DURATION, at, _stalling(endless, _NO_POOL))
         for at in (
@@ -161,6 +186,7 @@ NODEOVERLAY: Final = (
     ),
 )
 EC2NODECLASS: Final = (
+    _NAMED,
     Rule(Code.NO_SPEC, "", no_spec),
     Rule(Code.ALIAS_CRASH, f"spec amiSelectorTerms {ITEMS} alias", alias_crash),
     *(

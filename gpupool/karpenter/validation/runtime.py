@@ -13,6 +13,7 @@ from gpupool.yamlio.nodes import Node, items, mapping, place
 _REQUIREMENTS = "spec template spec requirements"
 _TEMPLATE = "spec template spec"
 _LONGEST_VALUE = 63
+_MOST_USER_DATA = 16 * 1024
 _COUNTED_RESOURCES = frozenset(
     {
         "vpc.amazonaws.com/pod-eni",
@@ -123,6 +124,20 @@ def counted_resources(capacity: Node) -> Iterator[Complaint]:
             yield Complaint(amount.key or amount.at, message, "set other extended resources only")
 
 
+def user_data_size(spec: Node) -> Iterator[Complaint]:
+    """User data fits into what EC2 takes; Bottlerocket's is written anew, and may get shorter."""
+    data = present(spec, "userData")
+    size = len(str(data.value).encode()) if data is not None else 0
+    family = word(spec, "amiFamily") or word(
+        next(iter(items(present(spec, "amiSelectorTerms"))), spec), "alias"
+    )
+    if data is not None and size > _MOST_USER_DATA and not family.lower().startswith("bottlerocket"):
+        message = (
+            f"`userData` has {size:,} bytes, and EC2 takes {_MOST_USER_DATA:,} with Karpenter's own part"
+        )
+        yield Complaint(place(data), message, "fetch the rest from elsewhere at boot")
+
+
 def is_label_value(text: str) -> bool:
     """Say whether a node label can have a value."""
     return len(text) <= _LONGEST_VALUE and matches(LABEL_VALUE_PATTERN, text)
@@ -173,3 +188,4 @@ NODEOVERLAY: Final = (
     *_requirement_rules("spec requirements"),
     Rule(Code.OVERLAY_RESOURCE, "spec capacity", counted_resources),
 )
+EC2NODECLASS: Final = (Rule(Code.USER_DATA_SIZE, "spec", user_data_size),)
