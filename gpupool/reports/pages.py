@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpupool.blueprint.model import Blueprint
-from gpupool.codes import MEANINGS
+from gpupool.codes import MEANINGS, Layer, layer
 from gpupool.shapes.docs import json_schema
 
 _Schema = Mapping[str, Any]
@@ -12,20 +12,43 @@ _ANYTHING = "JsonValue"
 """The one definition that is no map of keys."""
 
 
+_LAYERS: Mapping[Layer, tuple[str, str]] = {
+    Layer.BLUEPRINT: ("The blueprint", "gpupool itself refuses these, or wants you to know them."),
+    Layer.STRUCTURAL: (
+        "The structure of Karpenter's objects",
+        "The API server refuses these by the schema of the CRD, or nobody can read the file.",
+    ),
+    Layer.CEL: ("The CRD's rules", "The API server refuses these by a rule over several values."),
+    Layer.RUNTIME: (
+        "Karpenter's own checks",
+        "The API server takes these and Karpenter does not: the object never becomes Ready.",
+    ),
+    Layer.POISON: ("Poison", "All take these; then Karpenter crashes, stalls, or selects all or nothing."),
+    Layer.RULE: ("Advice", "Nobody refuses these."),
+}
+"""A heading and a word on who refuses what stands under it."""
+
+
 def findings_page() -> str:
-    """Give the page of every finding by its code."""
-    rows = [f"| {code.value} | {meaning} |" for code, meaning in MEANINGS.items()]
+    """Give the page of every finding by its code, a section for each layer."""
     head = [
         "# Findings",
         "",
-        "Each finding is printed as `file:line:column: severity code message`, and what to do on the next",
-        "line. An error ends the command with exit code 1; warnings and infos are only said. A code never",
-        "changes its meaning.",
+        "Each finding is printed as `file:line:column: severity code [layer] message`, and what to do on the",
+        "next line; the layer `blueprint` is not printed. An error ends the command with exit code 1;",
+        "warnings and infos are only said, but `gpupool validate --strict` fails on warnings too. A code",
+        "never changes its meaning.",
         "",
-        "| code | meaning |",
-        "|---|---|",
     ]
-    return "\n".join([*head, *rows, ""])
+    sections = (line for part in Layer for line in _layer_section(part))
+    return "\n".join([*head, *sections])
+
+
+def _layer_section(part: Layer) -> list[str]:
+    rows = [f"| {code} | {meaning} |" for code, meaning in MEANINGS.items() if layer(code) is part]
+    title, text = _LAYERS[part]
+    head = [f"## {title}: `{part}`", "", text, "", "| code | meaning |", "|---|---|"]
+    return [*head, *rows, ""] if rows else []
 
 
 def blueprint_page() -> str:

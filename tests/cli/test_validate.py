@@ -120,13 +120,13 @@ def test_the_default_is_the_blueprint_of_the_folder(folder: Path, capsys: pytest
 
 
 def test_layers_of_a_blueprint_beside_manifests(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "prod.yaml").write_text(f"{HEAD}pools: {{train: {{wight: 3}}}}\n", "utf-8")
+    (folder / "prod.yaml").write_text(f"{HEAD}pools: {{train: {{weigth: 3}}}}\n", "utf-8")
 
     said = gpupool(capsys, "validate", "good.yaml", "-f", "pools.yaml", "-f", "prod.yaml")
 
     assert said.code == 1
     assert said.out.splitlines() == [
-        "prod.yaml:3:17: error GP0010 unknown key `wight` in `pools.train`",
+        "prod.yaml:3:17: error GP0010 unknown key `weigth` in `pools.train`",
         "    fix: did you mean `weight`?",
         "checked 2 objects in 3 files (Blueprint 1, NodePool 1): 1 error",
     ]
@@ -149,12 +149,12 @@ def test_a_profile_is_checked_too(folder: Path, capsys: pytest.CaptureFixture[st
     head = (
         HEAD.replace("Blueprint", "Profile") + "metadata: {name: ours}\nsummary: Ours.\ndescription: Ours.\n"
     )
-    (folder / "ours.yaml").write_text(f"{head}pool: {{wight: 3}}\n", "utf-8")
+    (folder / "ours.yaml").write_text(f"{head}pool: {{weigth: 3}}\n", "utf-8")
 
     said = gpupool(capsys, "validate", "ours.yaml")
 
     assert said.code == 1
-    assert "error GP0010 unknown key `wight`" in said.out
+    assert "error GP0010 unknown key `weigth`" in said.out
     assert "(Profile 1)" in said.out
 
 
