@@ -48,7 +48,7 @@ class Dialect(NamedTuple):
     """Gives what a scalar becomes where it is no key, by what was read and its text."""
 
     key: Callable[[KeyValue, str | None], Reading]
-    """Gives the text of a key by its value and its spelling; None where its value has to be dropped."""
+    """Gives the text of a key that is none; None where its value has to be dropped."""
 
     collection_problem: Callable[[str, bool], str]
     """Says why a map (or a list) may not have this tag; empty where it may."""
@@ -62,8 +62,6 @@ class Dialect(NamedTuple):
 
 def _key(value: KeyValue, spelled: str | None) -> Reading:
     """Keep a key that is no text as it is spelled; drop a null or a collection."""
-    if isinstance(value, str):
-        return Reading(value)
     text = spelled if value is not None else None
     fix = "put the key in quotes" if text else "write a text as the key"
     return Reading(text, Code.NOT_YAML, key_problem(value, spelled), fix)

@@ -54,7 +54,7 @@ class _Chunk(NamedTuple):
     text: str
     line: int
     problem: Finding | None = None
-    """What is wrong with the separator before it."""
+    """What is wrong with the separator after it."""
 
 
 def read_documents(data: bytes, file: str) -> Iterator[Document]:
@@ -114,20 +114,23 @@ def _yaml(text: str, file: str, first_line: int = 1) -> Iterator[Document]:
 
 
 def _chunks(text: str, file: str, line: int) -> Iterator[_Chunk]:
-    start, problem = 0, None
+    start = 0
     for separator in _SEPARATOR.finditer(text):
         chunk = text[start : separator.start()]
+        end = line + _line_breaks(chunk)
+        problem = _separator_problem(separator[1].strip(), Location(file, end, 1))
         if problem or not chunk.isspace():
             yield _Chunk(chunk, line, problem)
-        line += _line_breaks(chunk)
-        rest = separator[1].strip()
-        problem = None
-        if rest and not rest.startswith("#"):
-            message = f"{shown(rest)} behind `---`, where kubectl takes nothing but a comment"
-            at = Location(file, line, 5)
-            problem = Finding(Code.MANIFEST_SYNTAX, message, at, "begin the document on the next line")
-        line, start = line + 1, separator.end()
-    yield _Chunk(text[start:], line, problem)
+        line, start = end + 1, separator.end()
+    yield _Chunk(text[start:], line)
+
+
+def _separator_problem(rest: str, at: Location) -> Finding | None:
+    """Refuse what stands behind `---` on its line: kubectl drops the document above it, and stops."""
+    if not rest or rest.startswith("#"):
+        return None
+    message = f"{shown(rest)} behind `---`, where kubectl takes nothing but a comment"
+    return Finding(Code.MANIFEST_SYNTAX, message, at, "begin the document on the next line")
 
 
 def _line_breaks(text: str) -> int:

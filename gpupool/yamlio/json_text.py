@@ -140,17 +140,19 @@ class JsonReader:
         found = _NUMBER.match(self._text, self.offset)
         if not found:
             self._expected("a value")
-        number = self._number(found)
+        number = self._number(found, at)
         self._go_to(found.end())
         return Node(number, at, key, found[0])
 
-    def _number(self, found: re.Match[str]) -> int | float:
+    def _number(self, found: re.Match[str], at: Location) -> int | float | None:
         if found[1] is None and found[2] is None and len(found[0]) <= _MAX_DIGITS:
             return whole(int(found[0]))
         value = float(found[0])
-        if not math.isfinite(value):
-            self._fail(f"the number {shown(found[0])} is too large", "write a smaller one")
-        return fraction(value)
+        if math.isfinite(value):
+            return fraction(value)
+        message = f"the number {shown(found[0])} is too large"
+        self.findings.append(Finding(Code.MANIFEST_SYNTAX, message, at, "write a smaller one"))
+        return None
 
     def _takes(self, character: str) -> bool:
         if not self._text.startswith(character, self.offset):

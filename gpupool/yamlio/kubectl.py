@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import struct
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 _PREFIX = "tag:yaml.org,2002:"
 _FLOAT_TAG = f"{_PREFIX}float"
 _INT64 = range(-(2**63), 2**63)
+_TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    r"( [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?"
+    r"|[Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2}))?"
+)
 _TYPES: dict[str, tuple[type, ...]] = {
     f"{_PREFIX}int": (int,),
     _FLOAT_TAG: (float, int),
@@ -56,7 +62,7 @@ def read_tagged(tag: str, text: str) -> Reading:
     """Read a scalar that has a tag; one that is not known makes it text."""
     if tag == f"{_PREFIX}binary":
         return _binary(text)
-    if tag == f"{_PREFIX}timestamp":
+    if tag == f"{_PREFIX}timestamp" and not _TIMESTAMP.fullmatch(text):
         return _mistake(f"{shown(text)} can't be read as a !!timestamp", "put the text in quotes")
     if tag not in _TYPES:
         return Reading(text)
@@ -69,8 +75,6 @@ def read_tagged(tag: str, text: str) -> Reading:
 
 def key_text(value: KeyValue, spelled: str | None) -> Reading:
     """Give the text that becomes of a key on the way to JSON."""
-    if isinstance(value, str):
-        return Reading(value)
     if value is None or isinstance(value, (dict, list)):
         return _mistake(key_problem(value, spelled), "write a text as the key")
     if isinstance(value, bool):

@@ -130,7 +130,8 @@ class TreeBuilder:
         if reading is None:
             dialect = self._dialect
             reading = dialect.plain(text) if event.tag is None else dialect.tagged(event.tag, text)
-            reading = reading if is_key or reading.code else dialect.value(reading.value, text)
+            if not (is_key or reading.code or type(reading.value) is str):
+                reading = dialect.value(reading.value, text)
             if event.tag is None:
                 known[text] = reading
         if reading.code:
@@ -229,13 +230,17 @@ class TreeBuilder:
     def _key(self, parent: Open, key: _Key, at: Location, *, is_refused: bool = False) -> None:
         """Remember a key; one that is no text is kept as it is spelled, a null or a collection is dropped."""
         parent.key_at = at
-        reading = self._dialect.key(*key)
-        parent.key = reading.value if isinstance(reading.value, str) else None
-        if reading.code and not is_refused:
-            self._say(reading.code, reading.problem, at, reading.fix)
+        parent.key = key[0] if isinstance(key[0], str) else self._key_text(key, at, is_refused=is_refused)
         if parent.key in parent.entries:
             self._twice(parent, parent.key or "", at)
             parent.key = parent.key if self._dialect.keeps_last else None
+
+    def _key_text(self, key: _Key, at: Location, *, is_refused: bool) -> str | None:
+        """Give the text of a key that is none; None where its value has to be dropped."""
+        reading = self._dialect.key(*key)
+        if reading.code and not is_refused:
+            self._say(reading.code, reading.problem, at, reading.fix)
+        return reading.value if isinstance(reading.value, str) else None
 
     def _twice(self, parent: Open, key: str, at: Location) -> None:
         first = parent.entries[key].key

@@ -1,0 +1,1 @@
+"""Tests of how manifests are found, read and sorted."""
