@@ -16,6 +16,7 @@ from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
 from gpupool.shapes import words
+from gpupool.shapes.compiled import validate
 from gpupool.yamlio.decoding import MAX_BYTES
 from gpupool.yamlio.nodes import Node, find, mapping, plain
 from gpupool.yamlio.read import read
@@ -106,7 +107,7 @@ def check(node: Node, model: type[BaseModel], kind: str, found: list[Finding]) -
         found.append(wrong)
         return
     try:
-        model.model_validate(plain(node))
+        validate(model, plain(node))
     except ValidationError as problem:
         found += (foreign_word(finding) for finding in words.findings(problem, node, model))
 

@@ -1,10 +1,9 @@
 """The command line: which commands there are, and the one place where errors become exit codes."""
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -52,19 +51,6 @@ def gpupool(
 ) -> None:
     """GPU node pools for Karpenter on EKS, from one typed blueprint."""
     del version
-
-
-def run() -> NoReturn:
-    """Be the program: one command, and then the process ends."""
-    # A run makes a hundred thousand small values and frees none of them before it ends.
-    gc.disable()
-    # Pydantic would read the metadata of every installed package to look for plugins.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Taking a hundred thousand values apart one by one would be a tenth of a short run.
-    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

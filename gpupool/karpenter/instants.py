@@ -1,6 +1,5 @@
 """Moments: what the API server takes for a date and time, and what Go can read as one."""
 
-import calendar
 import re
 from typing import Final
 
@@ -9,6 +8,7 @@ _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[
 _RFC3339 = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})([.,][0-9]+)?(Z|[+-]([0-9]{2}):([0-9]{2}))"
 )
+_DAYS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _LAST: Final = ("23", "59", "59")
 
 
@@ -40,5 +40,5 @@ def _is_date(text: str) -> bool:
     year, month, day = (int(part) for part in match.groups())
     if not 1 <= month <= 12:  # noqa: PLR2004 - months of a year
         return False
-    # Years 0 to 9999 are years to Go; the calendar begins later, and repeats after 400 years.
-    return 1 <= day <= calendar.monthrange(2000 + year % 400, month)[1]
+    is_leap_year = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= day <= _DAYS[month - 1] + (is_leap_year and month == 2)  # noqa: PLR2004 - February

@@ -114,7 +114,7 @@ def _owned_well(owners: list[OwnerReference]) -> list[OwnerReference]:
     if any((owner.api_version, owner.kind) == ("v1", "Event") for owner in owners):
         kind = "owned_by_an_event"
         raise PydanticCustomError(kind, "an Event can own nothing")
-    different = {tuple(owner.model_dump().values()): owner for owner in owners}
+    different = {tuple(vars(owner).values()): owner for owner in owners}
     if sum(owner.controller is True for owner in different.values()) > 1:
         kind = "several_controllers"
         raise PydanticCustomError(kind, "several owners say that they are the controller")

@@ -19,6 +19,7 @@ from gpupool.karpenter.validation.status import STATUS, VALUE, unknown
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
 from gpupool.shapes import words
+from gpupool.shapes.compiled import validate
 from gpupool.shapes.words import Path, dotted
 from gpupool.yamlio.nodes import Node, Scalar, find, items, mapping, place, plain, text_at
 
@@ -77,7 +78,7 @@ def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
     if knows(target, REASONS_DIFFER_SINCE):
         found += _said_twice(body)
     try:
-        model.model_validate(plain(body))
+        validate(model, plain(body))
     except ValidationError as problem:
         for details in problem.errors(include_url=False):
             if _is_said_elsewhere(details):
