@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpupool.blueprint.model import Blueprint
-from gpupool.codes import MEANINGS, Layer, layer
+from gpupool.codes import Code, Layer, layer
 from gpupool.shapes.docs import json_schema
 
 _Schema = Mapping[str, Any]
@@ -45,7 +45,7 @@ def findings_page() -> str:
 
 
 def _layer_section(part: Layer) -> list[str]:
-    rows = [f"| {code} | {meaning} |" for code, meaning in MEANINGS.items() if layer(code) is part]
+    rows = [f"| {code} | {code.meaning} |" for code in Code if layer(code) is part]
     title, text = _LAYERS[part]
     head = [f"## {title}: `{part}`", "", text, "", "| code | meaning |", "|---|---|"]
     return [*head, *rows, ""] if rows else []

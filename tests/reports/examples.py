@@ -4,7 +4,7 @@ import os
 
 from hypothesis import strategies as st
 
-from gpupool.codes import MEANINGS
+from gpupool.codes import Code
 from gpupool.findings import Finding, Location, Severity
 from gpupool.reports.report import Checked, Report, Skipped
 
@@ -50,7 +50,7 @@ NAMES = st.binary(min_size=1, max_size=20).filter(lambda name: b"\0" not in name
 PLACES = st.builds(Location, NAMES, st.integers(0, 9), st.integers(0, 9))
 FINDINGS = st.builds(
     Finding,
-    st.sampled_from([*MEANINGS, "GP9999"]).map(str),
+    st.sampled_from([*Code, "GP9999"]).map(str),
     st.text(),
     PLACES,
     st.text(),

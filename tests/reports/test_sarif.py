@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 import pytest
 from hypothesis import given, settings
 
-from gpupool.codes import MEANINGS, Code
+from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.reports.formats.sarif import document
 from gpupool.reports.report import Report
@@ -91,7 +91,7 @@ def test_the_rules_are_those_that_found_something() -> None:
     rules = run_of(REPORT)["tool"]["driver"]["rules"]
 
     assert [rule["id"] for rule in rules] == ["GP0050", "GP1001", "GP1010", "GP1014"]
-    assert rules[2]["shortDescription"]["text"] == MEANINGS[Code.UNKNOWN_FIELD]
+    assert rules[2]["shortDescription"]["text"] == Code.UNKNOWN_FIELD.meaning
     assert rules[2]["properties"] == {"layer": "structural"}
 
 

@@ -6,7 +6,7 @@ name alone.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from pydantic import ValidationError
@@ -31,7 +31,7 @@ OPEN_MAPS: Final = frozenset(
 )  # fmt: skip
 """The maps with keys of the user's: there the server drops a null before it looks."""
 
-_CODES = {
+_CODES: Mapping[str, str] = {
     Code.UNKNOWN_KEY: Code.UNKNOWN_FIELD,
     Code.MISSING: Code.MISSING_FIELD,
     Code.WRONG_TYPE: Code.FIELD_TYPE,
@@ -84,7 +84,7 @@ def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
             if _is_said_elsewhere(details):
                 continue
             finding = words.finding(details, body, model)
-            code = _CODES.get(Code(finding.code), finding.code)
+            code = _CODES.get(finding.code, finding.code)
             told = finding._replace(code=code, path=_server_path(finding.path))
             found += _keys_of_no_map(body, details, told) or [told]
             if _stops(details, finding):

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from gpupool.codes import MEANINGS, layer
+from gpupool.codes import Code, layer
 from gpupool.findings import Finding, Severity
 from gpupool.reports.escaping import encodable
 from gpupool.reports.formats.json_text import summary
@@ -16,7 +16,7 @@ from gpupool.reports.report import Report
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-_MEANINGS: Mapping[str, str] = {str(code): meaning for code, meaning in MEANINGS.items()}
+_MEANINGS: Mapping[str, str] = {code.value: code.meaning for code in Code}
 
 
 def document(report: Report) -> str:
