@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from gpupool.karpenter.integers import int64
+
 _HIGHEST: Final = 2**63
 """Nanoseconds; a positive duration has to stay below, a negative one may reach it."""
 
@@ -34,8 +36,10 @@ def _nanoseconds(text: str) -> int | None:
         part = _PART.match(text, end)
         if part is None or part[4] not in _UNITS or not (part[1] or part[3]):
             return None
-        whole = int(part[1] or 0) * _UNITS[part[4]]
-        total += whole + _fraction(part[3] or "", _UNITS[part[4]])
+        number = int64(part[1] or "0")
+        if number is None:
+            return None
+        total += number * _UNITS[part[4]] + _fraction(part[3] or "", _UNITS[part[4]])
         if total > _HIGHEST:
             return None
         end = part.end()

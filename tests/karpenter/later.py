@@ -57,6 +57,7 @@ BROKEN: list[Case] = [
         )
     ),
     (NODEPOOL, "spec limits", {"cpu": "1e3.5"}, Code.UNREADABLE_QUANTITY, "spec.limits"),
+    (NODEPOOL, "spec limits", {"cpu": "1e-2147483648"}, Code.UNREADABLE_QUANTITY, "spec.limits"),
     (NODEOVERLAY, "spec capacity", {"example.com/a": "1E+1."}, Code.UNREADABLE_QUANTITY, "spec.capacity"),
     *(
         (NODEPOOL, f"{_SPEC} {name}", [{**_TAINT, "timeAdded": moment}], Code.UNREADABLE_TIME, f"spec.template.spec.{name}[0]")
@@ -68,6 +69,9 @@ BROKEN: list[Case] = [
         for name in ("taints", "startupTaints")
     ),
     (NODEPOOL, "spec disruption budgets 1 nodes", "2147483648", Code.BUDGET_OVERFLOW, "spec.disruption.budgets[1].nodes"),
+    (NODEPOOL, "spec disruption budgets 1 nodes", "9" * 5000, Code.BUDGET_OVERFLOW, "spec.disruption.budgets[1].nodes"),
+    (NODEPOOL, "spec disruption consolidateAfter", f"{'9' * 5000}h", Code.ENDLESS_DURATION, "spec.disruption.consolidateAfter"),
+    (NODEPOOL, "spec limits", {"cpu": f"1e{'9' * 5000}"}, Code.UNREADABLE_QUANTITY, "spec.limits"),
     (EC2NODECLASS, "spec userData", "x" * 16385, Code.USER_DATA_SIZE, "spec"),
     (NODEPOOL, f"{_SPEC} nodeClassRef kind", "EC2Nodeclass", Code.IGNORED_POOL, "spec.template.spec.nodeClassRef"),
     (NODEPOOL, f"{_SPEC} nodeClassRef group", "karpenter.sh", Code.IGNORED_POOL, "spec.template.spec.nodeClassRef"),

@@ -1,18 +1,16 @@
 """The CRDs' CEL rules over requirements and label keys, which NodePools and NodeOverlays share."""
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
 from gpupool.codes import Code
 from gpupool.karpenter import labels
+from gpupool.karpenter.integers import int64
 from gpupool.karpenter.validation.rules import Check, Complaint, Rule, has, present, word
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
 COMPARISONS = frozenset({"Gt", "Lt", "Gte", "Lte"})
 _KARPENTER_ALLOWED = frozenset({labels.CAPACITY_TYPE, labels.NODEPOOL})
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_MOST = 2**63 - 1
 
 
 def in_without_values(requirements: Node) -> Iterator[Complaint]:
@@ -48,7 +46,8 @@ def too_few_values(requirements: Node) -> Iterator[Complaint]:
 
 def is_count(text: str) -> bool:
     """Say whether Go reads `text` as a whole number of 64 bits that is not negative."""
-    return _INTEGER.fullmatch(text) is not None and 0 <= int(text) <= _MOST
+    number = int64(text)
+    return number is not None and number >= 0
 
 
 def key_rules(at: str, allowed_aws: Collection[str], *, is_map: bool) -> tuple[Rule, ...]:

@@ -8,10 +8,11 @@ from functools import partial
 from typing import Final
 
 from gpupool.codes import Code
+from gpupool.karpenter import quantities
 from gpupool.karpenter.durations import is_duration
 from gpupool.karpenter.instants import is_rfc3339
+from gpupool.karpenter.integers import int64
 from gpupool.karpenter.labels import AWS
-from gpupool.karpenter.quantities import is_quantity
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
@@ -35,10 +36,8 @@ def endless(stalls: str, duration: Node) -> Iterator[Complaint]:
 def unreadable_amounts(stalls: str, amounts: Node) -> Iterator[Complaint]:
     """Each amount is one that Go can read."""
     for amount in mapping(amounts).values():
-        if isinstance(amount.value, str) and not is_quantity(amount.value):
-            message = (
-                f"`{amount.value}` is no quantity to Karpenter: the exponent is no whole number; {stalls}"
-            )
+        if isinstance(amount.value, str) and (problem := quantities.problem(amount.value)):
+            message = f"the quantity `{amount.value}` {problem}; {stalls}"
             yield Complaint(place(amount), message, "write the number out, or with a suffix such as Gi")
 
 
@@ -62,7 +61,8 @@ def slashed_value(taint: Node) -> Iterator[Complaint]:
 def too_many_nodes(nodes: Node) -> Iterator[Complaint]:
     """A budget's number fits into 32 bits."""
     text = str(nodes.value)
-    if text.isdecimal() and int(text) > _MOST_NODES:
+    number = int64(text)
+    if text.isdecimal() and (number is None or number > _MOST_NODES):
         message = f"`{text}` is more than Karpenter counts, so the budget allows no disruption at all"
         yield Complaint(place(nodes), message, 'write "100%" for no brake')
 
@@ -103,8 +103,8 @@ def unreadable_grace(periods: Node) -> Iterator[Complaint]:
 def reserve_crash(reserved: Node) -> Iterator[Complaint]:
     """Each reserve is a quantity to Go."""
     for key, value in mapping(reserved).items():
-        if not is_quantity(str(value.value)):
-            message = f"`{key}: {value.value}` is no quantity to Karpenter, which crashes on it"
+        if problem := quantities.problem(str(value.value)):
+            message = f"the quantity `{value.value}` for `{key}` {problem}; Karpenter crashes on it"
             yield Complaint(place(value), message, "write the number out, or with a suffix such as Gi")
 
 
@@ -113,8 +113,8 @@ def eviction_crash(thresholds: Node) -> Iterator[Complaint]:
     for signal in _PARSED_SIGNALS:
         for value in has(thresholds, signal):
             text = str(value.value)
-            if not text.endswith("%") and not is_quantity(text):
-                message = f"`{signal}: {text or '(empty)'}` is no quantity to Karpenter, which crashes on it"
+            if not text.endswith("%") and (problem := quantities.problem(text)):
+                message = f"the threshold `{text}` for `{signal}` {problem}; Karpenter crashes on it"
                 yield Complaint(place(value), message, "write for instance 5% or 500Mi")
 
 
