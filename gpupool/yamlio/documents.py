@@ -88,8 +88,8 @@ def _json(text: str, file: str) -> Iterator[Document]:
         try:
             node = reader.value()
         except NotJsonError as problem:
-            if values >= _FEWEST_JSON:
-                yield Document(None, at, (problem.finding,))
+            if problem.is_too_much or values >= _FEWEST_JSON:
+                yield Document(None, at, (*reader.findings[known:], problem.finding))
             else:
                 begin = _after_line(text, end)
                 yield from _yaml(text[begin:], file, text.count("\n", 0, begin) + 1)
@@ -119,7 +119,7 @@ def _chunks(text: str, file: str, line: int) -> Iterator[_Chunk]:
         chunk = text[start : separator.start()]
         end = line + _line_breaks(chunk)
         problem = _separator_problem(separator[1].strip(), Location(file, end, 1))
-        if problem or not chunk.isspace():
+        if problem or chunk.strip():
             yield _Chunk(chunk, line, problem)
         line, start = end + 1, separator.end()
     yield _Chunk(text[start:], line)

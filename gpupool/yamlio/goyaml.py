@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_STAND_INS = 50
 """So many places that libyaml does not read are helped; it has to begin anew for each."""
 
-_ESCAPED_SLASH = re.compile(r"(?:[^\\]|\\[^/])*\\/", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _STAND_INS = {
     "found unknown escape character": ("\\'", "\uf8fd\uf8fe"),
     "found unexpected ':'": (":", "\uf8ff"),
@@ -72,8 +72,8 @@ def parse(text: str, file: str, first_line: int, count: int) -> Parsed:
             helped = more
         else:
             return Parsed(builder.root, tuple(builder.findings), True, events.end or 0, builder.count)
-    fix = "put texts that end with `:` in quotes"
-    message = f"more than {MAX_STAND_INS} texts in brackets that end with `:`"
+    fix = "put texts that end with `:` in quotes, and write `'` without a backslash"
+    message = f"more than {MAX_STAND_INS} escaped `'`, or texts in brackets that end with `:`"
     finding = Finding(Code.MANIFEST_SYNTAX, message, Location(file, first_line, 1), fix)
     return Parsed(None, (finding,), False, 0, count)
 
@@ -111,7 +111,8 @@ class _Events:
         self._text = helped
         self._next_event: Callable[[], Event | None] = CSafeLoader(helped).get_event
         self._has_stand_ins = helped is not text
-        self._is_careful = self._has_stand_ins or "\\/" in text or "?" in text
+        self._has_slashes = "\\/" in text
+        self._is_careful = self._has_stand_ins or self._has_slashes or "?" in text
         self._is_flow = [False]
 
     def __call__(self) -> Event | None:
@@ -133,7 +134,7 @@ class _Events:
             self._scalar(event)
 
     def _scalar(self, event: ScalarEvent) -> None:
-        if event.style == '"' and "\\/" in self._text:
+        if event.style == '"' and self._has_slashes:
             self._refuse_slash(event)
         if self._is_flow[-1] and not event.style and "?" in event.value:
             message = f"{shown(event.value)} has a `?` in brackets, where kubectl takes it for a sign"
@@ -144,6 +145,7 @@ class _Events:
 
     def _refuse_slash(self, event: ScalarEvent) -> None:
         start, end = event.start_mark, event.end_mark
-        if start and end and _ESCAPED_SLASH.match(self._text[start.index : end.index]):
+        written = self._text[start.index : end.index] if start and end else ""
+        if any(match[1] == "/" for match in _ESCAPED.finditer(written)):
             message = "an unknown escape in double quotes: kubectl does not know `\\/`"
             raise _DifferenceError(event, message, "write the slash alone")

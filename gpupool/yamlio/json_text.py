@@ -12,6 +12,7 @@ from gpupool.findings import Finding, Location
 from gpupool.yamlio.kubectl import KUBECTL, fraction, whole
 from gpupool.yamlio.nodes import Node
 from gpupool.yamlio.scalars import shown
+from gpupool.yamlio.tree import MAX_FINDINGS
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
@@ -23,12 +24,13 @@ _MAX_DIGITS = 1000
 
 
 class NotJsonError(Exception):
-    """What comes next is no JSON; `finding` says why."""
+    """What comes next is no JSON, or too much of it; `finding` says why."""
 
-    def __init__(self, finding: Finding) -> None:
-        """Keep what is wrong."""
+    def __init__(self, finding: Finding, *, is_too_much: bool = False) -> None:
+        """Keep what is wrong; what is too much as JSON is too much in any way."""
         super().__init__()
         self.finding = finding
+        self.is_too_much = is_too_much
 
 
 class JsonReader:
@@ -65,7 +67,7 @@ class JsonReader:
             NotJsonError: where there is none, or too much.
         """
         at = self.at()
-        self._count_up(depth)
+        self._count_up()
         begin = self._text[self.offset : self.offset + 1]
         if begin == "{":
             return Node(self._map(depth + 1), at, key)
@@ -75,17 +77,20 @@ class JsonReader:
             return Node(self._string(), at, key)
         return self._scalar(at, key)
 
-    def _count_up(self, depth: int) -> None:
+    def _count_up(self) -> None:
         self._count += 1
         if self._count > KUBECTL.limits.nodes:
-            self._fail(f"more than {KUBECTL.limits.nodes:,} values in the file", "split the file")
+            self._stop(f"more than {KUBECTL.limits.nodes:,} values in the file", "split the file")
+
+    def _begin(self, bracket: str, depth: int) -> None:
         if depth > KUBECTL.limits.depth:
             message = f"more than {KUBECTL.limits.depth} maps and lists inside each other"
-            self._fail(message, "make the file flatter")
+            self._stop(message, "make the file flatter")
+        self._take(bracket)
 
     def _map(self, depth: int) -> dict[str, Node]:
         entries: dict[str, Node] = {}
-        self._take("{")
+        self._begin("{", depth)
         if not self._takes("}"):
             self._entry(entries, depth)
             while self._takes(","):
@@ -99,13 +104,13 @@ class JsonReader:
         if name in entries:
             first = entries[name].key or at
             message = f"{shown(name)} stands twice in this map; the first is on line {first.line}"
-            self.findings.append(Finding(Code.MANIFEST_KEY_TWICE, message, at, "remove one of them"))
+            self._say(Finding(Code.MANIFEST_KEY_TWICE, message, at, "remove one of them"))
         self._take(":")
         entries[name] = self.value(depth, at)
 
     def _list(self, depth: int) -> list[Node]:
         items: list[Node] = []
-        self._take("[")
+        self._begin("[", depth)
         if not self._takes("]"):
             items.append(self.value(depth))
             while self._takes(","):
@@ -151,7 +156,7 @@ class JsonReader:
         if math.isfinite(value):
             return fraction(value)
         message = f"the number {shown(found[0])} is too large"
-        self.findings.append(Finding(Code.MANIFEST_SYNTAX, message, at, "write a smaller one"))
+        self._say(Finding(Code.MANIFEST_SYNTAX, message, at, "write a smaller one"))
         return None
 
     def _takes(self, character: str) -> bool:
@@ -177,6 +182,14 @@ class JsonReader:
         if lines:
             self._line += lines
             self._line_start = self._text.rindex("\n", start, self.offset) + 1
+
+    def _say(self, finding: Finding) -> None:
+        self.findings.append(finding)
+        if len(self.findings) >= MAX_FINDINGS:
+            self._stop(f"more than {MAX_FINDINGS:,} mistakes; the rest is not read", "mend these first")
+
+    def _stop(self, message: str, fix: str) -> NoReturn:
+        raise NotJsonError(Finding(Code.MANIFEST_SYNTAX, message, self.at(), fix), is_too_much=True)
 
     def _expected(self, what: str) -> NoReturn:
         self._fail(f"not JSON: {what} should stand here", "mend the JSON")

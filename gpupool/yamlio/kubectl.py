@@ -132,7 +132,7 @@ def _mistake(problem: str, fix: str) -> Reading:
 
 KUBECTL = Dialect(
     noun="manifest",
-    limits=Limits(depth=200, nodes=500_000),
+    limits=Limits(depth=200, nodes=300_000),
     unreadable=Code.MANIFEST_UNREADABLE,
     syntax=Code.MANIFEST_SYNTAX,
     key_twice=Code.MANIFEST_KEY_TWICE,

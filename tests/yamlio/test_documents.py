@@ -85,7 +85,7 @@ MISTAKES = [
     (b"[" * 5_000_000, "GP1001", 0, 0, "4.8 MiB"),
     (b"[" * 1000, "GP1002", 1, 201, "more than 200 maps and lists"),
     (b'{"a":' * 1000, "GP1002", 1, 1001, "more than 200 maps and lists"),
-    (b"a: &a [" + b"1," * 1000 + b"]\nb: [" + b"*a," * 1000 + b"]", "GP1002", 2, 1499, "more than 500,000 values"),
+    (b"a: &a [" + b"1," * 1000 + b"]\nb: [" + b"*a," * 1000 + b"]", "GP1002", 2, 899, "more than 300,000 values"),
     (b'{"a":1}\n{"a":2}\n{"a":', "GP1002", 3, 6, "not JSON: a value should stand here"),
     (b'{"a":1}\n{"a":2}\n{"a" 1}', "GP1002", 3, 6, "not JSON: `:` should stand here"),
     (b'{"a":1}\n{"a":2}\n{"a\n', "GP1002", 3, 2, "not JSON: the text in quotes is not closed"),
@@ -157,13 +157,27 @@ def test_of_two_equal_keys_the_last_one_counts_as_for_kubectl() -> None:
         assert found.value == 2
 
 
+def test_a_json_text_of_nothing_but_mistakes_is_left_at_some_point() -> None:
+    (document,) = documents(b'{"a":1' + b',"a":1' * 5_000 + b"}")
+
+    assert document.node is None
+    assert len(document.findings) == 1_001
+    assert "the rest is not read" in document.findings[-1].message
+
+
+def test_values_are_counted_in_json_too() -> None:
+    (document,) = documents(b'{"a":[' + b"1," * 400_000 + b"1]}")
+
+    assert [finding.message for finding in document.findings] == ["more than 300,000 values in the file"]
+
+
 def test_values_are_counted_for_the_whole_file() -> None:
-    part = b"a: &a [" + b"1," * 1000 + b"]\nb: [" + b"*a," * 300 + b"]\n"
+    part = b"a: &a [" + b"1," * 1000 + b"]\nb: [" + b"*a," * 200 + b"]\n"
 
     one, two = documents(part), documents(part + b"---\n" + part)
 
     assert one[0].findings == ()
-    assert "more than 500,000 values" in two[1].findings[0].message
+    assert "more than 300,000 values" in two[1].findings[0].message
 
 
 def test_a_file_of_very_many_documents_ends_with_a_finding() -> None:
@@ -177,4 +191,4 @@ def test_only_so_many_texts_with_a_colon_at_the_end_are_read() -> None:
     (document,) = documents(b"a: [" + b"x:, " * 60 + b"]")
 
     assert document.node is None
-    assert "more than 50 texts" in document.findings[0].message
+    assert "more than 50 escaped" in document.findings[0].message
