@@ -161,7 +161,7 @@ STREAMS = [
     '{J"spec": {"a": "\\q"}}',
     '{J"spec": {"a": [1 2]}}',
     '{J"spec": {"a": "b}}',
-    '{J"spec": {a: tru, b: nul}}',
+    '{J"spec": {a: yes, b: nulls}}',
     '  \n {J"spec": {"a": "http://x", "b":{"c":"d"}}}\n\n',
     '# a comment\n{J"spec": {"a":1, "b": yes}}',
     '{J"spec": {"a": 1}}\n---\n{J"spec": {b: y}}\n---\nYspec: {c: 010}\n',
