@@ -100,7 +100,7 @@ def validate(
     checked = [each for result in results for each in result[0]]
     if not (checked or allow_empty or has_errors(findings)):
         findings.append(_nothing_there(paths))
-    files = (*blueprint, *found.files)
+    files = tuple(dict.fromkeys((*blueprint, *found.files)))
     order = {file: index for index, file in enumerate(files)}
     return Report(
         in_file_order(findings, files),

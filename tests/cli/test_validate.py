@@ -2,13 +2,15 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from tests.cli.blueprints import HEAD, SMALL, with_pool
-from tests.cli.run import gpupool, process
+from tests.cli.run import SECONDS, gpupool, process
 
 GOOD = """\
 apiVersion: karpenter.sh/v1
@@ -247,12 +249,10 @@ class TestOutputs:
 
     def test_a_pipe_is_written_into(self, capsys: pytest.CaptureFixture[str]) -> None:
         reading, writing = os.pipe()
-        try:
+        with os.fdopen(reading, "rb") as pipe:
             said = gpupool(capsys, "validate", "good.yaml", "-o", f"json=/dev/fd/{writing}")
-            text = os.read(reading, 1 << 16)
-        finally:
-            os.close(reading)
             os.close(writing)
+            text = pipe.read()
 
         assert said.code == 0
         assert json.loads(text)["summary"]["objects"] == {"NodePool": 1}
@@ -300,3 +300,36 @@ def test_objects_of_old_versions_are_counted_as_checked(
         ("NodePool/chat", []),
     ]
     assert "(NodePool 3): 2 errors\npassed over what is not Karpenter's: NodeClaim 1\n" in said.err
+
+
+def test_a_file_that_is_named_twice_is_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    said = gpupool(capsys, "validate", "pools.yaml", "-f", "pools.yaml", "good.yaml", "./good.yaml")
+
+    assert said.code == 0
+    assert said.out.splitlines() == [
+        "checked 3 objects in 2 files (Blueprint 2, NodePool 1): nothing found",
+        "skipped ./good.yaml: read already",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["validate", "bad.yaml"], {"gpupool.blueprint", "gpupool.rendering", "gpupool.profiles", "jinja2"}),
+        (["validate", "-f", "pools.yaml"], {"gpupool.reports.formats.sarif", "xml", "jinja2"}),
+    ],
+)
+def test_only_what_a_run_needs_is_imported(arguments: list[str], unused: set[str], folder: Path) -> None:
+    code = (
+        "import sys; from gpupool.cli.app import main; main(sys.argv[1:]);"
+        " sys.stderr.write(' '.join(sorted(sys.modules)))"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder, capture_output=True, text=True, check=True, timeout=SECONDS,
+    )  # fmt: skip
+
+    imported = set(ended.stderr.split())
+    assert "gpupool.api" in imported
+    assert unused & imported == set()
