@@ -43,6 +43,11 @@ _FREE_TEXT = frozenset(
 """Scripts, whose own variables look the same."""
 
 
+def may_stand_in(text: str) -> bool:
+    """Say whether a text holds the beginning of a placeholder at all."""
+    return any(begin in text for begin in _BEGINS)
+
+
 def in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> list[Finding]:
     """Give the placeholders that make a text unreadable; none where its mistakes have another reason.
 
@@ -58,7 +63,7 @@ def in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> l
 
 def _open_places(text: str, first: Location) -> Iterator[tuple[str, Location]]:
     for number, line in enumerate(text.split("\n"), first.line):
-        if any(begin in line for begin in _BEGINS):
+        if may_stand_in(line):
             for match in _PLACEHOLDER.finditer(line[:_LONGEST]):
                 if _is_open(line[: match.start()]):
                     yield match[0], first._replace(line=number, column=match.start() + 1)

@@ -54,6 +54,7 @@ class _Sorter:
         self._own: list[OwnFile] = []
         self._files: list[str] = []
         self._documents = 0
+        self._may_be_template = True
         self._kinds: Counter[str] = Counter()
 
     def result(self) -> Manifests:
@@ -104,6 +105,8 @@ class _Sorter:
         if found is None and not source.is_named:
             self.skipped.append(Skipped(document.at, Reason.NO_OBJECT))
             return
+        # JSON comes without its text; nearly no text has a placeholder, and to look at all values takes time.
+        self._may_be_template = not document.text or placeholders.may_stand_in(document.text)
         before = len(self._objects)
         self._objects_in(document.node, found, source)
         is_passed_over = len(self._objects) == before
@@ -130,7 +133,8 @@ class _Sorter:
         self._kinds[found.kind] += 1
         if kinds.is_current(found):
             self._objects.append(KarpenterObject(found.kind, found.name, node, node.at))
-            self.findings += placeholders.in_object(node, found.label)
+            if self._may_be_template:
+                self.findings += placeholders.in_object(node, found.label)
         elif found.group == kinds.OWN_GROUP:
             self._own.append(OwnFile(found.kind, found.name, source.path))
         else:

@@ -31,6 +31,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     f"{_PREFIX}null": (type(None),),
 }
 _NON_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
+_MAY_BE_A_WORD = frozenset("yYnNtTfFoO")
 _NO_BREAKS = str.maketrans("", "", "\r\n")
 _SINGLE_DIGITS = 9
 """So many digits tell every single-precision number from the next."""
@@ -55,7 +56,7 @@ def whole(value: int) -> int | float:
 
 def read(text: str) -> Reading:
     """Read a scalar without quotes as go-yaml does."""
-    return Reading(kubectl_reading(text))
+    return Reading(text if text[:1].isalpha() and text[0] not in _MAY_BE_A_WORD else kubectl_reading(text))
 
 
 def read_tagged(tag: str, text: str) -> Reading:

@@ -123,3 +123,11 @@ def test_a_file_of_nothing_but_brackets_is_no_long_search() -> None:
     (finding,) = read("{" * 1_000_000).findings
 
     assert finding.code == "GP1002"
+
+
+def test_placeholders_in_json_are_named_too() -> None:
+    text = '{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "spec": {"a": "${B}"}}'
+
+    (finding,) = read_manifests(["-"], text.encode).findings
+
+    assert (finding.code, finding.at.column, finding.path) == ("GP1004", 69, "spec.a")
