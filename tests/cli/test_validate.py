@@ -173,6 +173,22 @@ def test_the_target_version_counts_for_manifests(folder: Path, capsys: pytest.Ca
     assert "GP1016 [structural] `Balanced` is new in Karpenter 1.14" in older[0].out
 
 
+def test_a_blueprint_names_its_own_version(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "accelerator: l4, limits: {gpus: 8}, disruption: {consolidateAfter: 1m, consolidationPolicy: Balanced}"
+    text = with_pool(words)
+    (folder / "new.yaml").write_text(text, "utf-8")
+    (folder / "old.yaml").write_text(
+        text.replace("timezone: UTC", 'timezone: UTC, karpenter: "1.13"'), "utf-8"
+    )
+
+    new = gpupool(capsys, "validate", "--karpenter", "1.9", "new.yaml")
+    old = gpupool(capsys, "validate", "--karpenter", "1.14", "old.yaml")
+
+    assert (new.code, old.code) == (0, 1)
+    assert "1.13" in old.out
+    assert old.out.startswith("old.yaml:7:")
+
+
 @pytest.mark.parametrize("path", ["other.yaml", "empty"])
 def test_nothing_to_check(path: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "empty").mkdir()
