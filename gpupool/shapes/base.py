@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
@@ -38,7 +39,12 @@ _BLANK = r"[\t\n\f\r ]"
 
 def matches(pattern: str, text: str) -> bool:
     """Search as Go's RE2 does: ASCII classes, blanks without the vertical tab, `$` only at the very end."""
-    return re.search(pattern.replace("$", r"\Z").replace(r"\s", _BLANK), text, re.ASCII) is not None
+    return _compiled(pattern).search(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace("$", r"\Z").replace(r"\s", _BLANK), re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

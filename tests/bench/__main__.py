@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.blueprints import blueprint
+from tests.bench.manifests import of_kubeconform, write_nodepools
 from tests.bench.measure import HEADER, measured, of_gpupool
 from tests.bench.writers import compare
 
@@ -39,9 +40,20 @@ def main() -> None:
                 )
             )
         )
+        command = of_gpupool("validate", "-f", EXAMPLE)
+        _say(str(measured("gpupool validate, docs/examples/ml-platform", command, runs)))
         for size, file in files.items():
             command = of_gpupool("render", "-f", file)
             _say(str(measured(f"gpupool render, {size:,} pools", command, few if size > 5 else runs)))
+        folder = Path(name, "manifests")
+        write_nodepools(folder, 1_000)
+        ours = measured("gpupool validate, 1,000 NodePools", of_gpupool("validate", folder), few)
+        theirs = measured("kubeconform -strict, the same files", of_kubeconform(folder), few)
+        _say(
+            str(ours),
+            str(theirs),
+            f"{'gpupool / kubeconform':<44}{min(ours.walls) / min(theirs.walls):>8.2f}",
+        )
         folder = Path(name, "out")
         command = of_gpupool("render", "-f", files[1_000], "-d", folder)
         _say(str(measured("gpupool render -d, 1,000 pools, unchanged", command, few)))

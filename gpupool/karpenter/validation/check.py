@@ -7,7 +7,7 @@ from gpupool.findings import Finding, in_file_order
 from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, poison, runtime
 from gpupool.karpenter.validation.newer import newer
 from gpupool.karpenter.validation.rules import Rule, run
-from gpupool.karpenter.validation.structure import as_server_reads, nulls, structure
+from gpupool.karpenter.validation.structure import as_server_reads, is_odd, nulls, structure
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST
 from gpupool.yamlio.nodes import Node, text_at
@@ -36,9 +36,10 @@ def check(kind: str, body: Node, target: str = LATEST) -> list[Finding]:
     `body` is the whole object (`apiVersion`, `kind`, `metadata`, `spec`); each finding stands at the
     place of the Node that causes it, and its `path` is the field path that the API server would name.
     """
-    seen = as_server_reads(body)
+    odd = is_odd(body)
+    seen = as_server_reads(body, odd=odd)
     schema = structure(kind, seen, target)
-    found = [*schema.findings, *nulls(body)]
+    found = [*schema.findings, *(nulls(body) if odd else ())]
     if target != LATEST:
         found += run(newer(kind, target), seen, schema.broken)
     found += run(CEL[kind], seen, schema.broken)

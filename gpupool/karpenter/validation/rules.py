@@ -1,12 +1,14 @@
 """A rule over one place of an object: where it looks, what it holds against it, how rules are asked."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node, find, items, mapping
+from gpupool.yamlio.nodes import Node, find
 
 ITEMS = "[]"
 """The step of a path that stands for each item of a list."""
@@ -35,14 +37,9 @@ class Rule(NamedTuple):
     check: Check
 
 
-def run(rules: Iterable[Rule], body: Node, broken: Collection[Path]) -> Iterator[Finding]:
+def run(rules: tuple[Rule, ...], body: Node, broken: Collection[Path]) -> Iterator[Finding]:
     """Ask every rule about an object; `broken` are the paths where the schema is not kept."""
-    for rule in rules:
-        for path, node in _spots(body, tuple(rule.at.split()), ()):
-            if not any(_touch(path, bad) for bad in broken):
-                for complaint in rule.check(node):
-                    at, message, fix = complaint
-                    yield Finding(rule.code, message, at, fix, path=dotted(path))
+    return _asked(_tree(rules), body, (), broken)
 
 
 def present(node: Node, key: str) -> Node | None:
@@ -62,16 +59,46 @@ def word(node: Node, key: str) -> str:
     return found.value if found is not None and isinstance(found.value, str) else ""
 
 
-def _spots(node: Node, steps: tuple[str, ...], path: Path) -> Iterator[tuple[Path, Node]]:
-    if not steps:
-        yield path, node
-    elif steps[0] == ITEMS:
-        for index, item in enumerate(items(node)):
-            yield from _spots(item, steps[1:], (*path, index))
-    else:
-        below = mapping(node).get(steps[0])
-        if below is not None and below.value is not None:
-            yield from _spots(below, steps[1:], (*path, steps[0]))
+@dataclass(slots=True)
+class _Place:
+    """The rules over one path, and those over what is below it."""
+
+    rules: list[Rule] = field(default_factory=list)
+    below: "dict[str, _Place]" = field(default_factory=dict)
+
+
+@cache
+def _tree(rules: tuple[Rule, ...]) -> _Place:
+    """Sort rules by their paths, so that each place of an object is looked up once for all of them."""
+    root = _Place()
+    for rule in rules:
+        here = root
+        for step in rule.at.split():
+            here = here.below.setdefault(step, _Place())
+        here.rules.append(rule)
+    return root
+
+
+def _asked(place: _Place, node: Node, path: Path, broken: Collection[Path]) -> Iterator[Finding]:
+    if place.rules and not any(_touch(path, bad) for bad in broken):
+        for rule in place.rules:
+            for at, message, fix in rule.check(node):
+                yield Finding(rule.code, message, at, fix, path=dotted(path))
+    for step, below, inside in _below(place, node):
+        yield from _asked(below, inside, (*path, step), broken)
+
+
+def _below(place: _Place, node: Node) -> Iterator[tuple[str | int, _Place, Node]]:
+    """Give each step further that leads to rules, and what stands there; a null counts as nothing."""
+    value = node.value
+    if isinstance(value, dict):
+        for key, below in place.below.items():
+            inside = value.get(key)
+            if inside is not None and inside.value is not None:
+                yield key, below, inside
+    elif isinstance(value, list) and ITEMS in place.below:
+        for index, item in enumerate(value):
+            yield index, place.below[ITEMS], item
 
 
 def _touch(path: Path, other: Path) -> bool:
