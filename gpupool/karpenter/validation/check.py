@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, in_file_order
 from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, poison, runtime
 from gpupool.karpenter.validation.newer import newer
@@ -42,8 +43,9 @@ def check(kind: str, body: Node, target: str = LATEST) -> list[Finding]:
     found = [*schema.findings, *(nulls(body) if odd else ())]
     if target != LATEST:
         found += run(newer(kind, target), seen, schema.broken)
-    found += run(CEL[kind], seen, schema.broken)
-    found += _elsewhere(run(LATER[kind], seen, schema.broken), found)
+    asked = run((*CEL[kind], *LATER[kind]), seen, schema.broken)
+    found += [finding for finding in asked if layer(finding.code) is Layer.CEL]
+    found += _elsewhere([finding for finding in asked if layer(finding.code) is not Layer.CEL], found)
     name = text_at(seen, "metadata", "name") or f"{text_at(seen, 'metadata', 'generateName')}*"
     return [finding._replace(object=f"{kind}/{name}") for finding in in_file_order(found)]
 

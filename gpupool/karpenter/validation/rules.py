@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node, find
+from gpupool.yamlio.nodes import Node, items
 
 ITEMS = "[]"
 """The step of a path that stands for each item of a list."""
@@ -37,15 +37,17 @@ class Rule(NamedTuple):
     check: Check
 
 
-def run(rules: tuple[Rule, ...], body: Node, broken: Collection[Path]) -> Iterator[Finding]:
+def run(rules: tuple[Rule, ...], body: Node, broken: Collection[Path]) -> list[Finding]:
     """Ask every rule about an object; `broken` are the paths where the schema is not kept."""
-    return _asked(_tree(rules), body, (), broken)
+    found: list[Finding] = []
+    _ask(_tree(rules), body, (), broken, found)
+    return found
 
 
 def present(node: Node, key: str) -> Node | None:
     """Give what stands under a key, or None where there is nothing or a null."""
-    found = find(node, key)
-    return found if found is not None and found.value is not None else None
+    found = node.value.get(key) if isinstance(node.value, dict) else None
+    return None if found is None or found.value is None else found
 
 
 def has(node: Node, *keys: str) -> list[Node]:
@@ -79,26 +81,19 @@ def _tree(rules: tuple[Rule, ...]) -> _Place:
     return root
 
 
-def _asked(place: _Place, node: Node, path: Path, broken: Collection[Path]) -> Iterator[Finding]:
-    if place.rules and not any(_touch(path, bad) for bad in broken):
+def _ask(place: _Place, node: Node, path: Path, broken: Collection[Path], found: list[Finding]) -> None:
+    if place.rules and not (broken and any(_touch(path, bad) for bad in broken)):
         for rule in place.rules:
             for at, message, fix in rule.check(node):
-                yield Finding(rule.code, message, at, fix, path=dotted(path))
-    for step, below, inside in _below(place, node):
-        yield from _asked(below, inside, (*path, step), broken)
-
-
-def _below(place: _Place, node: Node) -> Iterator[tuple[str | int, _Place, Node]]:
-    """Give each step further that leads to rules, and what stands there; a null counts as nothing."""
-    value = node.value
-    if isinstance(value, dict):
-        for key, below in place.below.items():
-            inside = value.get(key)
-            if inside is not None and inside.value is not None:
-                yield key, below, inside
-    elif isinstance(value, list) and ITEMS in place.below:
-        for index, item in enumerate(value):
-            yield index, place.below[ITEMS], item
+                found.append(Finding(rule.code, message, at, fix, path=dotted(path)))
+    each = place.below.get(ITEMS)
+    if each is not None:
+        for index, item in enumerate(items(node)):
+            _ask(each, item, (*path, index), broken, found)
+    for key, below in place.below.items():
+        inside = present(node, key)
+        if inside is not None:
+            _ask(below, inside, (*path, key), broken, found)
 
 
 def _touch(path: Path, other: Path) -> bool:
