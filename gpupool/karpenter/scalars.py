@@ -27,6 +27,7 @@ _CRON = (
 )
 _PREFIX = r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\/))?"
 _KIND = "wanted"
+_HOURS = {"d": 24, "w": 7 * 24}
 _QUANTITY_WORDS = "a quantity such as 16, 500m or 64Gi"
 _KEY_WORDS = "a label key such as team or example.com/team"
 
@@ -97,6 +98,12 @@ def _moment(value: object) -> object:
     return value
 
 
+def _in_hours(text: str) -> str:
+    """Give the hours for a number of days or weeks."""
+    match = re.fullmatch(r"([0-9]{1,5})([dw])", text, re.ASCII)
+    return f"write {int(match[1]) * _HOURS[match[2]]}h" if match else ""
+
+
 def _unlike(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:
     return PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted, "fix": fix, **context})
 
@@ -122,12 +129,15 @@ Amount: TypeAlias = Annotated[int | str, _IntOrString()]
 """A Kubernetes quantity, as a whole number or as text."""
 
 Duration: TypeAlias = Annotated[
-    str, Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h; Karpenter has no days")
+    str,
+    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h; Karpenter has no days", _in_hours),
 ]
 DurationOrNever: TypeAlias = Annotated[
     str,
     Matching(
-        r"^(([0-9]+(s|m|h))+|Never)$", "a duration such as 30s, 90m or 12h (Karpenter has no days), or Never"
+        r"^(([0-9]+(s|m|h))+|Never)$",
+        "a duration such as 30s, 90m or 12h (Karpenter has no days), or Never",
+        _in_hours,
     ),
 ]
 QualifiedName: TypeAlias = Annotated[
@@ -184,6 +194,7 @@ BudgetDuration: TypeAlias = Annotated[
     Matching(
         r"^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$",
         "a duration in hours and minutes, hours first, such as 8h, 30m or 1h30m",
+        _in_hours,
     ),
 ]
 Reason: TypeAlias = Literal["Underutilized", "Empty", "Drifted"]

@@ -1,6 +1,7 @@
 """The strict base of every model, and the small types that refuse in their own words."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, TypeAlias
@@ -59,6 +60,9 @@ class Matching:
     wanted: str
     """What the text should be, with an example: `a duration such as 30m or 12h`."""
 
+    mend: Callable[[str], str] | None = None
+    """Gives the fix for a text that does not match; the empty text where it knows none."""
+
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_before_validator_function(self._check, handler(source))
 
@@ -69,7 +73,8 @@ class Matching:
 
     def _check(self, text: object) -> object:
         if not isinstance(text, str) or not matches(self.pattern, text):
-            context = {"wanted": self.wanted, "pattern": self.pattern}
+            fix = self.mend(text) if self.mend and isinstance(text, str) else ""
+            context = {"wanted": self.wanted, "pattern": self.pattern, "fix": fix}
             raise PydanticCustomError(_KIND, "{wanted}", context)
         return text
 

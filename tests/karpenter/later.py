@@ -25,24 +25,25 @@ BROKEN: list[Case] = [
     (NODEPOOL, "spec template metadata labels", {"a b": "x"}, Code.NOT_A_QUALIFIED_NAME, "spec.template.metadata.labels"),
     (NODEPOOL, "spec template metadata labels", {_LONG: "x"}, Code.NOT_A_QUALIFIED_NAME, "spec.template.metadata.labels"),
     (NODEPOOL, "spec template metadata labels", {_AWS_KEY: "x"}, Code.RESTRICTED_LABEL, "spec.template.metadata.labels"),
-    (NODEPOOL, _REQUIREMENTS, _requirement(_LONG), Code.NOT_A_QUALIFIED_NAME, "spec.template.spec.requirements"),
-    (NODEPOOL, _REQUIREMENTS, _requirement(_AWS_KEY), Code.RESTRICTED_LABEL, "spec.template.spec.requirements"),
-    (NODEPOOL, _REQUIREMENTS, _requirement("a", "In", values=["a b!"]), Code.NOT_A_LABEL_VALUE, "spec.template.spec.requirements"),
-    (NODEPOOL, _REQUIREMENTS, _requirement("a", "NotIn", values=[_LONG]), Code.NOT_A_LABEL_VALUE, "spec.template.spec.requirements"),
-    (NODEPOOL, _REQUIREMENTS, _requirement("a", "Gt", values=["+1"]), Code.NOT_A_LABEL_VALUE, "spec.template.spec.requirements"),
-    (NODEPOOL, _REQUIREMENTS, _requirement("karpenter.sh/capacity-type", "In", values=["Spot"]), Code.NO_KNOWN_VALUE, "spec.template.spec.requirements"),
+    (NODEPOOL, _REQUIREMENTS, _requirement(_LONG), Code.NOT_A_QUALIFIED_NAME, "spec.template.spec.requirements[0]"),
+    (NODEPOOL, _REQUIREMENTS, _requirement(_AWS_KEY), Code.RESTRICTED_LABEL, "spec.template.spec.requirements[0]"),
+    (NODEPOOL, _REQUIREMENTS, _requirement("a", "In", values=["a b!"]), Code.NOT_A_LABEL_VALUE, "spec.template.spec.requirements[0]"),
+    (NODEPOOL, _REQUIREMENTS, _requirement("a", "NotIn", values=[_LONG]), Code.NOT_A_LABEL_VALUE, "spec.template.spec.requirements[0]"),
+    (NODEPOOL, _REQUIREMENTS, _requirement("a", "Gt", values=["+1"]), Code.NOT_A_LABEL_VALUE, "spec.template.spec.requirements[0]"),
+    (NODEPOOL, _REQUIREMENTS, _requirement("karpenter.sh/capacity-type", "In", values=["Spot"]), Code.NO_KNOWN_VALUE, "spec.template.spec.requirements[0]"),
     (
         NODEPOOL, _REQUIREMENTS,
         _requirement("karpenter.k8s.aws/instance-tenancy", "In", values=["default", "host"], minValues=2),
-        Code.NO_KNOWN_VALUE, "spec.template.spec.requirements",
+        Code.NO_KNOWN_VALUE,
+        "spec.template.spec.requirements[0]",
     ),
-    (NODEPOOL, f"{_SPEC} taints", [{**_TAINT, "key": _LONG}], Code.NOT_A_QUALIFIED_NAME, "spec.template.spec.taints"),
-    (NODEPOOL, f"{_SPEC} startupTaints", [{**_TAINT, "value": _LONG}], Code.NOT_A_QUALIFIED_NAME, "spec.template.spec.startupTaints"),
+    (NODEPOOL, f"{_SPEC} taints", [{**_TAINT, "key": _LONG}], Code.NOT_A_QUALIFIED_NAME, "spec.template.spec.taints[0]"),
+    (NODEPOOL, f"{_SPEC} startupTaints", [{**_TAINT, "value": _LONG}], Code.NOT_A_QUALIFIED_NAME, "spec.template.spec.startupTaints[0]"),
     (NODEPOOL, f"{_SPEC} taints", [_TAINT, _TAINT], Code.TAINT_TWICE, "spec.template.spec"),
-    (NODEOVERLAY, "spec requirements", _requirement(_LONG), Code.NOT_A_QUALIFIED_NAME, "spec.requirements"),
-    (NODEOVERLAY, "spec requirements", _requirement(_AWS_KEY), Code.RESTRICTED_LABEL, "spec.requirements"),
-    (NODEOVERLAY, "spec requirements", _requirement("a", "In", values=["a b"]), Code.NOT_A_LABEL_VALUE, "spec.requirements"),
-    (NODEOVERLAY, "spec requirements", _requirement("karpenter.sh/capacity-type", "In", values=["x"]), Code.NO_KNOWN_VALUE, "spec.requirements"),
+    (NODEOVERLAY, "spec requirements", _requirement(_LONG), Code.NOT_A_QUALIFIED_NAME, "spec.requirements[0]"),
+    (NODEOVERLAY, "spec requirements", _requirement(_AWS_KEY), Code.RESTRICTED_LABEL, "spec.requirements[0]"),
+    (NODEOVERLAY, "spec requirements", _requirement("a", "In", values=["a b"]), Code.NOT_A_LABEL_VALUE, "spec.requirements[0]"),
+    (NODEOVERLAY, "spec requirements", _requirement("karpenter.sh/capacity-type", "In", values=["x"]), Code.NO_KNOWN_VALUE, "spec.requirements[0]"),
     *(
         (NODEOVERLAY, "spec capacity", {name: 1}, Code.OVERLAY_RESOURCE, "spec.capacity")
         for name in ("vpc.amazonaws.com/efa", "vpc.amazonaws.com/pod-eni", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "habana.ai/gaudi")
@@ -80,7 +81,7 @@ BROKEN: list[Case] = [
     (EC2NODECLASS, "spec", GONE, Code.NO_SPEC, ""),
     (EC2NODECLASS, "spec amiSelectorTerms", [{"alias": "al2023@v1@x"}], Code.ALIAS_CRASH, "spec.amiSelectorTerms[0].alias"),
     *(
-        (CUSTOM, f"spec {terms}", [term], Code.SELECTS_EVERYTHING, f"spec.{terms}")
+        (CUSTOM, f"spec {terms}", [term], Code.SELECTS_EVERYTHING, f"spec.{terms}[0]")
         for terms, term in (
             ("amiSelectorTerms", {"name": ""}),
             ("amiSelectorTerms", {"tags": {}}),
@@ -100,8 +101,8 @@ BROKEN: list[Case] = [
         for signal in ("memory.available", "nodefs.available")
         for level in ("", "1e3.5")
     ),
-    (EC2NODECLASS, "spec blockDeviceMappings", [{"deviceName": "/dev/xvda"}], Code.DISK_CRASH, "spec.blockDeviceMappings"),
-    (EC2NODECLASS, "spec blockDeviceMappings", [{"ebs": {"volumeSize": "1Gi"}}], Code.DISK_CRASH, "spec.blockDeviceMappings"),
+    (EC2NODECLASS, "spec blockDeviceMappings", [{"deviceName": "/dev/xvda"}], Code.DISK_CRASH, "spec.blockDeviceMappings[0]"),
+    (EC2NODECLASS, "spec blockDeviceMappings", [{"ebs": {"volumeSize": "1Gi"}}], Code.DISK_CRASH, "spec.blockDeviceMappings[0]"),
 ]  # fmt: skip
 
 SOUND: list[tuple[dict[str, Any], str, object]] = [

@@ -14,7 +14,7 @@ from gpupool.karpenter.instants import is_rfc3339
 from gpupool.karpenter.integers import int64
 from gpupool.karpenter.labels import AWS
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present
-from gpupool.yamlio.nodes import Node, items, mapping, place
+from gpupool.yamlio.nodes import Node, mapping, place
 
 _TEMPLATE = "spec template spec"
 _NO_POOL = "Karpenter then reads no NodePool at all"
@@ -83,13 +83,12 @@ def no_spec(whole: Node) -> Iterator[Complaint]:
         yield Complaint(at, message, "say role, subnets, security groups and images")
 
 
-def selects_everything(terms: Node) -> Iterator[Complaint]:
-    """Each term has something that selects, and not only an empty map of tags."""
-    for term in items(terms):
-        said = [value for value in mapping(term).values() if value.value is not None]
-        if said and not any(value.value for value in said):
-            message = "this term has nothing to select by, so it selects everything in the region"
-            yield Complaint(place(said[0]), message, "name a tag, an id or a name")
+def selects_everything(term: Node) -> Iterator[Complaint]:
+    """A term has something that selects, and not only an empty map of tags."""
+    said = [value for value in mapping(term).values() if value.value is not None]
+    if said and not any(value.value for value in said):
+        message = "this term has nothing to select by, so it selects everything in the region"
+        yield Complaint(place(said[0]), message, "name a tag, an id or a name")
 
 
 def unreadable_grace(periods: Node) -> Iterator[Complaint]:
@@ -118,15 +117,12 @@ def eviction_crash(thresholds: Node) -> Iterator[Complaint]:
                 yield Complaint(place(value), message, "write for instance 5% or 500Mi")
 
 
-def disk_crash(mappings: Node) -> Iterator[Complaint]:
-    """Each volume has what Karpenter reads without looking whether it is there."""
-    for item in items(mappings):
-        for key in ("ebs", "deviceName"):
-            if present(item, key) is None:
-                message = (
-                    f"a volume without `{key}` is accepted, and Karpenter crashes on it or EC2 refuses it"
-                )
-                yield Complaint(item.at, message, f"add `{key}`")
+def disk_crash(volume: Node) -> Iterator[Complaint]:
+    """A volume has what Karpenter reads without looking whether it is there."""
+    for key in ("ebs", "deviceName"):
+        if present(volume, key) is None:
+            message = f"a volume without `{key}` is accepted, and Karpenter crashes on it or EC2 refuses it"
+            yield Complaint(volume.at, message, f"add `{key}`")
 
 
 def ignored(reference: Node) -> Iterator[Complaint]:
@@ -190,7 +186,7 @@ EC2NODECLASS: Final = (
     Rule(Code.NO_SPEC, "", no_spec),
     Rule(Code.ALIAS_CRASH, f"spec amiSelectorTerms {ITEMS} alias", alias_crash),
     *(
-        Rule(Code.SELECTS_EVERYTHING, f"spec {terms}", selects_everything)
+        Rule(Code.SELECTS_EVERYTHING, f"spec {terms} {ITEMS}", selects_everything)
         for terms in (
             "amiSelectorTerms",
             "subnetSelectorTerms",
@@ -204,5 +200,5 @@ EC2NODECLASS: Final = (
         for name in ("kubeReserved", "systemReserved")
     ),
     Rule(Code.RESERVE_CRASH, "spec kubelet evictionHard", eviction_crash),
-    Rule(Code.DISK_CRASH, "spec blockDeviceMappings", disk_crash),
+    Rule(Code.DISK_CRASH, f"spec blockDeviceMappings {ITEMS}", disk_crash),
 )

@@ -6,11 +6,10 @@ from typing import Final
 from gpupool.codes import Code
 from gpupool.karpenter import labels
 from gpupool.karpenter.scalars import LABEL_VALUE_PATTERN
-from gpupool.karpenter.validation.rules import Complaint, Rule, has, present, word
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present, word
 from gpupool.shapes.base import matches
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
-_REQUIREMENTS = "spec template spec requirements"
 _TEMPLATE = "spec template spec"
 _LONGEST_VALUE = 63
 _MOST_USER_DATA = 16 * 1024
@@ -46,62 +45,51 @@ def restricted_labels(said: Node) -> Iterator[Complaint]:
             yield Complaint(at, f"Karpenter refuses the label `{key}`: it {_why(key)}", "take it out")
 
 
-def requirement_names(requirements: Node) -> Iterator[Complaint]:
-    """Each requirement's key is a qualified name."""
-    for key in _keys(requirements):
-        if problem := labels.syntax_problem(_normalized(key)):
-            yield Complaint(
-                place(key),
-                f"Karpenter refuses the key `{key.value}`: it {problem}",
-                "use a name that a node label can have",
-            )
+def requirement_name(requirement: Node) -> Iterator[Complaint]:
+    """A requirement's key is a qualified name."""
+    for key in has(requirement, "key"):
+        if problem := labels.syntax_problem(_normalized(requirement)):
+            message = f"Karpenter refuses the key `{key.value}`: it {problem}"
+            yield Complaint(place(key), message, "use a name that a node label can have")
 
 
-def restricted_requirements(requirements: Node) -> Iterator[Complaint]:
-    """No requirement is on a label that Karpenter keeps for itself."""
-    for key in _keys(requirements):
-        if is_restricted(_normalized(key)):
-            yield Complaint(
-                place(key),
-                f"Karpenter refuses the key `{key.value}`: it {_why(str(key.value))}",
-                "take it out",
-            )
+def restricted_requirement(requirement: Node) -> Iterator[Complaint]:
+    """A requirement is not on a label that Karpenter keeps for itself."""
+    for key in has(requirement, "key"):
+        if is_restricted(_normalized(requirement)):
+            message = f"Karpenter refuses the key `{key.value}`: it {_why(str(key.value))}"
+            yield Complaint(place(key), message, "take it out")
 
 
-def requirement_values(requirements: Node) -> Iterator[Complaint]:
+def requirement_values(requirement: Node) -> Iterator[Complaint]:
     """Each value is one that a label can have."""
-    for item in items(requirements):
-        for value in items(present(item, "values")):
-            if not is_label_value(str(value.value)):
-                message = f"Karpenter refuses the value `{value.value}`: no node label can have it"
-                fix = "letters, digits, - _ . with a letter or digit at both ends, at most 63 characters"
-                yield Complaint(place(value), message, fix)
+    for value in items(present(requirement, "values")):
+        if not is_label_value(str(value.value)):
+            message = f"Karpenter refuses the value `{value.value}`: no node label can have it"
+            fix = "letters, digits, - _ . with a letter or digit at both ends, at most 63 characters"
+            yield Complaint(place(value), message, fix)
 
 
-def known_values(requirements: Node) -> Iterator[Complaint]:
+def known_values(requirement: Node) -> Iterator[Complaint]:
     """`In` on a label with a closed set of values names enough of them."""
-    for item in items(requirements):
-        label = labels.WELL_KNOWN.get(_normalized(present(item, "key")))
-        if label is None or not label.enforced or word(item, "operator") != "In":
-            continue
-        said = [str(value.value) for value in items(present(item, "values"))]
-        known = sum(value in label.values for value in said)
-        least = present(item, "minValues")
-        if known == 0 or (least is not None and isinstance(least.value, int) and known < least.value):
-            message = (
-                f"Karpenter knows {known or 'none'} of the values of `{label.key}`: {', '.join(said[:5])}"
-            )
-            yield Complaint(place(has(item, "values", "key")[0]), message, f"use {', '.join(label.values)}")
+    label = labels.WELL_KNOWN.get(_normalized(requirement))
+    if label is None or not label.enforced or word(requirement, "operator") != "In":
+        return
+    said = [str(value.value) for value in items(present(requirement, "values"))]
+    known = sum(value in label.values for value in said)
+    least = present(requirement, "minValues")
+    if known == 0 or (least is not None and isinstance(least.value, int) and known < least.value):
+        message = f"Karpenter knows {known or 'none'} of the values of `{label.key}`: {', '.join(said[:5])}"
+        at = place(has(requirement, "values", "key")[0])
+        yield Complaint(at, message, f"use {', '.join(label.values)}")
 
 
-def taints_named(taints: Node) -> Iterator[Complaint]:
-    """Each taint's key and value is a qualified name."""
-    for item in items(taints):
-        for said in has(item, "key", "value"):
-            if said.value and (problem := labels.syntax_problem(str(said.value))):
-                yield Complaint(
-                    place(said), f"Karpenter refuses the taint's `{said.value}`: it {problem}", "shorten it"
-                )
+def taint_named(taint: Node) -> Iterator[Complaint]:
+    """A taint's key and value are qualified names."""
+    for said in has(taint, "key", "value"):
+        if said.value and (problem := labels.syntax_problem(str(said.value))):
+            message = f"Karpenter refuses the taint's `{said.value}`: it {problem}"
+            yield Complaint(place(said), message, "shorten it")
 
 
 def taint_twice(template: Node) -> Iterator[Complaint]:
@@ -152,40 +140,36 @@ def is_restricted(key: str) -> bool:
     return key == labels.HOSTNAME or (bool(slash) and any(own))
 
 
-def _keys(requirements: Node) -> list[Node]:
-    return [key for item in items(requirements) if (key := present(item, "key"))]
-
-
-def _normalized(key: Node | None) -> str:
-    text = str(key.value) if key is not None else ""
-    return labels.ALIASES.get(text, text)
+def _normalized(requirement: Node) -> str:
+    key = word(requirement, "key")
+    return labels.ALIASES.get(key, key)
 
 
 def _why(key: str) -> str:
     return labels.key_problem(key) or "is its own"
 
 
-def _requirement_rules(at: str) -> tuple[Rule, ...]:
+def _requirement_rules(requirement: str) -> tuple[Rule, ...]:
     return (
-        Rule(Code.NOT_A_QUALIFIED_NAME, at, requirement_names),
-        Rule(Code.RESTRICTED_LABEL, at, restricted_requirements),
-        Rule(Code.NOT_A_LABEL_VALUE, at, requirement_values),
-        Rule(Code.NO_KNOWN_VALUE, at, known_values),
+        Rule(Code.NOT_A_QUALIFIED_NAME, requirement, requirement_name),
+        Rule(Code.RESTRICTED_LABEL, requirement, restricted_requirement),
+        Rule(Code.NOT_A_LABEL_VALUE, requirement, requirement_values),
+        Rule(Code.NO_KNOWN_VALUE, requirement, known_values),
     )
 
 
 NODEPOOL: Final = (
     Rule(Code.NOT_A_QUALIFIED_NAME, "spec template metadata labels", label_names),
     Rule(Code.RESTRICTED_LABEL, "spec template metadata labels", restricted_labels),
-    *_requirement_rules(_REQUIREMENTS),
+    *_requirement_rules(f"{_TEMPLATE} requirements {ITEMS}"),
     *(
-        Rule(Code.NOT_A_QUALIFIED_NAME, f"{_TEMPLATE} {name}", taints_named)
+        Rule(Code.NOT_A_QUALIFIED_NAME, f"{_TEMPLATE} {name} {ITEMS}", taint_named)
         for name in ("taints", "startupTaints")
     ),
     Rule(Code.TAINT_TWICE, _TEMPLATE, taint_twice),
 )
 NODEOVERLAY: Final = (
-    *_requirement_rules("spec requirements"),
+    *_requirement_rules(f"spec requirements {ITEMS}"),
     Rule(Code.OVERLAY_RESOURCE, "spec capacity", counted_resources),
 )
 EC2NODECLASS: Final = (Rule(Code.USER_DATA_SIZE, "spec", user_data_size),)

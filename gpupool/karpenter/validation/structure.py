@@ -31,6 +31,13 @@ OPEN_MAPS: Final = frozenset(
 )  # fmt: skip
 """The maps with keys of the user's: there the server drops a null before it looks."""
 
+_FIXES = {
+    "spec.disruption.consolidateAfter": "add `consolidateAfter: 0s`, as without `disruption`",
+    "spec.template.spec.requirements": "add `requirements: []` if any machine will do",
+    "spec.template.spec.nodeClassRef.group": "add `group: karpenter.k8s.aws`",
+}
+"""What to write for a required field, where that is known."""
+
 _CODES: Mapping[str, str] = {
     Code.UNKNOWN_KEY: Code.UNKNOWN_FIELD,
     Code.MISSING: Code.MISSING_FIELD,
@@ -85,7 +92,8 @@ def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
                 continue
             finding = words.finding(details, body, model)
             code = _CODES.get(finding.code, finding.code)
-            told = finding._replace(code=code, path=_server_path(finding.path))
+            fix = finding.fix or (_FIXES.get(finding.path, "") if code == Code.MISSING_FIELD else "")
+            told = finding._replace(code=code, path=_server_path(finding.path), fix=fix)
             found += _keys_of_no_map(body, details, told) or [told]
             if _stops(details, finding):
                 broken.add(details["loc"])
