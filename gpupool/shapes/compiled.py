@@ -12,17 +12,18 @@ import sys
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Any, Final, Protocol
 
 from pydantic import VERSION, BaseModel
-from pydantic_core import SchemaValidator
 from pydantic_core import __version__ as core_version
 
-if TYPE_CHECKING:
-    from pydantic.plugin._schema_validator import PluggableSchemaValidator
 
-Validator: TypeAlias = "SchemaValidator | PluggableSchemaValidator"
-Kept: TypeAlias = "Validator | None"
+class Validator(Protocol):
+    """What pydantic makes of a model."""
+
+    def validate_python(self, data: Any, /) -> Any:  # noqa: ANN401 - as pydantic declares it
+        """Read data as the model."""
+
 
 PACKAGE: Final = Path(__file__).parents[1]
 SOURCES: Final = (
@@ -84,14 +85,17 @@ def _stamp() -> bytes:
     return "\n".join([VERSION, core_version, sys.version, *sorted(written)]).encode()
 
 
-def _read(place: Path, stamp: bytes) -> Kept:
+def _read(place: Path, stamp: bytes) -> Validator | None:
     try:
         kept = place.read_bytes()
     except OSError:
         return None
     head = _head(stamp, kept[_SIZE:])
     # A file that is not whole, or of other code, is as good as none.
-    return pickle.loads(kept[_SIZE:]) if kept[:_SIZE] == head else None  # noqa: S301 - as trusted as bytecode
+    if kept[:_SIZE] != head:
+        return None
+    found: Validator = pickle.loads(kept[_SIZE:])  # noqa: S301 - as trusted as bytecode
+    return found
 
 
 def _keep(place: Path, stamp: bytes, made: Validator) -> None:
