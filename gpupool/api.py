@@ -16,7 +16,7 @@ from gpupool.findings import Finding, Location, has_errors, in_file_order
 from gpupool.reports.report import Checked, Report, Skipped
 
 if TYPE_CHECKING:
-    from gpupool.manifests.result import KarpenterObject, Manifests, OwnFile
+    from gpupool.manifests.result import Manifests, OwnFile
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
 
@@ -92,7 +92,7 @@ def validate(
     found = read_manifests(paths, _stdin)
     results = [
         *([_blueprint(blueprint)] if blueprint else []),
-        *_objects(found.objects, target),
+        *_objects(found, target),
         (_refused(found.findings), ()),
         *(_own_file(each) for each in found.own_files),
     ]
@@ -169,17 +169,21 @@ def _blueprint(files: Sequence[str]) -> _Result:
     return [Checked("Blueprint", rendered.name, at)], rendered.findings
 
 
-def _objects(found: "Sequence[KarpenterObject]", target: str | None) -> list[_Result]:
-    if not found:
+def _objects(found: "Manifests", target: str | None) -> list[_Result]:
+    if not found.objects:
         return []
     from gpupool.karpenter.validation.check import check
     from gpupool.karpenter.versions import LATEST
     from gpupool.yamlio.nodes import text_at
 
     results: list[_Result] = []
-    for each in found:
+    placeholders = {each.at for each in found.findings if each.code == Code.PLACEHOLDER}
+    for each in found.objects:
         name = each.name or f"{text_at(each.body, 'metadata', 'generateName')}*"
-        results.append(([Checked(each.kind, name, each.at)], check(each.kind, each.body, target or LATEST)))
+        said = check(each.kind, each.body, target or LATEST)
+        # What a placeholder is wrong for is nobody's mistake before it was filled in.
+        meant = [finding for finding in said if finding.at not in placeholders]
+        results.append(([Checked(each.kind, name, each.at)], meant))
     return results
 
 

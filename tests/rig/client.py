@@ -102,7 +102,7 @@ class Client:
         headers = self._headers | {"Content-Type": content_type, "Accept": accept or "application/json"}
         try:
             return self._exchange(method, path, body, headers)
-        except RemoteDisconnected:
+        except (RemoteDisconnected, ssl.SSLEOFError):
             # The server may end an idle connection; `http.client` opens the next by itself.
             return self._exchange(method, path, body, headers)
 
