@@ -18,6 +18,11 @@ VALUES_SINCE: Final[dict[tuple[str, str], Since]] = {
 Label keys have theirs in `labels.WELL_KNOWN`, fields in their own annotation.
 """
 
+STATUS_SINCE: Final[dict[tuple[str, str], Since]] = {
+    ("EC2NodeClass", "status capacityReservations [] interruptible"): Since("1.10"),
+}
+"""The first minor with a field of a status, by the kind and the path; `[]` is each item of a list."""
+
 REASONS_DIFFER_SINCE: Final = Since("1.13")
 """The first minor whose CRD refuses a budget's reason that stands twice."""
 

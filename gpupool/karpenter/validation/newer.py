@@ -8,39 +8,66 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from gpupool.codes import Code
-from gpupool.karpenter.labels import WELL_KNOWN
+from gpupool.findings import Finding
+from gpupool.karpenter.labels import OVERLAY_REFUSED, WELL_KNOWN
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule
 from gpupool.karpenter.validation.types import TYPES
-from gpupool.karpenter.versions import VALUES_SINCE, knows
+from gpupool.karpenter.versions import STATUS_SINCE, VALUES_SINCE, knows
 from gpupool.shapes.base import Since
-from gpupool.yamlio.nodes import Node, mapping, place
+from gpupool.shapes.words import Path, dotted
+from gpupool.yamlio.nodes import Node, items, mapping, place
 
 _LABELS: Final[Mapping[str, str]] = {"NodePool": "spec template metadata labels"}
-_KEYS: Final[Mapping[str, str]] = {
-    "NodePool": f"spec template spec requirements {ITEMS} key",
-    "NodeOverlay": f"spec requirements {ITEMS} key",
+_KEYS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
+    "NodePool": (f"spec template spec requirements {ITEMS} key", frozenset()),
+    "NodeOverlay": (f"spec requirements {ITEMS} key", OVERLAY_REFUSED),
 }
+"""Where a kind has requirements, and the keys that no version takes there: no upgrade would help."""
 
 
 @cache
 def newer(kind: str, target: str) -> tuple[Rule, ...]:
-    """Give the rules that find what Karpenter `target` does not know yet."""
+    """Give the rules that find the values and label keys which Karpenter `target` does not know yet."""
     rules = []
-    for path, marks in _fields(TYPES[kind], ()):
-        later = (since for since in marks if not knows(target, since))
-        rules += [
-            Rule(Code.TOO_NEW, " ".join(path), partial(_field, path[-1], since, target)) for since in later
-        ]
+    for path, _ in _fields(TYPES[kind], ()):
         values = {value: since for (field, value), since in VALUES_SINCE.items() if field == path[-1]}
         if any(not knows(target, since) for since in values.values()):
             rules.append(Rule(Code.TOO_NEW, " ".join(path), partial(_value, values, target)))
-    rules += [Rule(Code.TOO_NEW, at, partial(_label, target)) for at in (_LABELS.get(kind),) if at]
-    rules += [Rule(Code.TOO_NEW, at, partial(_key, target)) for at in (_KEYS.get(kind),) if at]
+    if kind in _LABELS:
+        rules.append(Rule(Code.TOO_NEW, _LABELS[kind], partial(_label, target)))
+    if kind in _KEYS:
+        at, refused = _KEYS[kind]
+        rules.append(Rule(Code.TOO_NEW, at, partial(_key, target, refused)))
     return tuple(rules)
 
 
-def _field(name: str, since: Since, target: str, node: Node) -> Iterator[Complaint]:
-    yield _told(f"`{name}`", since, target, node)
+def newer_fields(kind: str, body: Node, target: str) -> Iterator[Finding]:
+    """Find the fields that Karpenter `target` does not know yet.
+
+    The server refuses such a field by its name alone: with a null, and whatever is wrong below it.
+    """
+    for path, since in _later(kind, target):
+        for where, node in _reached(body, path):
+            at, message, fix = _told(f"`{path[-1]}`", since, target, node)
+            yield Finding(Code.TOO_NEW, message, at, fix, path=dotted(where))
+
+
+@cache
+def _later(kind: str, target: str) -> tuple[tuple[tuple[str, ...], Since], ...]:
+    marked = [(path, since) for path, marks in _fields(TYPES[kind], ()) for since in marks]
+    marked += [(tuple(path.split()), since) for (of, path), since in STATUS_SINCE.items() if of == kind]
+    return tuple((path, since) for path, since in marked if not knows(target, since))
+
+
+def _reached(node: Node, path: tuple[str, ...], before: Path = ()) -> Iterator[tuple[Path, Node]]:
+    """Give each place that a path leads to, with what stands there."""
+    if not path:
+        yield before, node
+    elif path[0] == ITEMS:
+        for index, item in enumerate(items(node)):
+            yield from _reached(item, path[1:], (*before, index))
+    elif path[0] in mapping(node):
+        yield from _reached(mapping(node)[path[0]], path[1:], (*before, path[0]))
 
 
 def _value(values: Mapping[str, Since], target: str, node: Node) -> Iterator[Complaint]:
@@ -55,8 +82,9 @@ def _label(target: str, labels: Node) -> Iterator[Complaint]:
             yield _told(f"the label `{key}`", since, target, value)
 
 
-def _key(target: str, key: Node) -> Iterator[Complaint]:
-    if since := _since(str(key.value), target):
+def _key(target: str, refused: frozenset[str], key: Node) -> Iterator[Complaint]:
+    since = _since(str(key.value), target)
+    if since and key.value not in refused:
         yield _told(f"the label `{key.value}`", since, target, key)
 
 
