@@ -155,9 +155,9 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
 
 def _stdin() -> bytes:
     """Give what standard input holds; of what has no end, enough to refuse it."""
-    from gpupool.yamlio.decoding import MAX_BYTES
+    from gpupool.yamlio.decoding import MAX_MANIFEST_BYTES
 
-    return sys.stdin.buffer.read(MAX_BYTES + 1)
+    return sys.stdin.buffer.read(MAX_MANIFEST_BYTES + 1)
 
 
 def _blueprint(files: Sequence[str]) -> _Result:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from gpupool.yamlio.nodes import Node
 
+MAX_HELD = 300_000
+"""Values of one file that are kept until they are checked: other objects are let go one by one."""
+
 MAX_FINDINGS = 1_000
 """What is said about one file before the rest of it is left unread."""
 
@@ -76,11 +79,20 @@ class _Sorter:
             self.findings.append(content)
             return
         self._files.append(source.name)
-        before = len(self.findings)
+        before, held = len(self.findings), 0
         is_foreign = b"kind" not in content and content.isascii() and b"\0" not in content
         for document in read_documents(content, source.name):
             self._documents += 1
+            objects = len(self._objects)
             self._document(document, source, is_foreign=is_foreign)
+            held += document.values if len(self._objects) > objects else 0
+            if held > MAX_HELD:
+                message = (
+                    f"more than {MAX_HELD:,} values in the file's Karpenter objects; the rest is not read"
+                )
+                finding = Finding(Code.MANIFEST_SYNTAX, message, document.at, "split the file")
+                self.findings.append(finding)
+                return
             if len(self.findings) - before > MAX_FINDINGS:
                 message = f"more than {MAX_FINDINGS:,} mistakes in the file; the rest is not read"
                 self.findings.append(Finding(Code.MANIFEST_SYNTAX, message, document.at, "mend these first"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
-from gpupool.yamlio.decoding import MAX_BYTES
+from gpupool.yamlio.decoding import MAX_MANIFEST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -143,14 +143,14 @@ def _file(entry: os.DirEntry[str], path: str) -> Found:
 def _content(path: str) -> bytes:
     if path.startswith(_OPEN_FILES):
         with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(MAX_MANIFEST_BYTES + 1)
     # Without O_NONBLOCK, to open a pipe that nobody writes to would wait for ever.
     with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         kind = stat.S_IFMT(os.fstat(file.fileno()).st_mode)
         if kind != stat.S_IFREG:
             message = f"it is {_KINDS.get(kind, 'a device')}, not a file"
             raise OSError(0, message)
-        return file.read(MAX_BYTES + 1)
+        return file.read(MAX_MANIFEST_BYTES + 1)
 
 
 def _unreadable(path: str, problem: Exception) -> Finding:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_BYTES = 4 * 1024 * 1024
+MAX_MANIFEST_BYTES = 4 * MAX_BYTES
+"""Manifests are read document by document, and what a chart renders may be long."""
+
 MAX_TAG_DIRECTIVES = 16
 """libyaml compares each directive with all before it: a file of nothing else would take minutes."""
 
@@ -46,7 +49,7 @@ def decode(data: bytes, file: str) -> str:
     Raises:
         UnreadableError: for too many bytes, another encoding than UTF-8, or characters that YAML forbids.
     """
-    text = as_text(data, file, Code.UNREADABLE)
+    text = as_text(data, file, Code.UNREADABLE, MAX_BYTES)
     if text.count("\n%TAG") > MAX_TAG_DIRECTIVES:
         message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
         finding = Finding(Code.NOT_YAML, message, Location(file, 1, 1), "write no %TAG directives")
@@ -57,14 +60,14 @@ def decode(data: bytes, file: str) -> str:
     return text
 
 
-def as_text(data: bytes, file: str, code: Code) -> str:
+def as_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES) -> str:
     """Give the text without its byte order mark, whatever its characters.
 
     Raises:
         UnreadableError: with that code, for too many bytes or another encoding than UTF-8.
     """
-    if len(data) > MAX_BYTES:
-        raise UnreadableError(_too_large(len(data), file)._replace(code=code))
+    if len(data) > limit:
+        raise UnreadableError(_too_large(len(data), limit, file)._replace(code=code))
     try:
         return _as_utf8(data, file)
     except UnreadableError as problem:
@@ -104,8 +107,8 @@ def place(text: str, offset: int, file: str) -> Location:
     return Location(file, line, offset - start + 1)
 
 
-def _too_large(size: int, file: str) -> Finding:
-    most = MAX_BYTES // 1024 // 1024
+def _too_large(size: int, limit: int, file: str) -> Finding:
+    most = limit // 1024 // 1024
     message = f"the file has {size / 1024 / 1024:.1f} MiB, and files over {most} MiB are not read"
     return Finding(Code.UNREADABLE, message, Location(file), "check that this is the right file, or split it")
 

@@ -47,6 +47,9 @@ class Document(NamedTuple):
     first_line: int = 0
     """The line of the file on which `text` begins."""
 
+    values: int = 0
+    """How many values it holds, every alias written out, for one in YAML."""
+
 
 class _Chunk(NamedTuple):
     """What stands between two separators."""
@@ -106,9 +109,8 @@ def _after_line(text: str, offset: int) -> int:
 
 def _yaml(text: str, file: str, first_line: int = 1) -> Iterator[Document]:
     """Read YAML documents, split at the separators before anything is parsed, as kubectl does."""
-    count = 0
     for chunk in _chunks(text, file, first_line):
-        document, count = _document(chunk, file, count)
+        document = _document(chunk, file)
         if document is not None:
             yield document
 
@@ -137,21 +139,21 @@ def _line_breaks(text: str) -> int:
     return sum(1 for _ in _LINE_BREAK.finditer(text)) if "\r" in text else text.count("\n")
 
 
-def _document(chunk: _Chunk, file: str, count: int) -> tuple[Document | None, int]:
-    """Read one document, None where nothing is in it, and count its values."""
+def _document(chunk: _Chunk, file: str) -> Document | None:
+    """Read one document; None where nothing is in it."""
     found = [chunk.problem] if chunk.problem else []
     found += _unparsable(chunk, file)
     if len(found) > bool(chunk.problem):
         at = _first_place(chunk, file)
-        return Document(None, at, in_file_order(found), chunk.text, chunk.line), count
-    parsed = parse(chunk.text, file, chunk.line, count)
+        return Document(None, at, in_file_order(found), chunk.text, chunk.line)
+    parsed = parse(chunk.text, file, chunk.line)
     found += [*parsed.findings, *_rest(chunk, file, parsed.end)]
     node = parsed.root
     if not found and (node is None or node.value is None):
-        return None, parsed.values
+        return None
     at = node.at if node is not None else _first_place(chunk, file)
     ordered = in_file_order(found) if found else ()
-    return Document(node, at, ordered, chunk.text, chunk.line), parsed.values
+    return Document(node, at, ordered, chunk.text, chunk.line, parsed.values)
 
 
 def _unparsable(chunk: _Chunk, file: str) -> Iterator[Finding]:

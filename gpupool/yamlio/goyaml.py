@@ -47,15 +47,14 @@ class Parsed(NamedTuple):
     """The offset in the text where the document ends."""
 
     values: int
-    """How many values there are now."""
+    """How many values it has, every alias written out."""
 
 
-def parse(text: str, file: str, first_line: int, count: int) -> Parsed:
-    """Read the first document of a text that begins on `first_line` of a file, after `count` values."""
+def parse(text: str, file: str, first_line: int) -> Parsed:
+    """Read the first document of a text that begins on `first_line` of a file."""
     helped = text
     for _ in range(MAX_STAND_INS):
         builder = TreeBuilder(file, KUBECTL, first_line)
-        builder.count = count
         events = _Events(text, helped)
         try:
             builder.run(events)
@@ -75,7 +74,7 @@ def parse(text: str, file: str, first_line: int, count: int) -> Parsed:
     fix = "put texts that end with `:` in quotes, and write `'` without a backslash"
     message = f"more than {MAX_STAND_INS} escaped `'`, or texts in brackets that end with `:`"
     finding = Finding(Code.MANIFEST_SYNTAX, message, Location(file, first_line, 1), fix)
-    return Parsed(None, (finding,), False, 0, count)
+    return Parsed(None, (finding,), False, 0, 0)
 
 
 def _broken(builder: TreeBuilder, last: Finding) -> Parsed:

@@ -82,7 +82,7 @@ MISTAKES = [
     (b"a: &b 1\n---\nc: *b\n", "GP1002", 3, 4, "the alias *b has no anchor above it"),
     (b"a: b\xff\n", "GP1001", 1, 5, "not UTF-8: byte 0xff"),
     ("a: b".encode("utf-16"), "GP1001", 1, 1, "UTF-16, not UTF-8"),
-    (b"[" * 5_000_000, "GP1001", 0, 0, "4.8 MiB"),
+    (b"[" * 17_000_000, "GP1001", 0, 0, "16.2 MiB"),
     (b"[" * 1000, "GP1002", 1, 201, "more than 200 maps and lists"),
     (b'{"a":' * 1000, "GP1002", 1, 1001, "more than 200 maps and lists"),
     (b"a: &a [" + b"1," * 1000 + b"]\nb: [" + b"*a," * 1000 + b"]", "GP1002", 2, 899, "more than 300,000 values"),
@@ -171,13 +171,15 @@ def test_values_are_counted_in_json_too() -> None:
     assert [finding.message for finding in document.findings] == ["more than 300,000 values in the file"]
 
 
-def test_values_are_counted_for_the_whole_file() -> None:
+def test_values_are_counted_for_each_document_with_every_alias_written_out() -> None:
     part = b"a: &a [" + b"1," * 1000 + b"]\nb: [" + b"*a," * 200 + b"]\n"
 
-    one, two = documents(part), documents(part + b"---\n" + part)
+    first, second = documents(part + b"---\n" + part)
+    (third,) = documents(part.replace(b"*a," * 200, b"*a," * 300))
 
-    assert one[0].findings == ()
-    assert "more than 300,000 values" in two[1].findings[0].message
+    assert (first.findings, second.findings) == ((), ())
+    assert first.values == second.values == 1000 + 200 * 1001 + 3
+    assert "more than 300,000 values" in third.findings[0].message
 
 
 def test_a_file_of_very_many_documents_ends_with_a_finding() -> None:
