@@ -3,7 +3,7 @@
 import sys
 import time
 
-from tests.rig import programs, sources
+from tests.rig import older, programs, sources
 from tests.rig.errors import RigError
 from tests.rig.toolchain import go
 
@@ -15,6 +15,8 @@ def main() -> int:
         _say(f"go              {go().version} ({go().program})")
         _say(f"etcd            {programs.etcd()}")
         _say(f"CRDs            {sources.crd_folder()}")
+        for release in older.releases():
+            _say(f"older CRDs      {release}: {', '.join(sorted(older.crds(release)))}")
         _say(f"chart           {sources.chart_folder()}")
         for program in programs.PROGRAMS:
             _build(program)

@@ -1,0 +1,3 @@
+module gpupool.dev/rig/older
+
+go 1.26.6
