@@ -87,9 +87,7 @@ def validate(
 
     Manifests are held against Karpenter `target`, or the latest; a blueprint names its own version.
     """
-    from gpupool.manifests.read import read_manifests
-
-    found = read_manifests(paths, _stdin)
+    found = _manifests(paths)
     results = [
         *([_blueprint(blueprint)] if blueprint else []),
         *_objects(found, target),
@@ -151,6 +149,16 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
             [Finding(Code.IN_THE_WAY, "there is a file of this name already", Location(str(path)), fix)]
         )
     write_whole(path, starter_text(starter))
+
+
+def _manifests(paths: Sequence[str]) -> "Manifests":
+    from gpupool.manifests.result import Manifests
+
+    if not paths:
+        return Manifests()
+    from gpupool.manifests.read import read_manifests
+
+    return read_manifests(paths, _stdin)
 
 
 def _stdin() -> bytes:

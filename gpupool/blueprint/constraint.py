@@ -5,7 +5,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from gpupool.karpenter.scalars import MinValues
-from gpupool.shapes.base import NOT_EMPTY, Flag, Matching, Shape, Whole, form, number_or_text
+from gpupool.shapes.annotations import Matching, form, number_or_text
+from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
 _SIZE = r"^[0-9]+(\.[0-9]+)?(Mi|Gi|Ti|MB|GB|TB)$"
 _RATE = r"^[0-9]+(\.[0-9]+)?(Mbps|Gbps|Tbps)$"

@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic_core import ValidationError
 
 from gpupool.blueprint import kinds
 from gpupool.blueprint.foreign import foreign_word
 from gpupool.blueprint.merge import Kind, conflicts, merge_all
-from gpupool.blueprint.model import API_VERSION, Blueprint
+from gpupool.blueprint.names import API_VERSION, BLUEPRINT
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
 from gpupool.shapes import words
-from gpupool.shapes.compiled import validate
+from gpupool.shapes.compiled import Model, validate
 from gpupool.yamlio.decoding import MAX_BYTES
 from gpupool.yamlio.nodes import Node, find, mapping, plain
 from gpupool.yamlio.read import read
@@ -101,7 +101,7 @@ def _bytes(path: str) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def check(node: Node, model: type[BaseModel], kind: str, found: list[Finding]) -> None:
+def check(node: Node, model: Model, kind: str, found: list[Finding]) -> None:
     """Check one file by itself: is it a `kind`, is every key known and every value of its type?"""
     if wrong := _not_the_kind(node, kind):
         found.append(wrong)
@@ -137,7 +137,7 @@ def _checked(path: str, found: list[Finding]) -> Node | None:
             )
             found.append(Finding(Code.NOT_THE_KIND, "the file is empty", Location(path, 1, 1), fix))
         return None
-    check(node, Blueprint, "Blueprint", found)
+    check(node, BLUEPRINT, "Blueprint", found)
     found += word_conflicts(node, kinds.BLUEPRINT)
     return node
 

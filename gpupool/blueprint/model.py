@@ -9,10 +9,8 @@ from gpupool.blueprint.nodeclass import NodeClass, NodeClassWords, ObjectMetadat
 from gpupool.blueprint.pool import Limits, Name, Pool, PoolWords
 from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
-from gpupool.shapes.base import Matching, Shape
-
-API_VERSION = "gpupool.dev/v1alpha1"
-MAX_NAME = 63
+from gpupool.shapes.annotations import Matching
+from gpupool.shapes.base import Shape
 
 BlueprintName: TypeAlias = Annotated[
     str,

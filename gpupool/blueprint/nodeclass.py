@@ -13,7 +13,8 @@ from gpupool.karpenter.v1.ec2nodeclass import (
     SubnetSelectorTerm,
     VolumeType,
 )
-from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole, form
+from gpupool.shapes.annotations import form
+from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
 Tags: TypeAlias = dict[str, str]
 IdOrTags: TypeAlias = Annotated[

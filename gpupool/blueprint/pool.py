@@ -25,7 +25,8 @@ from gpupool.karpenter.scalars import (
     Reason,
 )
 from gpupool.karpenter.v1.nodepool import NodeClassReference, Requirement, Taint, Weight
-from gpupool.shapes.base import NOT_EMPTY, Flag, Matching, Shape, Since, Whole, form, number_or_text
+from gpupool.shapes.annotations import Matching, Since, form, number_or_text
+from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
 Name: TypeAlias = Annotated[
     str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of small letters, digits and `-`")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpupool.blueprint.merge import settled
-from gpupool.blueprint.model import MAX_NAME
+from gpupool.blueprint.names import MAX_NAME
 from gpupool.catalogue.accelerators import Maker, maker_of_category
 from gpupool.codes import Code
 from gpupool.expansion.accelerator import chosen, hints

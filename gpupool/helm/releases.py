@@ -1,32 +1,10 @@
 """Chart releases: which chart, which version, where it goes. gpupool writes values and never runs Helm."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from gpupool.helm.nvidia_device_plugin import NvidiaDevicePluginValues
-from gpupool.shapes.base import Matching, Shape
-
-
-class Chart(NamedTuple):
-    """A chart that gpupool writes values for, and what is said about it by default.
-
-    Source: the chart's own repository index, read 2026-08.
-    """
-
-    name: str
-    repository: str
-    version: str
-    release: str
-    namespace: str
-
-
-NVIDIA_DEVICE_PLUGIN = Chart(
-    name="nvidia-device-plugin",
-    repository="https://nvidia.github.io/k8s-device-plugin",
-    version="0.20.0",
-    release="nvidia-device-plugin",
-    namespace="kube-system",
-)
-CHARTS = (NVIDIA_DEVICE_PLUGIN,)
+from gpupool.shapes.annotations import Matching
+from gpupool.shapes.base import Shape
 
 
 class Release(Shape):

@@ -152,6 +152,9 @@ _SET_BY_KARPENTER = {
     EC2NODECLASS: "Karpenter sets it to the node class's name",
     HOSTNAME: "the kubelet sets it, and every node has another",
 }
+LABEL_VALUE_PATTERN: Final = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
+"""What the value of a label may be, in 63 characters."""
+
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _LONGEST_PREFIX = 253

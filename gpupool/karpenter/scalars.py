@@ -1,20 +1,14 @@
 """The single values that Karpenter's objects are made of, each with the pattern of its CRD."""
 
-import re
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import Field
 
-from gpupool.karpenter.instants import is_date_time
-from gpupool.shapes.base import Matching, Whole
+from gpupool.karpenter.checks import QUANTITY_PATTERN, QUANTITY_WORDS, DateTime, IntOrString, in_hours
+from gpupool.karpenter.labels import LABEL_VALUE_PATTERN
+from gpupool.shapes.annotations import Matching
+from gpupool.shapes.base import Whole
 
-QUANTITY_PATTERN = (
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
-    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-)
-LABEL_VALUE_PATTERN = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
 _PERCENTAGE = r"(\d{1,2}(\.\d{1,2})?|100(\.0{1,2})?)%"
 _SIZE = (
     r"(?:[1-9][0-9]{0,3}|[1-4][0-9]{4}|[5][0-8][0-9]{3}|59000)Gi"
@@ -26,95 +20,7 @@ _CRON = (
     r"|((.+)\s(.+)\s(.+)\s(.+)\s(.+))$"
 )
 _PREFIX = r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\/))?"
-_KIND = "wanted"
-_HOURS = {"d": 24, "w": 7 * 24}
-_QUANTITY_WORDS = "a quantity such as 16, 500m or 64Gi"
 _KEY_WORDS = "a label key such as team or example.com/team"
-
-
-@dataclass(frozen=True, slots=True)
-class Distinct:
-    """A list in which nothing stands twice."""
-
-    wanted: str
-    """What the list should be: `a list of different reasons`."""
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Check after pydantic has read the list."""
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Say the same in JSON Schema."""
-        return {**handler(schema), "uniqueItems": True}
-
-    def _check(self, items: list[str]) -> list[str]:
-        for index, item in enumerate(items):
-            if item in items[:index]:
-                raise _unlike(self.wanted, "take it out", item=index)
-        return items
-
-
-@dataclass(frozen=True, slots=True)
-class _IntOrString:
-    """Read a whole number or a quantity text, with one error for everything else."""
-
-    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Replace pydantic's union, which reports each branch on its own."""
-        return core_schema.no_info_plain_validator_function(_amount)
-
-    def __get_pydantic_json_schema__(
-        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Say the same in JSON Schema."""
-        return {"anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": QUANTITY_PATTERN}
-
-
-@dataclass(frozen=True, slots=True)
-class _DateTime:
-    """Refuse what is no date and time to the API server, which lets any list through as well."""
-
-    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Replace pydantic's check for a text."""
-        return core_schema.no_info_plain_validator_function(_moment)
-
-    def __get_pydantic_json_schema__(
-        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Say in JSON Schema what is meant."""
-        return {"type": "string", "format": "date-time"}
-
-
-def _moment(value: object) -> object:
-    if isinstance(value, list):
-        return value
-    wanted = "a moment such as 2026-08-20T12:00:00Z"
-    if not isinstance(value, str):
-        raise _unlike(wanted)
-    if not is_date_time(value):
-        kind = "date_time"
-        raise PydanticCustomError(kind, "{wanted}", {"wanted": wanted})
-    return value
-
-
-def _in_hours(text: str) -> str:
-    """Give the hours for a number of days or weeks."""
-    match = re.fullmatch(r"([0-9]{1,5})([dw])", text, re.ASCII)
-    return f"write {int(match[1]) * _HOURS[match[2]]}h" if match else ""
-
-
-def _unlike(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:
-    return PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted, "fix": fix, **context})
-
-
-def _amount(value: object) -> object:
-    if isinstance(value, str) and re.fullmatch(QUANTITY_PATTERN, value, re.ASCII):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    fix = f'put it in quotes: "{value}"' if isinstance(value, float) else ""
-    raise _unlike(_QUANTITY_WORDS, fix)
 
 
 Int32: TypeAlias = Annotated[Whole, Field(ge=-(2**31), le=2**31 - 1)]
@@ -122,22 +28,22 @@ Int64: TypeAlias = Annotated[Whole, Field(ge=-(2**63), le=2**63 - 1)]
 Count: TypeAlias = Annotated[Whole, Field(ge=0, le=2**31 - 1)]
 """A 32-bit number that is not negative."""
 
-Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, _QUANTITY_WORDS)]
+Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, QUANTITY_WORDS)]
 """A Kubernetes quantity as text, as in `500m` or `64Gi`."""
 
-Amount: TypeAlias = Annotated[int | str, _IntOrString()]
+Amount: TypeAlias = Annotated[int | str, IntOrString()]
 """A Kubernetes quantity, as a whole number or as text."""
 
 Duration: TypeAlias = Annotated[
     str,
-    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h; Karpenter has no days", _in_hours),
+    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h; Karpenter has no days", in_hours),
 ]
 DurationOrNever: TypeAlias = Annotated[
     str,
     Matching(
         r"^(([0-9]+(s|m|h))+|Never)$",
         "a duration such as 30s, 90m or 12h (Karpenter has no days), or Never",
-        _in_hours,
+        in_hours,
     ),
 ]
 QualifiedName: TypeAlias = Annotated[
@@ -170,7 +76,7 @@ TaintValue: TypeAlias = Annotated[
         "a taint value such as true or gpu-team; leave the key out for a taint without value",
     ),
 ]
-Instant: TypeAlias = Annotated[str, _DateTime()]
+Instant: TypeAlias = Annotated[str, DateTime()]
 """A moment as the API server's `format: date-time` has it; `instants` tells which of them Go can read."""
 
 ApiGroup: TypeAlias = Annotated[
@@ -194,7 +100,7 @@ BudgetDuration: TypeAlias = Annotated[
     Matching(
         r"^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$",
         "a duration in hours and minutes, hours first, such as 8h, 30m or 1h30m",
-        _in_hours,
+        in_hours,
     ),
 ]
 Reason: TypeAlias = Literal["Underutilized", "Empty", "Drifted"]
@@ -215,15 +121,6 @@ VolumeSize: TypeAlias = Annotated[
     ),
 ]
 Switch: TypeAlias = Literal["enabled", "disabled"]
-ReservedResource: TypeAlias = Literal["cpu", "memory", "ephemeral-storage", "pid"]
-EvictionSignal: TypeAlias = Literal[
-    "memory.available",
-    "nodefs.available",
-    "nodefs.inodesFree",
-    "imagefs.available",
-    "imagefs.inodesFree",
-    "pid.available",
-]
 EvictionThreshold: TypeAlias = Annotated[
     str,
     Matching(

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from gpupool.karpenter.validation.status import STATUS, Known
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, VALUES_SINCE, knows
-from gpupool.shapes.base import Since
+from gpupool.shapes.annotations import Since
 from gpupool.shapes.docs import json_schema
 
 _Schema: TypeAlias = dict[str, Any]
@@ -59,7 +59,7 @@ def _path(kind: str, schema: _Schema) -> str:
 
 
 def _root(kind: str, target: str) -> _Schema:
-    model = TYPES[kind]
+    model = TYPES[kind].load()
     document = json_schema(model)
     later = frozenset(_later_fields(model, target))
     found = _Reading(document.get("$defs", {}), later, target).of(document, model.__name__)

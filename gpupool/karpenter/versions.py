@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from gpupool.shapes.base import Since
+from gpupool.shapes.annotations import Since
 
 TARGETS: Final = ("1.9", "1.10", "1.11", "1.12", "1.13", "1.14")
 LATEST: Final = TARGETS[-1]

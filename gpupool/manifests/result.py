@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,23 +47,23 @@ class OwnFile(NamedTuple):
 class Manifests:
     """All that was found; every file and document is in one of the counts."""
 
-    objects: tuple[KarpenterObject, ...]
+    objects: tuple[KarpenterObject, ...] = ()
     """In file order."""
 
-    own_files: tuple[OwnFile, ...]
-    findings: tuple[Finding, ...]
+    own_files: tuple[OwnFile, ...] = ()
+    findings: tuple[Finding, ...] = ()
     """In file order, the files in the order in which they were read."""
 
-    files: tuple[str, ...]
+    files: tuple[str, ...] = ()
     """The files that were read, in order; `-` is standard input."""
 
-    documents: int
+    documents: int = 0
     """Documents with something in them, readable or not."""
 
-    kinds: Mapping[str, int]
+    kinds: Mapping[str, int] = field(default_factory=dict)
     """How many objects there are of each kind, those in lists too; sorted by kind."""
 
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[Skipped, ...] = ()
     """What was passed over, in the order in which it was found."""
 
     def reasons(self) -> dict[str, int]:

@@ -10,11 +10,13 @@ from gpupool.blueprint.load import check, read_file, word_conflicts
 from gpupool.blueprint.merge import merge
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
+from gpupool.shapes.compiled import Model
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find
 from gpupool.yamlio.read import read
 
 SHIPPED = "gpupool:profiles/"
+_PROFILE = Model("gpupool.profiles.model", "Profile")
 MOST_LEVELS = 20
 """How many profiles may extend each other; people need three, and a circle of links has no end."""
 
@@ -51,9 +53,7 @@ class Profiles:
         node = self._text(file, word)
         if node is not None and not file.startswith(SHIPPED):
             # The shipped ones are checked by gpupool's tests, which saves every run a tenth of its time.
-            from gpupool.profiles.model import Profile
-
-            check(node, Profile, "Profile", self.findings)
+            check(node, _PROFILE, "Profile", self.findings)
             self.findings += word_conflicts(node, kinds.PROFILE)
         if node is None or len(self.findings) > before:
             return None

@@ -13,7 +13,7 @@ from gpupool.errors import InputError
 from gpupool.expansion.expanded import Expanded, ExpandedPool
 from gpupool.expansion.sharing import config_name
 from gpupool.findings import Finding, Severity
-from gpupool.helm.releases import NVIDIA_DEVICE_PLUGIN
+from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
 from gpupool.karpenter import labels
 from gpupool.rendering.values import Release, release
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at, tree

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gpupool.helm.releases import Chart
+from gpupool.helm.charts import Chart
 from gpupool.yamlio.nodes import Node, plain, text_at
 from gpupool.yamlio.write import dump
 

@@ -1,9 +1,10 @@
 """Models' validators, kept beside the bytecode of their modules from one run to the next.
 
-Pydantic works a model's validator out anew in each process. For a blueprint that takes longer than all
-else that a run does, and the outcome is the same until the code changes. So it is kept the way Python
-keeps bytecode: in `__pycache__`, next to the module, as trusted as that, and only where that can be
-written.
+Pydantic works a model's validator out anew in each process, and to make the models' classes it has to
+be imported first. For a small blueprint that takes longer than all else that a run does, and the
+outcome is the same until the code changes. So it is kept the way Python keeps bytecode: in
+`__pycache__`, next to the module, as trusted as that, and only where that can be written. What is kept
+knows no classes: a run without mistakes imports neither the models nor pydantic.
 """
 
 import os
@@ -11,49 +12,54 @@ import pickle
 import sys
 import zlib
 from functools import cache
+from importlib import import_module
+from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pydantic import VERSION, BaseModel
-from pydantic_core import __version__ as core_version
+import pydantic_core
+from pydantic_core import SchemaValidator
 
+from gpupool.shapes.annotations import json_kind
 
-class Validator(Protocol):
-    """What pydantic makes of a model."""
-
-    def validate_python(self, data: Any, /) -> Any:  # noqa: ANN401 - as pydantic declares it
-        """Read data as the model."""
-
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 PACKAGE: Final = Path(__file__).parents[1]
 SOURCES: Final = (
-    "blueprint",
-    "helm",
-    "karpenter",
-    "karpenter/v1",
-    "karpenter/v1alpha1",
-    "profiles",
-    "shapes",
-)
+    "blueprint", "helm", "karpenter", "karpenter/v1", "karpenter/v1alpha1", "profiles", "shapes",
+)  # fmt: skip
 """The folders of all that validators are made of."""
 
+_PYDANTIC: Final = Path(pydantic_core.__file__).parents[1] / "pydantic" / "version.py"
+_UNUSED: Final = frozenset({"metadata", "serialization"})
 
-def validate(model: type[BaseModel], data: object) -> object:
-    """Read data as a model.
+
+class Model(NamedTuple):
+    """A model by its name: to say which one is meant imports nothing."""
+
+    module: str
+    name: str
+
+    def load(self) -> "type[BaseModel]":
+        """Import the model itself."""
+        found: type[BaseModel] = getattr(import_module(self.module), self.name)
+        return found
+
+
+def validate(model: Model, data: object) -> None:
+    """Hold data against a model.
 
     Raises:
-        ValidationError: as `model.model_validate` does.
+        ValidationError: as `model_validate` of the model does.
     """
-    return validator(model).validate_python(data)
+    validator(model).validate_python(data)
 
 
 @cache
-def validator(model: type[BaseModel]) -> Validator:
+def validator(model: Model) -> SchemaValidator:
     """Give a model's validator: the one that was kept, or else a new one, which is then kept."""
-    place = kept_at(model)
-    if place is None:
-        return _made(model)
-    stamp = _stamp()
+    place, stamp = kept_at(model), _stamp()
     kept = _read(place, stamp)
     if kept is not None:
         return kept
@@ -63,29 +69,46 @@ def validator(model: type[BaseModel]) -> Validator:
     return made
 
 
-def kept_at(model: type[BaseModel]) -> Path | None:
-    """Give the file that keeps a model's validator; None where its module has no bytecode either."""
-    spec = sys.modules[model.__module__].__spec__
-    return Path(spec.cached).with_suffix(f".{model.__name__}") if spec and spec.cached else None
+def kept_at(model: Model) -> Path:
+    """Give the file that keeps a model's validator."""
+    source = PACKAGE.parent / f"{model.module.replace('.', '/')}.py"
+    return Path(cache_from_source(str(source))).with_suffix(f".{model.name}")
 
 
-def _made(model: type[BaseModel]) -> Validator:
-    model.model_rebuild()
-    return model.__pydantic_validator__
+def _made(model: Model) -> SchemaValidator:
+    loaded = model.load()
+    loaded.model_rebuild()
+    return SchemaValidator(_without_classes(loaded.__pydantic_core_schema__))
+
+
+def _without_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    """Give a schema that checks the same and makes no models of it."""
+    if isinstance(part, list | tuple):
+        return type(part)(_without_classes(item) for item in part)
+    if not isinstance(part, dict):
+        # Pydantic's own way to tell JSON values apart would have to be imported with all of pydantic.
+        return json_kind if getattr(part, "__name__", "") == "_get_type_name" else part
+    if not isinstance(part.get("type"), str):
+        return {name: _without_classes(below) for name, below in part.items()}
+    found = {word: _without_classes(below) for word, below in part.items() if word not in _UNUSED}
+    if found["type"] != "model":
+        return found
+    extra = part.get("config", {}).get("extra_fields_behavior")
+    named = {"ref": part["ref"]} if "ref" in part else {}
+    return {**found["schema"], **named, **({"extra_behavior": extra} if extra else {})}
 
 
 def _stamp() -> bytes:
     """Give what the validators depend on: pydantic, and when the code was written."""
-    written = [
-        f"{folder}/{entry.name} {entry.stat().st_mtime_ns} {entry.stat().st_size}"
-        for folder in SOURCES
-        for entry in os.scandir(PACKAGE / folder)
-        if entry.name.endswith(".py")
+    sources = [
+        entry for folder in SOURCES for entry in os.scandir(PACKAGE / folder) if entry.name.endswith(".py")
     ]
-    return "\n".join([VERSION, core_version, sys.version, *sorted(written)]).encode()
+    written = [f"{entry.path} {entry.stat().st_mtime_ns} {entry.stat().st_size}" for entry in sources]
+    pydantic = str(_PYDANTIC.stat().st_mtime_ns) if _PYDANTIC.exists() else ""
+    return "\n".join([sys.version, pydantic_core.__version__, pydantic, *sorted(written)]).encode()
 
 
-def _read(place: Path, stamp: bytes) -> Validator | None:
+def _read(place: Path, stamp: bytes) -> SchemaValidator | None:
     try:
         kept = place.read_bytes()
     except OSError:
@@ -94,11 +117,11 @@ def _read(place: Path, stamp: bytes) -> Validator | None:
     # A file that is not whole, or of other code, is as good as none.
     if kept[:_SIZE] != head:
         return None
-    found: Validator = pickle.loads(kept[_SIZE:])  # noqa: S301 - as trusted as bytecode
+    found: SchemaValidator = pickle.loads(kept[_SIZE:])  # noqa: S301 - as trusted as bytecode
     return found
 
 
-def _keep(place: Path, stamp: bytes, made: Validator) -> None:
+def _keep(place: Path, stamp: bytes, made: SchemaValidator) -> None:
     text = pickle.dumps(made)
     draft = place.with_suffix(f"{place.suffix}.{os.getpid()}")
     try:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import DictSchema, ModelSchema
 
-from gpupool.shapes.base import Since
+from gpupool.shapes.annotations import Since
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from types import UnionType
-from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.shapes.base import matches
+from gpupool.shapes.annotations import matches
+from gpupool.shapes.compiled import Model
 from gpupool.yamlio.nodes import Node, items
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -41,7 +44,7 @@ _LONGEST_SHOWN = 80
 _TAGS = {"<one>": "a text", "<text>": "a text", "<number>": "a number", "<list>": "a list", "<map>": "a map"}
 
 
-def findings(error: ValidationError, node: Node, model: type[BaseModel]) -> Iterator[Finding]:
+def findings(error: ValidationError, node: Node, model: Model) -> Iterator[Finding]:
     """Say each mistake that pydantic found in `node`, read as a `model`, in human words."""
     for details in error.errors(include_url=False):
         yield finding(details, node, model)
@@ -92,14 +95,14 @@ def _child(node: Node, part: str | int) -> Node | None:
     return None
 
 
-def finding(details: ErrorDetails, root: Node, model: type[BaseModel]) -> Finding:
+def finding(details: ErrorDetails, root: Node, model: Model) -> Finding:
     """Say one mistake that pydantic found in `root`, read as a `model`, in human words."""
     here, path, whole = locate(root, details["loc"])
     at = here.at if whole else here.key or here.at
     kind, context = details["type"], details.get("ctx", {})
     name = dotted(path)
     if kind == "extra_forbidden":
-        return _unknown_key(here, path, keys_at(model, path[:-1]))
+        return _unknown_key(here, path, keys_at(model.load(), path[:-1]))
     if kind == "missing":
         missing = str(details["loc"][-1])
         message = f"`{missing}` is missing{_inside(name)}"
@@ -189,12 +192,12 @@ def _shown(value: object) -> str:
     return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
 
 
-def field_names(model: type[BaseModel]) -> list[str]:
+def field_names(model: "type[BaseModel]") -> list[str]:
     """Give the keys that a model takes, as they are spelled in the file."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def keys_at(model: type[BaseModel], path: Path) -> list[str]:
+def keys_at(model: "type[BaseModel]", path: Path) -> list[str]:
     """Give the keys that a model takes in the map at `path`; nothing where any key is right."""
     here: list[Any] = [model]
     for part in path:
@@ -203,6 +206,8 @@ def keys_at(model: type[BaseModel], path: Path) -> list[str]:
 
 
 def _is_model(kind: object) -> bool:
+    from pydantic import BaseModel
+
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 

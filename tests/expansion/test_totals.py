@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupool.expansion.totals import quantity
-from gpupool.karpenter.scalars import QUANTITY_PATTERN
+from gpupool.karpenter.checks import QUANTITY_PATTERN
 
 AMOUNTS = {
     "16": 16, "+5": 5, "-1": -1, "1.5": Decimal("1.5"), ".5": Decimal("0.5"), "5.": 5, "500m": Decimal("0.5"),

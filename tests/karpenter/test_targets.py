@@ -13,7 +13,8 @@ from gpupool.karpenter.validation.check import check
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import STATUS_SINCE, TARGETS, VALUES_SINCE, knows
 from gpupool.manifests.read import read_manifests
-from gpupool.shapes.base import Shape, Since
+from gpupool.shapes.annotations import Since
+from gpupool.shapes.base import Shape
 from tests.differential.trees import Body, node
 from tests.karpenter import cases
 from tests.karpenter.examples import NODEOVERLAY, changed
@@ -120,7 +121,7 @@ def test_a_later_target_takes_what_an_earlier_one_took() -> None:
 
 
 def test_each_mark_in_the_code_has_its_row() -> None:
-    fields = {(name, since) for model in TYPES.values() for name, since in marks(model)}
+    fields = {(name, since) for model in TYPES.values() for name, since in marks(model.load())}
     values = {(value, since) for (_, value), since in VALUES_SINCE.items()}
     states = {(path.split()[-1], since) for (_, path), since in STATUS_SINCE.items()}
     keys = {(label.key, Since(label.since)) for label in WELL_KNOWN.values() if label.since}

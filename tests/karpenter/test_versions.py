@@ -4,7 +4,8 @@ from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClassSpec
 from gpupool.karpenter.v1.nodepool import Disruption, NodePoolSpec, Requirement
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
 from gpupool.karpenter.versions import LATEST, TARGETS, VALUES_SINCE, knows, parse_minor
-from gpupool.shapes.base import Shape, Since
+from gpupool.shapes.annotations import Since
+from gpupool.shapes.base import Shape
 
 
 @pytest.mark.parametrize("text", ["1.14", "v1.14", "1.14.1", "v1.14.1", "1.14.0-rc.1", "1.14.1+build"])

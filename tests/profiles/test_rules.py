@@ -10,8 +10,8 @@ import pytest
 from gpupool.blueprint import kinds
 from gpupool.blueprint.load import check, word_conflicts
 from gpupool.profiles.load import SHIPPED, shipped_names
-from gpupool.profiles.model import Profile
 from gpupool.profiles.shown import show
+from gpupool.shapes.compiled import Model
 from gpupool.yamlio.nodes import plain
 from gpupool.yamlio.read import read
 from tests.profiles.rendering import render, specs, words_of
@@ -76,7 +76,7 @@ def test_it_is_valid(name: str) -> None:
     node = read((ROOT / "profiles" / f"{name}.yaml").read_bytes(), f"{SHIPPED}{name}.yaml").node
     assert node is not None
     found: list[Finding] = []
-    check(node, Profile, "Profile", found)
+    check(node, Model("gpupool.profiles.model", "Profile"), "Profile", found)
     found += word_conflicts(node, kinds.PROFILE)
     assert found == []
 

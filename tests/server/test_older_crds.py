@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpupool.karpenter.versions import knows
-from gpupool.shapes.base import Since
+from gpupool.shapes.annotations import Since
 from tests.differential import schemas
 from tests.karpenter.targets import LATER_FIELDS
 from tests.rig import older

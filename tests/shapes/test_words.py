@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, ValidationError
 
-from gpupool.shapes.base import Flag, Matching, NonEmpty, Shape, Since, Whole, form, matches, number_or_text
+from gpupool.shapes.annotations import Matching, Since, form, matches, number_or_text
+from gpupool.shapes.base import Flag, NonEmpty, Shape, Whole
+from gpupool.shapes.compiled import Model
 from gpupool.shapes.docs import field_docs, json_schema
 from gpupool.shapes.words import dotted, field_names, findings, keys_at, locate, nearest
 from gpupool.yamlio.nodes import Node, plain
@@ -57,7 +59,7 @@ def said(text: str) -> list[str]:
         Outer.model_validate(plain(root))
     return [
         f"{each.at.line}:{each.at.column} {each.code} {each.message}" + (f"; {each.fix}" if each.fix else "")
-        for each in findings(caught.value, root, Outer)
+        for each in findings(caught.value, root, Model(__name__, "Outer"))
     ]
 
 

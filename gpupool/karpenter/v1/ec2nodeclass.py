@@ -21,7 +21,8 @@ from gpupool.karpenter.v1.selectorterms import (
     SecurityGroupSelectorTerm,
     SubnetSelectorTerm,
 )
-from gpupool.shapes.base import Flag, Shape, Since, Text
+from gpupool.shapes.annotations import Since
+from gpupool.shapes.base import Flag, Shape, Text
 
 __all__ = [
     "AMISelectorTerm",

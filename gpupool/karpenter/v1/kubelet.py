@@ -4,13 +4,12 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
 from gpupool.karpenter.scalars import (
     Count,
-    EvictionSignal,
     EvictionThreshold,
     Int32,
     Quantity,
-    ReservedResource,
 )
 from gpupool.shapes.base import Flag, Shape, Text, Whole
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from gpupool.karpenter.checks import Distinct
 from gpupool.karpenter.meta import ObjectMeta
 from gpupool.karpenter.scalars import (
     Amount,
@@ -12,7 +13,6 @@ from gpupool.karpenter.scalars import (
     BudgetNodes,
     ConsolidationPolicy,
     CronSchedule,
-    Distinct,
     Duration,
     DurationOrNever,
     Instant,
@@ -27,7 +27,8 @@ from gpupool.karpenter.scalars import (
     TaintValue,
     Weight,
 )
-from gpupool.shapes.base import Shape, Since, Text
+from gpupool.shapes.annotations import Since
+from gpupool.shapes.base import Shape, Text
 
 __all__ = [
     "Budget",

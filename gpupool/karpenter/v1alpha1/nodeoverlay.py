@@ -6,7 +6,8 @@ from pydantic import Field
 
 from gpupool.karpenter.meta import ObjectMeta
 from gpupool.karpenter.scalars import Amount, Operator, Price, PriceAdjustment, RequirementKey
-from gpupool.shapes.base import Shape, Since, Text, Whole
+from gpupool.shapes.annotations import Since
+from gpupool.shapes.base import Shape, Text, Whole
 
 
 class NodeSelectorRequirement(Shape):

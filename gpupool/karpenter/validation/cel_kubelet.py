@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final, get_args
 
 from gpupool.codes import Code
-from gpupool.karpenter.scalars import EvictionSignal, ReservedResource
+from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
 from gpupool.karpenter.validation.rules import Complaint, Rule, present
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, mapping, place

@@ -6,7 +6,7 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present, word
-from gpupool.shapes.base import matches
+from gpupool.shapes.annotations import matches
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
 ALIAS_FAMILIES: Final = {

@@ -6,7 +6,6 @@ from typing import Final
 from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, in_file_order
 from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, poison, runtime
-from gpupool.karpenter.validation.newer import newer, newer_fields
 from gpupool.karpenter.validation.rules import Rule, run
 from gpupool.karpenter.validation.structure import as_server_reads, is_odd, nulls, structure
 from gpupool.karpenter.validation.types import TYPES
@@ -42,6 +41,8 @@ def check(kind: str, body: Node, target: str = LATEST) -> list[Finding]:
     schema = structure(kind, seen, target)
     found = [*schema.findings, *(nulls(body) if odd else ())]
     if target != LATEST:
+        from gpupool.karpenter.validation.newer import newer, newer_fields
+
         found += newer_fields(kind, seen, target)
         found += run(newer(kind, target), seen, schema.broken)
     asked = run((*CEL[kind], *LATER[kind]), seen, schema.broken)

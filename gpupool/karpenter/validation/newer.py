@@ -13,7 +13,7 @@ from gpupool.karpenter.labels import OVERLAY_REFUSED, WELL_KNOWN
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import STATUS_SINCE, VALUES_SINCE, knows
-from gpupool.shapes.base import Since
+from gpupool.shapes.annotations import Since
 from gpupool.shapes.words import Path, dotted
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
@@ -29,7 +29,7 @@ _KEYS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 def newer(kind: str, target: str) -> tuple[Rule, ...]:
     """Give the rules that find the values and label keys which Karpenter `target` does not know yet."""
     rules = []
-    for path, _ in _fields(TYPES[kind], ()):
+    for path, _ in _fields(TYPES[kind].load(), ()):
         values = {value: since for (field, value), since in VALUES_SINCE.items() if field == path[-1]}
         if any(not knows(target, since) for since in values.values()):
             rules.append(Rule(Code.TOO_NEW, " ".join(path), partial(_value, values, target)))
@@ -54,7 +54,7 @@ def newer_fields(kind: str, body: Node, target: str) -> Iterator[Finding]:
 
 @cache
 def _later(kind: str, target: str) -> tuple[tuple[tuple[str, ...], Since], ...]:
-    marked = [(path, since) for path, marks in _fields(TYPES[kind], ()) for since in marks]
+    marked = [(path, since) for path, marks in _fields(TYPES[kind].load(), ()) for since in marks]
     marked += [(tuple(path.split()), since) for (of, path), since in STATUS_SINCE.items() if of == kind]
     return tuple((path, since) for path, since in marked if not knows(target, since))
 

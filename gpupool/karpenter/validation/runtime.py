@@ -5,9 +5,8 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter import labels
-from gpupool.karpenter.scalars import LABEL_VALUE_PATTERN
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present, word
-from gpupool.shapes.base import matches
+from gpupool.shapes.annotations import matches
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
 _TEMPLATE = "spec template spec"
@@ -128,7 +127,7 @@ def user_data_size(spec: Node) -> Iterator[Complaint]:
 
 def is_label_value(text: str) -> bool:
     """Say whether a node label can have a value."""
-    return len(text) <= _LONGEST_VALUE and matches(LABEL_VALUE_PATTERN, text)
+    return len(text) <= _LONGEST_VALUE and matches(labels.LABEL_VALUE_PATTERN, text)
 
 
 def is_restricted(key: str) -> bool:

@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity
@@ -81,7 +80,7 @@ class Structure(NamedTuple):
 def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
     """Hold an object against its type; `body` is as `as_server_reads` gives it."""
     model = TYPES[kind]
-    found, broken = [*_unknown_in_status(kind, body), *_unnamed(body)], set()
+    found, broken = [*_owners(body), *_unknown_in_status(kind, body), *_unnamed(body)], set()
     if knows(target, REASONS_DIFFER_SINCE):
         found += _said_twice(body)
     try:
@@ -228,6 +227,26 @@ def _server_path(path: str) -> str:
         if path.startswith(whole):
             return whole
     return path
+
+
+def _owners(body: Node) -> Iterator[Finding]:
+    """Find owners that can't be any, and more than one that controls; the same one twice counts once."""
+    said = find(body, "metadata", "ownerReferences")
+    owners = [mapping(owner) for owner in items(said)]
+    controlling = {
+        tuple((key, str(value.value)) for key, value in sorted(owner.items()))
+        for owner in owners
+        if "controller" in owner and owner["controller"].value is True
+    }
+    events = [owner for owner in items(said) if _identity(owner) == ("v1", "Event")]
+    if said is not None and (events or len(controlling) > 1):
+        what = "an Event can own nothing" if events else "several owners say that they are the controller"
+        fix = "take `ownerReferences` out" if events else "keep one `controller: true`"
+        yield Finding(Code.FIELD_VALUE, what, place(said), fix, path="metadata.ownerReferences")
+
+
+def _identity(owner: Node) -> tuple[str, str]:
+    return text_at(owner, "apiVersion"), text_at(owner, "kind")
 
 
 def _said_twice(body: Node) -> Iterator[Finding]:

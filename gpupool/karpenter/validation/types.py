@@ -1,15 +1,12 @@
-"""The type of each kind that can be checked."""
+"""The type of each kind that can be checked, by name."""
 
 from collections.abc import Mapping
 from typing import Final
 
-from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClass
-from gpupool.karpenter.v1.nodepool import NodePool
-from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
-from gpupool.shapes.base import Shape
+from gpupool.shapes.compiled import Model
 
-TYPES: Final[Mapping[str, type[Shape]]] = {
-    "NodePool": NodePool,
-    "EC2NodeClass": EC2NodeClass,
-    "NodeOverlay": NodeOverlay,
+TYPES: Final[Mapping[str, Model]] = {
+    "NodePool": Model("gpupool.karpenter.v1.nodepool", "NodePool"),
+    "EC2NodeClass": Model("gpupool.karpenter.v1.ec2nodeclass", "EC2NodeClass"),
+    "NodeOverlay": Model("gpupool.karpenter.v1alpha1.nodeoverlay", "NodeOverlay"),
 }

@@ -1,0 +1,26 @@
+"""The charts that gpupool writes values for."""
+
+from typing import NamedTuple
+
+
+class Chart(NamedTuple):
+    """A chart that gpupool writes values for, and what is said about it by default.
+
+    Source: the chart's own repository index, read 2026-08.
+    """
+
+    name: str
+    repository: str
+    version: str
+    release: str
+    namespace: str
+
+
+NVIDIA_DEVICE_PLUGIN = Chart(
+    name="nvidia-device-plugin",
+    repository="https://nvidia.github.io/k8s-device-plugin",
+    version="0.20.0",
+    release="nvidia-device-plugin",
+    namespace="kube-system",
+)
+CHARTS = (NVIDIA_DEVICE_PLUGIN,)

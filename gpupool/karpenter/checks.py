@@ -1,0 +1,164 @@
+"""The checks of Karpenter's fields that a pattern can't say; to import them takes no pydantic."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pydantic_core import PydanticCustomError, core_schema
+
+from gpupool.karpenter.instants import is_date_time, is_rfc3339
+from gpupool.karpenter.labels import syntax_problem
+from gpupool.shapes.annotations import matches
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+QUANTITY_PATTERN = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+QUANTITY_WORDS = "a quantity such as 16, 500m or 64Gi"
+DNS = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+
+_KIND = "wanted"
+_HOURS = {"d": 24, "w": 7 * 24}
+_LONGEST_PREFIX = 253
+_MOST_ANNOTATIONS = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """A list in which nothing stands twice."""
+
+    wanted: str
+    """What the list should be: `a list of different reasons`."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check after pydantic has read the list."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Say the same in JSON Schema."""
+        return {**handler(schema), "uniqueItems": True}
+
+    def _check(self, items: list[str]) -> list[str]:
+        for index, item in enumerate(items):
+            if item in items[:index]:
+                raise _unlike(self.wanted, "take it out", item=index)
+        return items
+
+
+@dataclass(frozen=True, slots=True)
+class IntOrString:
+    """Read a whole number or a quantity text, with one error for everything else."""
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Replace pydantic's union, which reports each branch on its own."""
+        return core_schema.no_info_plain_validator_function(_amount)
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Say the same in JSON Schema."""
+        return {"anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": QUANTITY_PATTERN}
+
+
+@dataclass(frozen=True, slots=True)
+class DateTime:
+    """Refuse what is no date and time to the API server, which lets any list through as well."""
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Replace pydantic's check for a text."""
+        return core_schema.no_info_plain_validator_function(_moment)
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Say in JSON Schema what is meant."""
+        return {"type": "string", "format": "date-time"}
+
+
+def _moment(value: object) -> object:
+    if isinstance(value, list):
+        return value
+    wanted = "a moment such as 2026-08-20T12:00:00Z"
+    if not isinstance(value, str):
+        raise _unlike(wanted)
+    if not is_date_time(value):
+        kind = "date_time"
+        raise PydanticCustomError(kind, "{wanted}", {"wanted": wanted})
+    return value
+
+
+def in_hours(text: str) -> str:
+    """Give the hours for a number of days or weeks."""
+    match = re.fullmatch(r"([0-9]{1,5})([dw])", text, re.ASCII)
+    return f"write {int(match[1]) * _HOURS[match[2]]}h" if match else ""
+
+
+def _unlike(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:
+    return PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted, "fix": fix, **context})
+
+
+def _amount(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(QUANTITY_PATTERN, value, re.ASCII):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    fix = f'put it in quotes: "{value}"' if isinstance(value, float) else ""
+    raise _unlike(QUANTITY_WORDS, fix)
+
+
+def _refuse(wanted: str) -> NoReturn:
+    raise PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted})
+
+
+def beginning(text: str) -> str:
+    """Check the beginning of a name, whose last dash the API server leaves out of account."""
+    is_cut = len(text) > 1 and text.endswith("-")
+    if text and not matches(f"^{DNS}$", f"{text[:-2]}a" if is_cut else text):
+        _refuse("the beginning of a name: lower-case letters, digits, - and .")
+    return text
+
+
+def rfc3339(text: str) -> str:
+    """Check a moment that Go reads."""
+    if not is_rfc3339(text):
+        _refuse("a moment such as 2026-08-20T12:00:00Z")
+    return text
+
+
+def qualified(name: str) -> str:
+    """Check the name of a finalizer."""
+    if problem := syntax_problem(name):
+        _refuse(f"the name of a finalizer: it {problem}")
+    return name
+
+
+def one_way_to_go(finalizers: list[str]) -> list[str]:
+    """Check that finalizers do not exclude each other."""
+    if {"orphan", "foregroundDeletion"} <= set(finalizers):
+        kind = "two_ways_to_go"
+        raise PydanticCustomError(kind, "`orphan` and `foregroundDeletion` exclude each other")
+    return finalizers
+
+
+def short_prefix(key: str) -> str:
+    """Check the length of what stands before the slash of a key."""
+    if len(key.rpartition("/")[0]) > _LONGEST_PREFIX:
+        _refuse(f"a key with at most {_LONGEST_PREFIX} characters before the `/`")
+    return key
+
+
+def small(annotations: dict[str, str]) -> dict[str, str]:
+    """Check the size of all annotations together."""
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size > _MOST_ANNOTATIONS:
+        kind = "too_large"
+        raise PydanticCustomError(kind, f"{size:,} bytes, and 262,144 is the most")
+    return annotations

@@ -1,0 +1,13 @@
+"""The resources and signals that the kubelet's settings are keyed by."""
+
+from typing import Literal, TypeAlias
+
+ReservedResource: TypeAlias = Literal["cpu", "memory", "ephemeral-storage", "pid"]
+EvictionSignal: TypeAlias = Literal[
+    "memory.available",
+    "nodefs.available",
+    "nodefs.inodesFree",
+    "imagefs.available",
+    "imagefs.inodesFree",
+    "pid.available",
+]
