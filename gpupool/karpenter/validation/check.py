@@ -6,8 +6,9 @@ from typing import Final
 from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, in_file_order
 from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, poison, runtime
+from gpupool.karpenter.validation.reading import as_server_reads, is_odd, nulls
 from gpupool.karpenter.validation.rules import Rule, run
-from gpupool.karpenter.validation.structure import as_server_reads, is_odd, nulls, structure
+from gpupool.karpenter.validation.structure import structure
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST
 from gpupool.yamlio.nodes import Node, text_at

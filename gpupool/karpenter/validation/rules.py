@@ -10,6 +10,9 @@ from gpupool.findings import Finding, Location
 from gpupool.shapes.words import Path, dotted
 from gpupool.yamlio.nodes import Node, items
 
+_LONGEST = 500
+"""Enough of a message that quotes a value; nobody reads a value of megabytes."""
+
 ITEMS = "[]"
 """The step of a path that stands for each item of a list."""
 
@@ -85,7 +88,8 @@ def _ask(place: _Place, node: Node, path: Path, broken: Collection[Path], found:
     if place.rules and not (broken and any(_touch(path, bad) for bad in broken)):
         for rule in place.rules:
             for at, message, fix in rule.check(node):
-                found.append(Finding(rule.code, message, at, fix, path=dotted(path)))
+                said = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
+                found.append(Finding(rule.code, said, at, fix, path=dotted(path)))
     each = place.below.get(ITEMS)
     if each is not None:
         for index, item in enumerate(items(node)):

@@ -1,18 +1,17 @@
 """What the API server holds against the structure of an object, by the schema of its CRD.
 
-Karpenter's types in `gpupool.karpenter` are that schema; here they are asked the way the server asks:
-nulls in open maps are dropped, whole numbers may be written with a point, fields of a status count by
-name alone.
+Karpenter's types in `gpupool.karpenter` are that schema; here they are asked the way the server asks.
+Fields of a status count by name alone.
 """
 
-import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pydantic_core import ErrorDetails, ValidationError
 
 from gpupool.codes import Code
-from gpupool.findings import Finding, Severity
+from gpupool.findings import Finding
 from gpupool.karpenter.validation.rules import has
 from gpupool.karpenter.validation.status import STATUS, VALUE, unknown
 from gpupool.karpenter.validation.types import TYPES
@@ -20,15 +19,7 @@ from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
 from gpupool.shapes import words
 from gpupool.shapes.compiled import validate
 from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node, Scalar, find, items, mapping, place, plain, text_at
-
-OPEN_MAPS: Final = frozenset(
-    {
-        "labels", "annotations", "limits", "tags", "capacity", "systemReserved", "kubeReserved",
-        "evictionHard", "evictionSoft", "evictionSoftGracePeriod",
-    }
-)  # fmt: skip
-"""The maps with keys of the user's: there the server drops a null before it looks."""
+from gpupool.yamlio.nodes import Node, find, items, mapping, place, plain, text_at
 
 _FIXES = {
     "spec.disruption.consolidateAfter": "add `consolidateAfter: 0s`, as without `disruption`",
@@ -50,23 +41,9 @@ _METADATA_AS_A_WHOLE = ("metadata.labels", "metadata.annotations", "metadata.fin
 _OF_A_COLLECTION = frozenset({"too_long", "too_short"})
 """Errors of a list or map as a whole: it stands in the right place."""
 
-_LISTS_OF_MAPS = ("ownerReferences", "managedFields")
+_SECOND = 2
 _KEY = "[key]"
 """Pydantic's word for an error in a key; the CRD says which keys there are in CEL."""
-
-_EXACT = 2**53 - 1
-"""The greatest whole number that the server takes for one when it is written with a point."""
-
-_READ_AS_THEY_ARE = frozenset({str, bool, type(None)})
-_BITS_OF_FLOAT = 1023
-_INT64 = range(-(2**63), 2**63)
-_FILLED_IN = frozenset(
-    {
-        "disruption", "budgets", "consolidationPolicy", "nodes", "expireAfter", "metadataOptions",
-        "httpEndpoint", "httpProtocolIPv6", "httpPutResponseHopLimit", "httpTokens",
-    }
-)  # fmt: skip
-"""Fields with a default: there server-side apply takes a null as well."""
 
 
 class Structure(NamedTuple):
@@ -97,84 +74,6 @@ def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
             if _stops(details, finding):
                 broken.add(details["loc"])
     return Structure(tuple(found), frozenset(broken))
-
-
-def as_server_reads(body: Node, *, odd: bool) -> Node:
-    """Give an object as the server has it before it checks anything; `odd` is what `is_odd` says of it."""
-    said = dict(mapping(body))
-    said["metadata"] = _metadata(said.get("metadata") or Node(None, place(body)))
-    whole = _with(body, said)
-    return _read(whole) if odd else whole
-
-
-def is_odd(body: Node) -> bool:
-    """Say whether an object holds what the server reads as something else: a null, or a number of a kind."""
-    left = [body]
-    while left:
-        value = left.pop().value
-        if isinstance(value, dict):
-            left += value.values()
-        elif isinstance(value, list):
-            left += value
-        elif value is None or isinstance(value, float) or (type(value) is int and value not in _INT64):
-            return True
-    return False
-
-
-def nulls(body: Node, path: Path = ()) -> Iterator[Finding]:
-    """Find each null that a plain create drops and server-side apply refuses."""
-    for key, item in mapping(body).items():
-        here = (*path, key)
-        if item.value is None and key not in _FILLED_IN and here[0] == "spec":
-            message = f"`{dotted(here)}` is null: server-side apply refuses that"
-            yield Finding(
-                Code.NULL_FIELD, message, place(item), "take the key out", Severity.WARNING, dotted(here)
-            )
-        yield from nulls(item, here)
-    for index, item in enumerate(items(body)):
-        yield from nulls(item, (*path, index))
-
-
-def _metadata(node: Node) -> Node:
-    """Give metadata as Go reads it: a null is an empty value there, and so is what is left out."""
-    if node.value is not None and not isinstance(node.value, dict):
-        return node
-    said = dict(mapping(node))
-    if text_at(node, "generateName") and not text_at(node, "name"):
-        said.pop("name", None)
-    for key in _LISTS_OF_MAPS:
-        if key in said and isinstance(said[key].value, list):
-            filled = [Node({}, item.at) if item.value is None else item for item in items(said[key])]
-            said[key] = _with(said[key], filled)
-    return _with(node, said)
-
-
-def _read(node: Node, key: str = "") -> Node:
-    value = node.value
-    if isinstance(value, dict):
-        kept = (
-            value
-            if key not in OPEN_MAPS
-            else {k: item for k, item in value.items() if item.value is not None}
-        )
-        return _with(node, {name: _read(item, name) for name, item in kept.items()})
-    if isinstance(value, list):
-        return _with(node, [_read(item) for item in value])
-    return node if type(value) in _READ_AS_THEY_ARE else _number(node)
-
-
-def _number(node: Node) -> Node:
-    """Give a number as Go's JSON has it: whole in 64 bits, or else with a point."""
-    value = node.value
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
-        return _with(node, int(value))
-    if isinstance(value, int) and value not in _INT64:
-        return _with(node, float(value) if value.bit_length() <= _BITS_OF_FLOAT else math.inf)
-    return node
-
-
-def _with(node: Node, value: Scalar | list[Node] | dict[str, Node]) -> Node:
-    return Node(value, node.at, node.key, node.text, node.previous, node.note)
 
 
 def _unknown_in_status(kind: str, body: Node) -> Iterator[Finding]:
@@ -250,13 +149,14 @@ def _identity(owner: Node) -> tuple[str, str]:
 
 
 def _said_twice(body: Node) -> Iterator[Finding]:
-    """Find a budget's reasons that stand there already; the list is a set."""
+    """Find a budget's reasons that stand there already; the list is a set, and each is blamed once."""
     for index, budget in enumerate(items(find(body, "spec", "disruption", "budgets"))):
-        said = [reason.value for reason in items(find(budget, "reasons"))]
+        seen: Counter[str] = Counter()
         for item, reason in enumerate(items(find(budget, "reasons"))):
-            if said[:item].count(reason.value) == 1:
+            seen[repr(plain(reason))] += 1
+            if seen[repr(plain(reason))] == _SECOND:
                 path = f"spec.disruption.budgets[{index}].reasons[{item}]"
-                message = f"`{reason.value}` stands twice among the reasons"
+                message = f"`{str(plain(reason))[:40]}` stands twice among the reasons"
                 yield Finding(Code.FIELD_VALUE, message, place(reason), "take it out", path=path)
 
 
