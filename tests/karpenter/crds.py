@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 
 from tests.rig.sources import crd_folder
 
@@ -26,9 +26,14 @@ def schema(kind: str) -> dict[str, Any]:
     return found
 
 
+def errors(kind: str, value: object) -> Iterator[ValidationError]:
+    """Each error of the structure of the real CRD (CEL left out) in a value."""
+    return _validator(kind).iter_errors(value)
+
+
 def refusals(kind: str, value: object) -> list[str]:
     """What the structure of the real CRD (CEL left out) says against a value."""
-    return [error.message for error in _validator(kind).iter_errors(value)]
+    return [error.message for error in errors(kind, value)]
 
 
 def validator_at(kind: str, path: str) -> Draft202012Validator:
