@@ -33,9 +33,7 @@ def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
         *(node_pool(item) for item in sorted(expanded.pools, key=lambda item: item.name)),
     ]
     found = [
-        finding
-        for manifest in made
-        for finding in check(manifest.ref.kind, manifest.body, expanded.karpenter)
+        finding for item in made for finding in check(item.ref.kind, item.body, expanded.karpenter, item.data)
     ]
     if has_errors(found):
         raise InputError(in_file_order(found))

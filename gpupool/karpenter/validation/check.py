@@ -11,7 +11,7 @@ from gpupool.karpenter.validation.rules import Rule, run
 from gpupool.karpenter.validation.structure import structure
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.nodes import Node, text_at
+from gpupool.yamlio.nodes import Node, Plain, plain, text_at
 
 CHECKED = tuple(TYPES)
 """The kinds that can be checked."""
@@ -31,15 +31,16 @@ LATER: Final[Mapping[str, tuple[Rule, ...]]] = {
 """What Karpenter stumbles over once the API server has taken an object."""
 
 
-def check(kind: str, body: Node, target: str = LATEST) -> list[Finding]:
+def check(kind: str, body: Node, target: str = LATEST, data: Plain = None) -> list[Finding]:
     """Find everything wrong with an object of one of the `CHECKED` kinds, all layers, in file order.
 
     `body` is the whole object (`apiVersion`, `kind`, `metadata`, `spec`); each finding stands at the
     place of the Node that causes it, and its `path` is the field path that the API server would name.
+    `data` is the body without its places, where the caller has that already.
     """
     odd = is_odd(body)
     seen = as_server_reads(body, odd=odd)
-    schema = structure(kind, seen, target)
+    schema = structure(kind, seen, plain(seen) if odd or data is None else data, target)
     found = [*schema.findings, *(nulls(body) if odd else ())]
     if target != LATEST:
         from gpupool.karpenter.validation.newer import newer, newer_fields

@@ -1,6 +1,6 @@
 """A rule over one place of an object: where it looks, what it holds against it, how rules are asked."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple, TypeAlias
@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node, items
+from gpupool.yamlio.nodes import Node
 
 _LONGEST = 500
 """Enough of a message that quotes a value; nobody reads a value of megabytes."""
@@ -90,14 +90,17 @@ def _ask(place: _Place, node: Node, path: Path, broken: Collection[Path], found:
             for at, message, fix in rule.check(node):
                 said = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
                 found.append(Finding(rule.code, said, at, fix, path=dotted(path)))
-    each = place.below.get(ITEMS)
-    if each is not None:
-        for index, item in enumerate(items(node)):
-            _ask(each, item, (*path, index), broken, found)
-    for key, below in place.below.items():
-        inside = present(node, key)
-        if inside is not None:
-            _ask(below, inside, (*path, key), broken, found)
+    for step, inside in _inside(node):
+        below = place.below.get(ITEMS if isinstance(step, int) else step)
+        if below is not None and inside.value is not None:
+            _ask(below, inside, (*path, step), broken, found)
+
+
+def _inside(node: Node) -> Iterable[tuple[str | int, Node]]:
+    """Give what stands in a map or list, each with the step that leads to it."""
+    if isinstance(node.value, dict):
+        return node.value.items()
+    return enumerate(node.value) if isinstance(node.value, list) else ()
 
 
 def _touch(path: Path, other: Path) -> bool:

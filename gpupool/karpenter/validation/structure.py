@@ -19,7 +19,7 @@ from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
 from gpupool.shapes import words
 from gpupool.shapes.compiled import validate
 from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node, find, items, mapping, place, plain, text_at
+from gpupool.yamlio.nodes import Node, Plain, find, items, mapping, place, plain, text_at
 
 _FIXES = {
     "spec.disruption.consolidateAfter": "add `consolidateAfter: 0s`, as without `disruption`",
@@ -54,14 +54,14 @@ class Structure(NamedTuple):
     """Where the schema is not kept in a way that leaves nothing to ask the other rules about."""
 
 
-def structure(kind: str, body: Node, target: str = LATEST) -> Structure:
-    """Hold an object against its type; `body` is as `as_server_reads` gives it."""
+def structure(kind: str, body: Node, data: Plain, target: str = LATEST) -> Structure:
+    """Hold an object against its type; `body` is as `as_server_reads` gives it, `data` the same in plain."""
     model = TYPES[kind]
     found, broken = [*_owners(body), *_unknown_in_status(kind, body), *_unnamed(body)], set()
     if knows(target, REASONS_DIFFER_SINCE):
         found += _said_twice(body)
     try:
-        validate(model, plain(body))
+        validate(model, data)
     except ValidationError as problem:
         for details in problem.errors(include_url=False):
             if _is_said_elsewhere(details):
@@ -152,7 +152,8 @@ def _said_twice(body: Node) -> Iterator[Finding]:
     """Find a budget's reasons that stand there already; the list is a set, and each is blamed once."""
     for index, budget in enumerate(items(find(body, "spec", "disruption", "budgets"))):
         seen: Counter[str] = Counter()
-        for item, reason in enumerate(items(find(budget, "reasons"))):
+        reasons = items(find(budget, "reasons"))
+        for item, reason in enumerate(reasons if len(reasons) > 1 else ()):
             seen[repr(plain(reason))] += 1
             if seen[repr(plain(reason))] == _SECOND:
                 path = f"spec.disruption.budgets[{index}].reasons[{item}]"
