@@ -156,6 +156,7 @@ sys.exit(main(sys.argv[1:]))
         ["--version"], ["--help"], ["init", "new.yaml"], ["render"], ["render", "-d", "out"],
         ["render", "-d", "out", "--check"], ["render", "--values", "nvidia-device-plugin"],
         ["render", "-f", "none.yaml"], ["profiles"], ["profiles", "training"], ["schema"], ["completion", "zsh"],
+        ["validate"], ["validate", "."], ["validate", "-o", "sarif=found.sarif"], ["schema", "karpenter", "-d", "out"],
     ],
 )  # fmt: skip
 def test_no_command_opens_a_socket_or_starts_a_program(arguments: list[str], tmp_path: Path) -> None:
