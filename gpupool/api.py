@@ -180,18 +180,16 @@ def _blueprint(files: Sequence[str]) -> _Result:
 def _objects(found: "Manifests", target: str | None) -> list[_Result]:
     if not found.objects:
         return []
-    from gpupool.karpenter.validation.check import check
+    from gpupool.karpenter.validation.check import check, named
     from gpupool.karpenter.versions import LATEST
-    from gpupool.yamlio.nodes import text_at
 
     results: list[_Result] = []
     placeholders = {each.at for each in found.findings if each.code == Code.PLACEHOLDER}
     for each in found.objects:
-        name = each.name or f"{text_at(each.body, 'metadata', 'generateName')}*"
         said = check(each.kind, each.body, target or LATEST)
         # What a placeholder is wrong for is nobody's mistake before it was filled in.
         meant = [finding for finding in said if finding.at not in placeholders]
-        results.append(([Checked(each.kind, name, each.at)], meant))
+        results.append(([Checked(each.kind, named(each.body), each.at)], meant))
     return results
 
 

@@ -59,13 +59,13 @@ def validate(model: Model, data: object) -> None:
 @cache
 def validator(model: Model) -> SchemaValidator:
     """Give a model's validator: the one that was kept, or else a new one, which is then kept."""
-    place, stamp = kept_at(model), _stamp()
-    kept = _read(place, stamp)
+    place, written = kept_at(model), stamp()
+    kept = _read(place, written)
     if kept is not None:
         return kept
     made = _made(model)
     if not sys.dont_write_bytecode:
-        _keep(place, stamp, made)
+        _keep(place, written, made)
     return made
 
 
@@ -98,7 +98,8 @@ def _without_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
     return {**found["schema"], **named, **({"extra_behavior": extra} if extra else {})}
 
 
-def _stamp() -> bytes:
+@cache
+def stamp() -> bytes:
     """Give what the validators depend on: pydantic, and when the code was written."""
     sources = [
         entry for folder in SOURCES for entry in os.scandir(PACKAGE / folder) if entry.name.endswith(".py")

@@ -201,8 +201,8 @@ def keys_at(model: "type[BaseModel]", path: Path) -> list[str]:
     """Give the keys that a model takes in the map at `path`; nothing where any key is right."""
     here: list[Any] = [model]
     for part in path:
-        here = [kind for kind in _flat(here) for kind in _below(kind, part)]
-    return list(dict.fromkeys(name for kind in _flat(here) if _is_model(kind) for name in field_names(kind)))
+        here = [kind for kind in flat(here) for kind in _below(kind, part)]
+    return list(dict.fromkeys(name for kind in flat(here) if _is_model(kind) for name in field_names(kind)))
 
 
 def _is_model(kind: object) -> bool:
@@ -211,14 +211,14 @@ def _is_model(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _flat(kinds: Sequence[Any]) -> Iterator[Any]:
+def flat(kinds: Sequence[Any]) -> Iterator[Any]:
     """Give the members of unions and the types under `Annotated`, each on its own."""
     for kind in kinds:
         origin = get_origin(kind)
         if origin is Annotated:
-            yield from _flat(get_args(kind)[:1])
+            yield from flat(get_args(kind)[:1])
         elif origin in (Union, UnionType):
-            yield from _flat(get_args(kind))
+            yield from flat(get_args(kind))
         else:
             yield kind
 

@@ -31,13 +31,14 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep validators in a folder of the test's own, and begin with none."""
     monkeypatch.setattr(compiled, "kept_at", lambda model: tmp_path / model.name)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    compiled.validator.cache_clear()
+    again()
     return tmp_path
 
 
 def again() -> None:
     """Begin as a new process would."""
     compiled.validator.cache_clear()
+    compiled.stamp.cache_clear()
 
 
 def outcome(check: Callable[[object], object], data: object) -> object:

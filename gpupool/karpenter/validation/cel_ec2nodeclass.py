@@ -1,13 +1,13 @@
 """The CEL rules of the EC2NodeClass CRD, those over selector terms included."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter.validation import cel_kubelet, cel_selectors
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present, word
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, number, present, word
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
 _CLUSTER_TAGS = "kubernetes.io/cluster"
@@ -130,19 +130,9 @@ def tag_of_the_cluster(tags: Node) -> Iterator[Complaint]:
             yield Complaint(value.key or value.at, message, "take it out")
 
 
-def _slot(interface: Node) -> tuple[str, int, int]:
-    card, device = (present(interface, key) for key in ("networkCardIndex", "deviceIndex"))
-    return word(interface, "interfaceType"), _number(card), _number(device)
-
-
-def _number(node: Node | None) -> int:
-    return node.value if node is not None and isinstance(node.value, int) else -1
-
-
-def _each(
-    check: Callable[[str, Node], Iterator[Complaint]], name: str
-) -> Callable[[Node], Iterator[Complaint]]:
-    return partial(check, name)
+def _slot(interface: Node) -> tuple[str, int | None, int | None]:
+    kind = word(interface, "interfaceType")
+    return kind, number(interface, "networkCardIndex"), number(interface, "deviceIndex")
 
 
 RULES: Final = (
@@ -159,7 +149,7 @@ RULES: Final = (
     Rule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", no_placement_group),
     Rule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", placement_group_twice),
     Rule(Code.EMPTY_TAG, "spec tags", empty_tag_key),
-    *(Rule(Code.KARPENTERS_TAG, "spec tags", _each(tag_of_karpenter, tag)) for tag in _KARPENTER_TAGS),
+    *(Rule(Code.KARPENTERS_TAG, "spec tags", partial(tag_of_karpenter, tag)) for tag in _KARPENTER_TAGS),
     Rule(Code.KARPENTERS_TAG, "spec tags", tag_of_the_cluster),
 )
 """Each rule of the CRD, at the path where it stands there."""

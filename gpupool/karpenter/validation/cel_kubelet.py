@@ -6,7 +6,7 @@ from typing import Final, get_args
 
 from gpupool.codes import Code
 from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
-from gpupool.karpenter.validation.rules import Complaint, Rule, present
+from gpupool.karpenter.validation.rules import Complaint, Rule, has, number, present
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, mapping, place
 
@@ -17,13 +17,11 @@ _SOFT, _GRACE = "evictionSoft", "evictionSoftGracePeriod"
 
 def thresholds_crossed(kubelet: Node) -> Iterator[Complaint]:
     """Images are removed from the high mark down to the low one."""
-    high = present(kubelet, "imageGCHighThresholdPercent")
-    low = present(kubelet, "imageGCLowThresholdPercent")
-    if high is None or low is None or not isinstance(high.value, int) or not isinstance(low.value, int):
-        return
-    if high.value <= low.value:
-        message = f"`imageGCHighThresholdPercent` {high.value} is not above the low one, {low.value}"
-        yield Complaint(place(high), message, "raise the high one, or lower the low one")
+    high, low = number(kubelet, "imageGCHighThresholdPercent"), number(kubelet, "imageGCLowThresholdPercent")
+    if high is not None and low is not None and high <= low:
+        message = f"`imageGCHighThresholdPercent` {high} is not above the low one, {low}"
+        at = place(has(kubelet, "imageGCHighThresholdPercent")[0])
+        yield Complaint(at, message, "raise the high one, or lower the low one")
 
 
 def unmatched(there: str, other: str, kubelet: Node) -> Iterator[Complaint]:

@@ -6,7 +6,7 @@ from functools import partial
 from gpupool.codes import Code
 from gpupool.karpenter import labels
 from gpupool.karpenter.integers import int64
-from gpupool.karpenter.validation.rules import Check, Complaint, Rule, has, present, word
+from gpupool.karpenter.validation.rules import Check, Complaint, Rule, has, number, present, word
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
 COMPARISONS = frozenset({"Gt", "Lt", "Gte", "Lte"})
@@ -37,7 +37,8 @@ def too_few_values(requirements: Node) -> Iterator[Complaint]:
     """`In` needs as many values as `minValues` says."""
     for item in items(requirements):
         least, values = present(item, "minValues"), items(present(item, "values"))
-        if least is not None and word(item, "operator") == "In" and len(values) < _whole(least):
+        count = number(item, "minValues") or 0
+        if least is not None and word(item, "operator") == "In" and len(values) < count:
             message = (
                 f"`{word(item, 'key')}` has {len(values)} values, fewer than its `minValues` of {least.value}"
             )
@@ -106,7 +107,3 @@ def _without_values(requirements: Node, operator: str) -> Iterator[Complaint]:
             yield Complaint(
                 place(has(item, "values", "operator")[0]), message, "name at least one value, or use `Exists`"
             )
-
-
-def _whole(node: Node) -> int:
-    return node.value if isinstance(node.value, int) else 0

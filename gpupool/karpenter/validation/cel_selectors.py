@@ -1,6 +1,6 @@
 """The EC2NodeClass CRD's CEL rules over the terms that select images, subnets, groups, reservations."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -130,28 +130,24 @@ def _mixed(key: str, others: tuple[str, ...], term: Node) -> list[Complaint]:
     return [Complaint(own.key or own.at, message, f"keep `{key}`, and make the rest a term of its own")]
 
 
-def _over(check: Callable[..., Iterator[Complaint]], *words: object) -> Callable[[Node], Iterator[Complaint]]:
-    return partial(check, *words)
-
-
 RULES: Final = (
-    *(Rule(Code.OTHER_FAMILY, "spec", _over(other_family, name)) for name in ALIAS_FAMILIES),
+    *(Rule(Code.OTHER_FAMILY, "spec", partial(other_family, name)) for name in ALIAS_FAMILIES),
     Rule(Code.NO_FAMILY, "spec", no_family),
     *(Rule(Code.NO_TERMS, f"spec {terms}", no_terms) for terms in (_SUBNET, _GROUP, _RESERVATION)),
     *(
-        Rule(Code.SELECTS_NOTHING, f"spec {terms}", _over(selects_nothing, keys))
+        Rule(Code.SELECTS_NOTHING, f"spec {terms}", partial(selects_nothing, keys))
         for terms, keys in _SELECTING.items()
     ),
-    Rule(Code.MIXED_TERM, f"spec {_AMI}", _over(mixes, "id", ("alias", "tags", "name", "owner"))),
-    Rule(Code.MIXED_TERM, f"spec {_AMI}", _over(mixes, "alias", ("id", "tags", "name", "owner"))),
+    Rule(Code.MIXED_TERM, f"spec {_AMI}", partial(mixes, "id", ("alias", "tags", "name", "owner"))),
+    Rule(Code.MIXED_TERM, f"spec {_AMI}", partial(mixes, "alias", ("id", "tags", "name", "owner"))),
     Rule(Code.ALIAS_NOT_ALONE, f"spec {_AMI}", alias_beside_terms),
-    Rule(Code.MIXED_TERM, f"spec {_SUBNET}", _over(all_mix, "id", ("tags",))),
-    Rule(Code.MIXED_TERM, f"spec {_GROUP}", _over(all_mix, "id", ("tags", "name"))),
-    Rule(Code.MIXED_TERM, f"spec {_GROUP}", _over(all_mix, "name", ("tags", "id"))),
+    Rule(Code.MIXED_TERM, f"spec {_SUBNET}", partial(all_mix, "id", ("tags",))),
+    Rule(Code.MIXED_TERM, f"spec {_GROUP}", partial(all_mix, "id", ("tags", "name"))),
+    Rule(Code.MIXED_TERM, f"spec {_GROUP}", partial(all_mix, "name", ("tags", "id"))),
     Rule(
         Code.MIXED_TERM,
         f"spec {_RESERVATION}",
-        _over(all_mix, "id", ("tags", "ownerID", "instanceMatchCriteria")),
+        partial(all_mix, "id", ("tags", "ownerID", "instanceMatchCriteria")),
     ),
     Rule(Code.ALIAS_FORM, f"spec {_AMI} {ITEMS} alias", alias_form),
     Rule(Code.ALIAS_FAMILY, f"spec {_AMI} {ITEMS} alias", alias_family),

@@ -50,8 +50,13 @@ def check(kind: str, body: Node, target: str = LATEST, data: Plain = None) -> li
     asked = run((*CEL[kind], *LATER[kind]), seen, schema.broken)
     found += [finding for finding in asked if layer(finding.code) is Layer.CEL]
     found += _elsewhere([finding for finding in asked if layer(finding.code) is not Layer.CEL], found)
-    name = text_at(seen, "metadata", "name") or f"{text_at(seen, 'metadata', 'generateName')}*"
-    return [finding._replace(object=f"{kind}/{name}") for finding in in_file_order(found)]
+    name = f"{kind}/{named(seen)}"
+    return [finding._replace(object=name) for finding in in_file_order(found)]
+
+
+def named(body: Node) -> str:
+    """Give an object's name, or the beginning of it that the API server would complete, and `*`."""
+    return text_at(body, "metadata", "name") or f"{text_at(body, 'metadata', 'generateName')}*"
 
 
 def _elsewhere(later: Iterable[Finding], found: Iterable[Finding]) -> list[Finding]:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from types import UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -14,7 +13,7 @@ from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import STATUS_SINCE, VALUES_SINCE, knows
 from gpupool.shapes.annotations import Since
-from gpupool.shapes.words import Path, dotted
+from gpupool.shapes.words import Path, dotted, flat
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
 _LABELS: Final[Mapping[str, str]] = {"NodePool": "spec template metadata labels"}
@@ -101,16 +100,11 @@ def _told(what: str, since: Since, target: str, node: Node) -> Complaint:
 
 def _fields(kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Since]]]:  # noqa: ANN401 - any type
     """Give the path of each field under a type, with the marks it carries."""
-    origin = get_origin(kind)
-    if origin is Annotated:
-        yield from _fields(get_args(kind)[0], path)
-    elif origin in (Union, UnionType):
-        for branch in get_args(kind):
-            yield from _fields(branch, path)
-    elif origin is list:
-        yield from _fields(get_args(kind)[0], (*path, ITEMS))
-    elif isinstance(kind, type) and issubclass(kind, BaseModel):
-        for name, field in kind.model_fields.items():
-            here = (*path, field.alias or name)
-            yield here, [mark for mark in field.metadata if isinstance(mark, Since)]
-            yield from _fields(field.annotation, here)
+    for branch in flat([kind]):
+        if get_origin(branch) is list:
+            yield from _fields(get_args(branch)[0], (*path, ITEMS))
+        elif isinstance(branch, type) and issubclass(branch, BaseModel):
+            for name, field in branch.model_fields.items():
+                here = (*path, field.alias or name)
+                yield here, [mark for mark in field.metadata if isinstance(mark, Since)]
+                yield from _fields(field.annotation, here)

@@ -3,7 +3,7 @@
 Some end its process, some keep it from reading any object of the kind, some make it select everything.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -143,19 +143,13 @@ def name_no_label(name: Node) -> Iterator[Complaint]:
         yield Complaint(place(name), message, "shorten it")
 
 
-def _stalling(
-    check: Callable[[str, Node], Iterator[Complaint]], stalls: str
-) -> Callable[[Node], Iterator[Complaint]]:
-    return partial(check, stalls)
-
-
 _NAMED: Final = Rule(Code.NAME_NO_LABEL, "metadata name", name_no_label)
 
 NODEPOOL: Final = (
     _NAMED,
     Rule(Code.IGNORED_POOL, f"{_TEMPLATE} nodeClassRef", ignored),
     *(
-        Rule(Code.ENDLESS_DURATION, at, _stalling(endless, _NO_POOL))
+        Rule(Code.ENDLESS_DURATION, at, partial(endless, _NO_POOL))
         for at in (
             f"{_TEMPLATE} expireAfter",
             f"{_TEMPLATE} terminationGracePeriod",
@@ -163,7 +157,7 @@ NODEPOOL: Final = (
             f"spec disruption budgets {ITEMS} duration",
         )
     ),
-    Rule(Code.UNREADABLE_QUANTITY, "spec limits", _stalling(unreadable_amounts, _NO_POOL)),
+    Rule(Code.UNREADABLE_QUANTITY, "spec limits", partial(unreadable_amounts, _NO_POOL)),
     *(
         Rule(Code.UNREADABLE_TIME, f"{_TEMPLATE} {name} {ITEMS}", unreadable_time)
         for name in ("taints", "startupTaints")
@@ -178,7 +172,7 @@ NODEOVERLAY: Final = (
     Rule(
         Code.UNREADABLE_QUANTITY,
         "spec capacity",
-        _stalling(unreadable_amounts, "Karpenter then reads no NodeOverlay at all"),
+        partial(unreadable_amounts, "Karpenter then reads no NodeOverlay at all"),
     ),
 )
 EC2NODECLASS: Final = (

@@ -58,6 +58,12 @@ def has(node: Node, *keys: str) -> list[Node]:
     return [found for key in keys if (found := present(node, key)) is not None]
 
 
+def number(node: Node, key: str) -> int | None:
+    """Give the whole number under a key; None where there is none."""
+    found = present(node, key)
+    return found.value if found is not None and isinstance(found.value, int) else None
+
+
 def word(node: Node, key: str) -> str:
     """Give the text under a key; the empty text where there is none."""
     found = present(node, key)

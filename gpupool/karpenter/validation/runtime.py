@@ -5,7 +5,7 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter import labels
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present, word
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, number, present, word
 from gpupool.shapes.annotations import matches
 from gpupool.yamlio.nodes import Node, items, mapping, place
 
@@ -76,8 +76,7 @@ def known_values(requirement: Node) -> Iterator[Complaint]:
         return
     said = [str(value.value) for value in items(present(requirement, "values"))]
     known = sum(value in label.values for value in said)
-    least = present(requirement, "minValues")
-    if known == 0 or (least is not None and isinstance(least.value, int) and known < least.value):
+    if known < (number(requirement, "minValues") or 1):
         message = f"Karpenter knows {known or 'none'} of the values of `{label.key}`: {', '.join(said[:5])}"
         at = place(has(requirement, "values", "key")[0])
         yield Complaint(at, message, f"use {', '.join(label.values)}")
