@@ -12,9 +12,9 @@ from gpupool.expansion.layers import Layered
 from gpupool.expansion.limits import only_nodes
 from gpupool.expansion.problem import error, info, warning
 from gpupool.expansion.target import Target
-from gpupool.expansion.totals import quantity
 from gpupool.findings import Finding
 from gpupool.karpenter import labels
+from gpupool.karpenter.quantities import amount
 from gpupool.karpenter.versions import TARGETS
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find, items, mapping, text_at
@@ -214,10 +214,10 @@ def _static(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
             Code.STATIC_POOL, "a pool with `replicas` has no `weight`", expanded.weight, "take `weight` out"
         )
     nodes = mapping(expanded.limits).get("nodes")
-    if nodes is not None and quantity(str(nodes.value)) < quantity(str(expanded.replicas.value)):
+    if nodes is not None and amount(str(nodes.value)) < amount(str(expanded.replicas.value)):
         message = f"{expanded.replicas.value} replicas do not fit in a limit of {nodes.value} nodes"
-        spare = quantity(str(expanded.replicas.value)) + 1
-        fix = f"say `limits: {{nodes: {spare:f}}}`: drift needs one to spare"
+        spare = amount(str(expanded.replicas.value)) + 1
+        fix = f"say `limits: {{nodes: {spare}}}`: drift needs one to spare"
         yield error(Code.STATIC_POOL, message, nodes, fix)
 
 

@@ -60,6 +60,7 @@ ALIASES: Final = MappingProxyType(
         "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
         "failure-domain.beta.kubernetes.io/zone": ZONE,
         "failure-domain.beta.kubernetes.io/region": REGION,
+        "topology.ebs.csi.aws.com/zone": ZONE,
     }
 )
 """Old keys that Karpenter reads as their successors."""

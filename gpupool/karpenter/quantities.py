@@ -1,13 +1,30 @@
 """Quantities as Go reads them: a text may fit the CRD's pattern and still be none."""
 
 import re
-from typing import Final
+from decimal import ROUND_UP, Decimal
+from typing import Final, TypeAlias
 
 from gpupool.karpenter.integers import int64
+
+Amount: TypeAlias = int | Decimal
+"""How much of a resource, exactly, in its base unit: cores, bytes, pieces."""
 
 _EXPONENT = re.compile(r"[+-]?[0-9.]*[eE](?P<digits>.+)", re.ASCII)
 _REASONABLE: Final = range(-10_000, 10_001)
 """With exponents beyond, Go works out powers of ten for seconds up to for ever, when it reads or compares."""
+
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([KMGTPE]i|[numkMGTPE])|[eE](.+))?", re.ASCII)
+_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+"""Powers of ten."""
+
+_BINARY_SUFFIXES: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+"""Powers of 1024, from the first on."""
+
+_FURTHEST: Final = Decimal(30)
+"""Kubernetes keeps no amount over 2^63 and none below a nano, so what lies beyond this tells nothing more."""
+
+_NANO: Final = Decimal("1e-9")
+_MUCH: Final = Decimal(10) ** 18
 
 
 def problem(text: str) -> str | None:
@@ -26,3 +43,28 @@ def problem(text: str) -> str | None:
     if exponent not in _REASONABLE:
         return "has an exponent with which Karpenter would reckon for ever"
     return None
+
+
+def amount(text: str) -> Amount:
+    """Give the amount of a Kubernetes quantity that its pattern lets through, as in `2000Gi` or `500m`.
+
+    What is below a nano is rounded up to one, as Go does.
+
+    Raises:
+        ValueError: for a text that is no quantity.
+    """
+    found = _QUANTITY.fullmatch(text)
+    if found is None:
+        message = f"{text!r} is no quantity"
+        raise ValueError(message)
+    number, suffix, exponent = found.groups()
+    if suffix in _BINARY_SUFFIXES:
+        exact = Decimal(number) * (1 << 10 * (_BINARY_SUFFIXES.index(suffix) + 1))
+    else:
+        # The pattern takes a fractional exponent, as in 1e3.5, and so has this.
+        power = Decimal(exponent) if exponent else Decimal(_SUFFIXES.get(suffix or "", 0))
+        exact = Decimal(number) * Decimal(10) ** min(max(power, -_FURTHEST), _FURTHEST)
+    if exact == exact.to_integral_value():
+        return int(exact)
+    # Of so much nothing below a nano is left, and `quantize` would have more digits than Decimal keeps.
+    return exact if abs(exact) >= _MUCH else exact.quantize(_NANO, ROUND_UP)

@@ -1,0 +1,123 @@
+"""How many nodes of a pool Karpenter may disrupt, by its budgets.
+
+Source: `GetAllowedDisruptionsByReason` in pkg/apis/v1/nodepool.go of sigs.k8s.io/karpenter v1.14.1.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.karpenter.cron import CronError, parse
+from gpupool.karpenter.integers import int64
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+REASONS: Final = ("Empty", "Drifted", "Underutilized")
+"""In the order in which Karpenter tries them."""
+
+UNBOUNDED: Final = 2**31 - 1
+"""What Karpenter gives where no budget counts."""
+
+_MINUTE: Final = timedelta(minutes=1)
+_UNITS: Final = {"h": 60, "m": 1, "s": 0}
+
+
+class Budget(NamedTuple):
+    """One budget of a NodePool; of all that apply, Karpenter takes the smallest."""
+
+    nodes: str
+    reasons: tuple[str, ...] | None = None
+    """None is every reason; an empty tuple is none, and the budget does nothing."""
+
+    schedule: str | None = None
+    """Five cron fields in UTC; without one the budget always applies."""
+
+    duration: str | None = None
+    """How long it holds from each hit of the schedule."""
+
+
+IMPLICIT: Final = (Budget("10%"),)
+"""What the API server writes where a NodePool has no `budgets`; an empty list stays empty."""
+
+
+def allowed(budgets: Iterable[Budget], reason: str, at: datetime, nodes: int) -> int:
+    """Give how many nodes, of so many in the pool, may be disrupted for a reason at a UTC instant.
+
+    One schedule that can't be read allows none, for any reason. Where no budget counts, it is UNBOUNDED;
+    a number beyond 32 bits wraps, as Karpenter's does, and may be negative.
+    """
+    every = tuple(budgets)
+    if any(is_unreadable(budget) for budget in every):
+        return 0
+    counting = (budget for budget in every if counts(budget, reason) and is_active(budget, at))
+    return min((nodes_of(budget, nodes) for budget in counting), default=UNBOUNDED)
+
+
+def counts(budget: Budget, reason: str) -> bool:
+    """Say whether a budget speaks of a reason."""
+    return budget.reasons is None or reason in budget.reasons
+
+
+def nodes_of(budget: Budget, nodes: int) -> int:
+    """Give the number that a budget allows; of a percentage, rounded up, the part of `nodes`."""
+    number = int64(budget.nodes)
+    if number is not None:
+        return (number + 2**31) % 2**32 - 2**31
+    percent = int64(budget.nodes[:-1]) if budget.nodes.endswith("%") else None
+    return 0 if percent is None else -(-nodes * percent // 100)
+
+
+def is_unreadable(budget: Budget) -> bool:
+    """Say whether Karpenter can't tell when a budget holds; the API server lets such schedules through."""
+    if budget.schedule is None and budget.duration is None:
+        return False
+    try:
+        parse(budget.schedule or "")
+    except CronError:
+        return True
+    return False
+
+
+def is_active(budget: Budget, at: datetime) -> bool:
+    """Say whether a budget holds at a UTC instant; its schedule has to be readable.
+
+    A schedule that hits on no day at all, such as 30 February, holds all the time: Karpenter takes the
+    missing hit for one in the past.
+    """
+    return _until(budget, at)[0]
+
+
+@lru_cache(maxsize=512)
+def active(budget: Budget, begin: datetime, minutes: int) -> int:
+    """Give the minutes from `begin` (a whole UTC minute) at which a budget holds, one bit for each."""
+    found, minute = 0, 0
+    while minute < minutes:
+        holds, until = _until(budget, begin + minute * _MINUTE)
+        end = minutes if until is None else min(minutes, (until - begin) // _MINUTE)
+        if holds:
+            found |= ((1 << (end - minute)) - 1) << minute
+        minute = end
+    return found
+
+
+def _until(budget: Budget, at: datetime) -> tuple[bool, datetime | None]:
+    """Say whether a budget holds at an instant, and up to when at least that stays so; None is for ever."""
+    if budget.schedule is None and budget.duration is None:
+        return True, None
+    length = timedelta(minutes=_minutes(budget.duration or "0m"))
+    since = at - length
+    hit = parse(budget.schedule or "").following(since)
+    if hit is None:
+        # Where no year that is searched has a hit, a later one may: the search moves on with the year.
+        soon = since + timedelta(seconds=1)
+        return True, soon.replace(year=soon.year + 1, month=1, day=1, hour=0, minute=0) + length
+    return (True, hit + length) if hit <= at else (False, hit)
+
+
+def _minutes(duration: str) -> int:
+    return sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)([hms])", duration))

@@ -1,0 +1,159 @@
+"""Schedules as robfig/cron's standard parser reads them for Karpenter: five fields or a name, in UTC."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from datetime import timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.karpenter.integers import int64
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+_MONTHS: Final = {
+    name: number
+    for number, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+    )
+}
+_WEEKDAYS: Final = {
+    name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))
+}
+_FIELDS: Final[tuple[tuple[int, int, Mapping[str, int]], ...]] = (
+    (0, 59, {}),
+    (0, 23, {}),
+    (1, 31, {}),
+    (1, 12, _MONTHS),
+    (0, 6, _WEEKDAYS),
+)
+_NAMED: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_YEARS_SEARCHED: Final = 5
+_ONE_DAY: Final = timedelta(days=1)
+_ONE_MINUTE: Final = timedelta(minutes=1)
+
+
+class CronError(ValueError):
+    """A text that the parser refuses."""
+
+
+class _Field(NamedTuple):
+    values: frozenset[int]
+    is_star: bool
+    """Whether it restricts nothing; a step above 1 makes a star a restriction."""
+
+
+class Cron(NamedTuple):
+    """A schedule; each hit is at the start of a UTC minute."""
+
+    minutes: tuple[int, ...]
+    hours: tuple[int, ...]
+    days: _Field
+    months: frozenset[int]
+    weekdays: _Field
+
+    def following(self, instant: datetime) -> datetime | None:
+        """Give the first hit after a UTC `instant`, or None where the search ends without one.
+
+        It ends with the fifth calendar year after the one it began in, so that 29 February may be missed.
+        """
+        begin = (instant + timedelta(seconds=1)).replace(microsecond=0)
+        limit = begin.year + _YEARS_SEARCHED
+        first = begin.replace(second=0)
+        if first < begin:
+            first += _ONE_MINUTE
+        day, minute = first.replace(hour=0, minute=0), first.hour * 60 + first.minute
+        while day.year <= limit:
+            if self._is_on(day) and (hit := self._from(minute)) is not None:
+                return day + timedelta(minutes=hit)
+            day, minute = self._next_day(day), 0
+        return None
+
+    def _next_day(self, day: datetime) -> datetime:
+        if day.month in self.months:
+            return day + _ONE_DAY
+        return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
+
+    def _from(self, minute: int) -> int | None:
+        """Give the first hit of a day from this minute of it on."""
+        hour, rest = divmod(minute, 60)
+        if not self.minutes:
+            return None
+        if hour in self.hours and rest <= self.minutes[-1]:
+            return hour * 60 + self.minutes[bisect_left(self.minutes, rest)]
+        later = bisect_left(self.hours, hour + 1)
+        return self.hours[later] * 60 + self.minutes[0] if later < len(self.hours) else None
+
+    def _is_on(self, day: datetime) -> bool:
+        if day.month not in self.months:
+            return False
+        of_month = day.day in self.days.values
+        of_week = day.isoweekday() % 7 in self.weekdays.values
+        if self.days.is_star or self.weekdays.is_star:
+            return of_month and of_week
+        return of_month or of_week
+
+
+@lru_cache(maxsize=1024)
+def parse(text: str) -> Cron:
+    """Read a schedule.
+
+    A field of commas alone is read and never hits.
+
+    Raises:
+        CronError: where Karpenter's parser, which gets the text behind `TZ=UTC `, returns an error.
+    """
+    said = text.strip()
+    fields = _NAMED.get(said, said).split()
+    if len(fields) != len(_FIELDS):
+        message = f"a schedule has five fields, and `{text}` has {len(fields)}"
+        raise CronError(message)
+    minute, hour, day, month, weekday = (
+        _field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
+    )
+    in_order = tuple(sorted(minute.values)), tuple(sorted(hour.values))
+    return Cron(*in_order, day, month.values, weekday)
+
+
+def _field(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
+    parts = [_part(part, low, high, names) for part in text.split(",") if part]
+    return _Field(
+        frozenset[int]().union(*(part.values for part in parts)), any(part.is_star for part in parts)
+    )
+
+
+def _part(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
+    span, *steps = text.split("/")
+    first, *rest = span.split("-")
+    is_star = first in {"*", "?"}
+    if is_star:  # what follows a star and a hyphen is not even read
+        start, end = low, high
+    else:
+        start = _number(first, names)
+        end = _number(rest[0], names) if rest else high if steps else start
+    step = _number(steps[0], {}) if steps else 1
+    is_readable = len(steps) <= 1 and (is_star or len(rest) <= 1)
+    if not is_readable or not low <= start <= end <= high or step == 0:
+        message = f"`{text}` is no part of a schedule: numbers from {low} to {high}, in ascending order"
+        raise CronError(message)
+    return _Field(frozenset(range(start, end + 1, step)), is_star and step == 1)
+
+
+def _number(text: str, names: Mapping[str, int]) -> int:
+    number = names.get(text.lower())
+    if number is None:
+        number = int64(text)
+    if number is None or number < 0:
+        message = f"`{text}` is no number of a schedule"
+        raise CronError(message)
+    return number
