@@ -115,6 +115,7 @@ class Code(StrEnum):
     CHART_DEFAULTS = "GP0071", "A chart version whose defaults do not fit EKS images."
     IN_THE_WAY = "GP0080", "A file that gpupool did not write stands where it has to write."
     UNWRITABLE = "GP0081", "A rendered file that the system does not let gpupool write, read or remove."
+    CATALOGUE = "GP0090", "A catalogue of instance types that can't be read, or is none."
 
     MANIFEST_UNREADABLE = "GP1001", "A manifest that can't be read, is no UTF-8 text, or is too large."
     MANIFEST_SYNTAX = "GP1002", "A manifest that kubectl could not read as YAML or JSON."
@@ -130,6 +131,9 @@ class Code(StrEnum):
     FIELD_VALUE = "GP1013", "A field of Karpenter's object holds a value that the schema does not allow."
     NULL_FIELD = "GP1014", "A null that `kubectl create` drops and server-side apply refuses."
     TOO_NEW = "GP1016", "A field, value or label key that the cluster's Karpenter version does not know yet."
+    NO_PODS = "GP1020", "Nothing that makes pods was found in what was to be fitted to pools."
+    POD_SPEC = "GP1021", "A part of a pod, or of what makes pods, that Kubernetes could not read."
+    PODS_ELSEWHERE = "GP1022", "An object whose pods are made from something that its file does not hold."
 
     STATIC_POOL_LIMITS = "GP2001", "A pool with `replicas` that limits more than `nodes`."
     STATIC_POOL_WEIGHT = "GP2002", "A pool with both `replicas` and `weight`."

@@ -1,0 +1,1 @@
+"""Make the catalogue of instance types that gpupool ships, from ordinary packages."""

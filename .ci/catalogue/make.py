@@ -1,0 +1,38 @@
+"""Put EC2's answers and Karpenter's tables together."""
+
+from functools import cache
+
+from catalogue.sources import instance_types, offerings, regions, retired, zones
+from catalogue.tables import BANDWIDTH_DATE, KARPENTER, limits, limits_date, prices
+from catalogue.wheels import CURRENT, OLDER
+from gpupool.catalogue.assemble import Origin, Region, assembled
+from gpupool.catalogue.describe import NO_LIMITS, facts
+from gpupool.catalogue.model import Catalogue, Source, Value
+
+
+@cache
+def made() -> Catalogue:
+    """Make the catalogue that is shipped."""
+    table = limits()
+    gone = retired()
+    types: dict[str, dict[str, Value]] = {
+        name: {**facts(item, table.get(name, NO_LIMITS)), "retired": gone.get(name)}
+        for name, item in instance_types().items()
+    }
+    places = {region: Region(tuple(zones(region)), offerings(region)) for region in regions()}
+    unlisted = {name: each for name, each in table.items() if not name.startswith("mac")}
+    return assembled(types, places, prices(), unlisted, Origin(KARPENTER, CURRENT.date, _sources()))
+
+
+def _sources() -> tuple[Source, ...]:
+    karpenter = "Karpenter's AWS provider"
+    return (
+        Source("moto", CURRENT.version, CURRENT.date, "instance types, and the zones that offer them"),
+        *(Source("moto", wheel.version, wheel.date, "types that EC2 has retired since") for wheel in OLDER),
+        Source(karpenter, KARPENTER, BANDWIDTH_DATE, "network bandwidth"),
+        Source(karpenter, KARPENTER, limits_date(), "interfaces for pods, addresses for Windows"),
+        *(
+            Source(karpenter, KARPENTER, each.date, f"on-demand prices in {each.region}, {each.currency}")
+            for each in prices()
+        ),
+    )

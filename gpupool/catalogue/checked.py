@@ -1,0 +1,209 @@
+"""Hold a catalogue's document, read from a file that anybody may have written, against what one has to be."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from gpupool.catalogue.packed import FORMAT, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from gpupool.catalogue.packed import Document
+
+    Check = Callable[[Any], bool]
+
+MOST_TYPES = 1 << 16
+MOST_ZONES = 64
+MOST_NUMBER = 1 << 53
+_TYPE = re.compile(r"[a-z0-9-]{1,32}\.[a-z0-9-]{1,32}")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
+_WORDS = re.compile(r"[ -~]{0,200}")
+_DATE = re.compile(r"\d{4}-\d\d(-\d\d)?")
+
+
+def document(text: bytes) -> Document:
+    """Read a catalogue's document and make sure that it is one throughout.
+
+    Raises:
+        ValueError: with a sentence about what is wrong.
+    """
+    try:
+        found = json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        message = "it is nested too deeply"
+        raise ValueError(message) from None
+    except ValueError as problem:
+        message = f"it holds no JSON: {problem}"
+        raise ValueError(message) from None
+    _require(isinstance(found, dict), "it holds no JSON object")
+    _require(found.get("format") == FORMAT, f"its format is not {FORMAT}")
+    for key, check in _PARTS.items():
+        _require(key in found and check(found[key]), f"`{key}` is not as it has to be")
+    names = list(names_of(found["names"]))
+    _require(names == sorted(set(names)), "`names` is not sorted")
+    for name, check in COLUMNS.items():
+        _require(name in found["columns"], f"the column `{name}` is missing")
+        _require(
+            _is_column(found["columns"][name], len(names), check),
+            f"the column `{name}` is not as it has to be",
+        )
+    found["columns"] = {name: found["columns"][name] for name in COLUMNS}
+    _require(
+        _is_column(found["offers"], len(names), _masks_of(found["regions"])),
+        "`offers` does not fit `regions`",
+    )
+    _require(all(len(row[3]) == len(names) for row in found["prices"]), "`prices` does not fit `names`")
+    return dict(found)
+
+
+def _refuse(constant: str) -> NoReturn:
+    message = f"{constant} is no number of JSON"
+    raise ValueError(message)
+
+
+def _require(right: bool, otherwise: str) -> None:
+    if not right:
+        raise ValueError(otherwise)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and _WORDS.fullmatch(value) is not None
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and _DATE.fullmatch(value) is not None
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_NUMBER
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_NUMBER
+
+
+def _or_none(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _row(*checks: Check) -> Check:
+    def is_row(value: object) -> bool:
+        return (
+            isinstance(value, list)
+            and len(value) == len(checks)
+            and all(check(each) for check, each in zip(checks, value, strict=True))
+        )
+
+    return is_row
+
+
+def _each(check: Check) -> Check:
+    return lambda value: isinstance(value, list) and all(check(each) for each in value)
+
+
+def _mapped(check: Check) -> Check:
+    return lambda value: (
+        isinstance(value, dict) and all(_is_name(key) and check(each) for key, each in value.items())
+    )
+
+
+def _are_names(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    names = list(names_of(value))
+    return 0 < len(names) < MOST_TYPES and all(map(_TYPE.fullmatch, names))
+
+
+def _is_column(value: object, count: int, check: Check) -> bool:
+    """Say whether a column has as many indices as there are types, all of them to values that are right."""
+    if not _row(_each(check), _is_hex)(value):
+        return False
+    values: Sequence[object]
+    digits: str
+    values, digits = value  # type: ignore[misc] # the row says so
+    width = len(digits) // count if len(digits) in (2 * count, 4 * count) else 0
+    index: Iterable[int] = (
+        int(digits[place : place + width], 16) for place in range(0, len(digits), width or 1)
+    )
+    return bool(width) and max(index) < len(values)
+
+
+def _is_hex(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]*", value) is not None
+
+
+def _masks_of(regions: dict[str, list[object]]) -> Check:
+    sizes = [1 << len(zones) for zones in regions.values()]
+    return lambda value: (
+        _each(_is_mask)(value)
+        and len(value) == len(sizes)
+        and all(mask < size for mask, size in zip(value, sizes, strict=True))
+    )
+
+
+def _is_mask(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _are_zones(value: object) -> bool:
+    return isinstance(value, list) and len(value) <= MOST_ZONES and all(map(_row(_is_name, _is_name), value))
+
+
+_PARTS: dict[str, Check] = {
+    "karpenter": _is_text,
+    "date": _is_date,
+    "sources": _each(_row(_is_text, _is_text, _is_text, _is_text)),
+    "names": _are_names,
+    "columns": lambda value: isinstance(value, dict),
+    "regions": _mapped(_are_zones),
+    "offers": _row(_each(_each(_is_mask)), _is_hex),
+    "prices": _each(_row(_is_name, _is_text, _is_date, _each(_or_none(_is_amount)))),
+    "unlisted": _mapped(_row(_or_none(_is_whole), _is_whole, _or_none(_is_whole))),
+}
+
+COLUMNS: dict[str, Check] = {
+    "family": _is_name,
+    "size": _is_name,
+    "category": _or_none(_is_name),
+    "generation": _or_none(_is_name),
+    "flex": _is_flag,
+    "arch": lambda value: value in ("amd64", "arm64"),
+    "vcpus": _is_whole,
+    "memory": _is_whole,
+    "cpu_manufacturer": _or_none(_is_text),
+    "clock_mhz": _or_none(_is_whole),
+    "hypervisor": _is_text,
+    "bare_metal": _is_flag,
+    "encryption_in_transit": _is_flag,
+    "ebs_bandwidth": _or_none(_is_whole),
+    "local_nvme": _or_none(_is_whole),
+    "storage": _or_none(_is_whole),
+    "gpus": _or_none(_each(_row(_is_text, _is_text, _is_whole, _is_whole))),
+    "inference": _or_none(_each(_row(_is_text, _is_text, _is_whole))),
+    "neuron": _or_none(_each(_row(_is_text, _is_whole, _is_whole))),
+    "other_accelerators": _or_none(_row(_is_text, _is_text, _is_whole)),
+    "capacity_types": _each(lambda value: value in ("on-demand", "spot")),
+    "efa": _or_none(_is_whole),
+    "cards": _each(_row(_is_whole, _is_whole)),
+    "default_card": _is_whole,
+    "ipv4_per_interface": _is_whole,
+    "ena": _is_text,
+    "nested_virtualization": _is_flag,
+    "placement": _each(_is_text),
+    "network_bandwidth": _or_none(_is_whole),
+    "pod_eni": _is_whole,
+    "windows_ipv4": _or_none(_is_whole),
+    "retired": _or_none(_is_date),
+}
+"""The columns that there are, and what a value of each has to be."""

@@ -1,0 +1,72 @@
+"""Where catalogues come from: the one that is shipped, a file that is named, and what a user fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpupool.catalogue.packed import built, opened
+
+if TYPE_CHECKING:
+    from gpupool.catalogue.model import Catalogue
+
+SHIPPED = Path(__file__).with_name("instance-types.json.gz")
+MOST_BYTES, MOST_OPENED = 4 << 20, 32 << 20
+"""A file of all types and regions has some 20 KiB, and some 200 KiB when it is opened."""
+
+
+@cache
+def shipped() -> Catalogue:
+    """Give the catalogue that this release of gpupool has."""
+    return built(json.loads(opened(SHIPPED.read_bytes(), MOST_OPENED)))
+
+
+def from_file(path: str | os.PathLike[str]) -> Catalogue:
+    """Read a catalogue that `gpupool catalogue refresh` wrote.
+
+    Raises:
+        InputError: where the file can't be read, or is not such a catalogue.
+    """
+    from gpupool.catalogue.checked import document
+    from gpupool.codes import Code
+    from gpupool.errors import InputError
+    from gpupool.findings import Finding, Location
+
+    try:
+        with Path(path).open("rb") as file:
+            packed = file.read(MOST_BYTES + 1)
+        return built(document(_unlimited(packed)))
+    except OSError as problem:
+        message, fix = f"can't read it: {problem.strerror or problem}", ""
+    except ValueError as problem:
+        message, fix = f"this is no catalogue of gpupool's: {problem}", _FIX
+    raise InputError([Finding(Code.CATALOGUE, message, Location(os.fspath(path)), fix)])
+
+
+def users_own() -> Catalogue | None:
+    """Give what the user last fetched with `gpupool catalogue refresh`, or None.
+
+    Raises:
+        InputError: where the file can't be read, or is not such a catalogue.
+    """
+    place = users_place()
+    return from_file(place) if place.is_file() else None
+
+
+def users_place() -> Path:
+    """Give the file in the user's cache that `gpupool catalogue refresh` writes."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "gpupool" / SHIPPED.name
+
+
+_FIX = "make it anew with `gpupool catalogue refresh --to FILE`, or leave it out"
+
+
+def _unlimited(packed: bytes) -> bytes:
+    if len(packed) > MOST_BYTES:
+        message = f"it has more than {MOST_BYTES >> 20} MiB"
+        raise ValueError(message)
+    return opened(packed, MOST_OPENED)
