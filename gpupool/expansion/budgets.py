@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from gpupool.blueprint.windows import REASONS
+from gpupool.karpenter.budgets import IMPLICIT, Budget
 
 Cause: TypeAlias = tuple[Literal["own", "implicit", "protect", "maintenance"], int]
 """The list of the blueprint that a budget comes from, and the place in it; `implicit` is Karpenter's own."""
@@ -12,19 +13,6 @@ MOST_BUDGETS = 50
 """The API server takes no more on one NodePool."""
 
 ALL_REASONS = frozenset(REASONS)
-
-
-class Budget(NamedTuple):
-    """One budget of a NodePool; of all that apply, Karpenter takes the smallest."""
-
-    nodes: str
-    reasons: tuple[str, ...] | None = None
-    """None is every reason; an empty tuple is none, and the budget does nothing."""
-
-    schedule: str | None = None
-    """Five cron fields in UTC; without one the budget always applies."""
-
-    duration: str | None = None
 
 
 class CompiledBudget(NamedTuple):
@@ -48,7 +36,7 @@ def without_owned(budgets: Iterable[Budget] | None, owned: frozenset[str]) -> It
     Always-on budgets lose these reasons, and go when none is left. None is Karpenter's implicit 10%.
     """
     if budgets is None:
-        left = _released(Budget("10%"), owned)
+        left = _released(IMPLICIT[0], owned)
         yield from [CompiledBudget(left, ("implicit", 0))] if left else []
         return
     for index, budget in enumerate(budgets):

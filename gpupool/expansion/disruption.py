@@ -2,12 +2,12 @@
 
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
 from gpupool.codes import Code
-from gpupool.expansion.budgets import Budget
 from gpupool.expansion.durations import karpenters as karpenters_duration
 from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import Target
 from gpupool.expansion.windows import WindowError, compile_budgets
 from gpupool.findings import Finding
+from gpupool.karpenter.budgets import Budget
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, text_at, tree
 
 _WINDOW_NODES = {"protect": "0", "maintenance": "10%"}

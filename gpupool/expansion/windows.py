@@ -13,7 +13,6 @@ from typing import NamedTuple, TypeAlias
 from gpupool.blueprint.windows import REASONS, Window
 from gpupool.expansion.budgets import (
     MOST_BUDGETS,
-    Budget,
     Cause,
     CompiledBudget,
     joined,
@@ -25,6 +24,7 @@ from gpupool.expansion.timezones import UnknownTimezoneError, regimes
 from gpupool.expansion.utc_stretches import closed_outside, occurrences
 from gpupool.expansion.week import DAY
 from gpupool.expansion.window_notes import Note, maintenance_notes, protect_notes
+from gpupool.karpenter.budgets import Budget
 
 _Group: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from gpupool.yamlio.nodes import Plain
+
 REASONS: Final = ("Empty", "Drifted", "Underutilized")
 """In the order in which Karpenter tries them."""
 
@@ -45,17 +47,40 @@ IMPLICIT: Final = (Budget("10%"),)
 """What the API server writes where a NodePool has no `budgets`; an empty list stays empty."""
 
 
+def budgets_of(body: Plain) -> tuple[Budget, ...]:
+    """Give the budgets of a NodePool's body as the API server stores them, its defaults filled in."""
+    said = _inside(_inside(_inside(body, "spec"), "disruption"), "budgets")
+    return tuple(map(_budget, said)) if isinstance(said, list) else IMPLICIT
+
+
+def _budget(said: Plain) -> Budget:
+    reasons, nodes = _inside(said, "reasons"), _inside(said, "nodes")
+    schedule, duration = _inside(said, "schedule"), _inside(said, "duration")
+    return Budget(
+        nodes=IMPLICIT[0].nodes if nodes is None else str(nodes),
+        reasons=tuple(map(str, reasons)) if isinstance(reasons, list) else None,
+        schedule=None if schedule is None else str(schedule),
+        duration=None if duration is None else str(duration),
+    )
+
+
+def _inside(said: Plain, key: str) -> Plain:
+    return said.get(key) if isinstance(said, dict) else None
+
+
 def allowed(budgets: Iterable[Budget], reason: str, at: datetime, nodes: int) -> int:
     """Give how many nodes, of so many in the pool, may be disrupted for a reason at a UTC instant.
 
-    One schedule that can't be read allows none, for any reason. Where no budget counts, it is UNBOUNDED;
-    a number beyond 32 bits wraps, as Karpenter's does, and may be negative.
+    One schedule that can't be read, or number in force, allows none, for any reason. Where no budget
+    counts, it is UNBOUNDED; a number beyond 32 bits wraps, as Karpenter's does, and may be negative.
     """
     every = tuple(budgets)
     if any(is_unreadable(budget) for budget in every):
         return 0
-    counting = (budget for budget in every if counts(budget, reason) and is_active(budget, at))
-    return min((nodes_of(budget, nodes) for budget in counting), default=UNBOUNDED)
+    in_force = [budget for budget in every if is_active(budget, at)]
+    if any(is_numberless(budget) for budget in in_force):
+        return 0
+    return min((nodes_of(each, nodes) for each in in_force if counts(each, reason)), default=UNBOUNDED)
 
 
 def counts(budget: Budget, reason: str) -> bool:
@@ -68,8 +93,16 @@ def nodes_of(budget: Budget, nodes: int) -> int:
     number = int64(budget.nodes)
     if number is not None:
         return (number + 2**31) % 2**32 - 2**31
-    percent = int64(budget.nodes[:-1]) if budget.nodes.endswith("%") else None
-    return 0 if percent is None else -(-nodes * percent // 100)
+    return -(-nodes * (_percent(budget) or 0) // 100)
+
+
+def is_numberless(budget: Budget) -> bool:
+    """Say whether Karpenter can't read a budget's number: the API server lets 30 digits through."""
+    return int64(budget.nodes) is None and _percent(budget) is None
+
+
+def _percent(budget: Budget) -> int | None:
+    return int64(budget.nodes[:-1]) if budget.nodes.endswith("%") else None
 
 
 def is_unreadable(budget: Budget) -> bool:
@@ -115,7 +148,7 @@ def _until(budget: Budget, at: datetime) -> tuple[bool, datetime | None]:
     if hit is None:
         # Where no year that is searched has a hit, a later one may: the search moves on with the year.
         soon = since + timedelta(seconds=1)
-        return True, soon.replace(year=soon.year + 1, month=1, day=1, hour=0, minute=0) + length
+        return True, soon.replace(year=soon.year + 1, month=1, day=1, hour=0, minute=0, second=0) + length
     return (True, hit + length) if hit <= at else (False, hit)
 
 

@@ -1,17 +1,12 @@
 """How many nodes may be disrupted, minute by minute: what Karpenter does, and what the words say."""
 
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from functools import lru_cache
 from typing import TypeAlias
 
 from gpupool.blueprint.windows import Window
-from gpupool.expansion.budgets import Budget
+from gpupool.karpenter.budgets import IMPLICIT, Budget, active, counts, nodes_of
 from tests.budgets.clocks import Clock
-from tests.budgets.cron import parse
 from tests.budgets.spans import Span
 
 EVERY_REASON = ("Underutilized", "Empty", "Drifted")
@@ -43,38 +38,14 @@ def looser(one: Ceilings, other: Ceilings) -> int:
     return found
 
 
-def nodes_allowed(nodes: str, fleet: int) -> int:
-    return math.ceil(fleet * int(nodes[:-1]) / 100) if nodes.endswith("%") else int(nodes)
-
-
 def karpenters(budgets: Iterable[Budget], reason: str, span: Span, fleet: int) -> Ceilings:
     """Evaluate budgets as Karpenter does: the smallest of those active now that name the reason."""
     return Ceilings(
         tuple(
-            (nodes_allowed(budget.nodes, fleet), active(budget, span))
+            (nodes_of(budget, fleet), active(budget, span.begin, span.minutes))
             for budget in budgets
-            if budget.reasons is None or reason in budget.reasons
+            if counts(budget, reason)
         )
-    )
-
-
-@lru_cache(maxsize=512)
-def active(budget: Budget, span: Span) -> int:
-    """Give the minutes at which a budget exists: from each hit of its schedule, for its duration."""
-    assert (budget.schedule is None) == (budget.duration is None)
-    if budget.schedule is None or budget.duration is None:
-        return span.all
-    length = timedelta(minutes=duration_minutes(budget.duration))
-    found = 0
-    for hit in parse(budget.schedule).hits(span.begin - length, span.end):
-        found |= span.between(hit, hit + length)
-    return found
-
-
-def duration_minutes(text: str) -> int:
-    assert re.fullmatch(r"((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)", text)
-    return sum(
-        int(number) * {"h": 60, "m": 1, "s": 0}[unit] for number, unit in re.findall(r"(\d+)([hms])", text)
     )
 
 
@@ -96,17 +67,17 @@ class Words:
             return clocks[window.timezone].inside(window)
 
         bounds = [
-            (nodes_allowed(window.nodes, fleet), inside(window))
+            (nodes_of(Budget(window.nodes), fleet), inside(window))
             for window in self.protect
             if reason in window.reasons
         ]
         opened = [window for window in self.maintenance if reason in window.reasons]
-        own = (Budget("10%"),) if self.own is None else self.own
+        own = IMPLICIT if self.own is None else self.own
         if opened:
             own = tuple(budget for budget in own if budget.schedule is not None)
             outside = span.all
             for window in opened:
                 outside &= ~inside(window)
-                bounds.append((nodes_allowed(window.nodes, fleet), inside(window)))
+                bounds.append((nodes_of(Budget(window.nodes), fleet), inside(window)))
             bounds.append((0, outside))
         return Ceilings((*bounds, *karpenters(own, reason, span, fleet).bounds))

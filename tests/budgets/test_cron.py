@@ -1,10 +1,11 @@
-"""The cron evaluator of the simulation: the grammar that Karpenter's parser has, and the days that it hits."""
+"""Schedules: the grammar that Karpenter's parser has, and the days that they hit."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.budgets.cron import parse
+from gpupool.karpenter.cron import CronError, parse
+from tests.budgets.schedules import hits
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ from tests.budgets.cron import parse
     ],
 )
 def test_these_are_schedules(text: str) -> None:
-    assert list(parse(text).hits(datetime(2028, 1, 1, tzinfo=UTC), datetime(2029, 1, 1, tzinfo=UTC)))
+    assert list(hits(text, datetime(2028, 1, 1, tzinfo=UTC), datetime(2029, 1, 1, tzinfo=UTC)))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_these_are_schedules(text: str) -> None:
     ],
 )  # fmt: skip
 def test_these_are_none(text: str) -> None:
-    with pytest.raises(ValueError, match=r".*"):
+    with pytest.raises(CronError, match="schedule"):
         parse(text)
 
 
@@ -52,10 +53,28 @@ def test_these_are_none(text: str) -> None:
 )
 def test_days_are_hit(text: str, days: tuple[int, ...]) -> None:
     begin = datetime(2028, 4, 1, tzinfo=UTC)
-    assert [hit.day for hit in parse(text).hits(begin, begin + timedelta(days=30))] == list(days)
+    assert [hit.day for hit in hits(text, begin, begin + timedelta(days=30))] == list(days)
 
 
 def test_hits_begin_with_the_first_minute_and_end_before_the_last() -> None:
     begin = datetime(2028, 4, 1, 10, tzinfo=UTC)
-    hits = list(parse("*/30 10,11 * * *").hits(begin, begin + timedelta(minutes=90)))
-    assert [f"{hit:%H:%M}" for hit in hits] == ["10:00", "10:30", "11:00"]
+    found = list(hits("*/30 10,11 * * *", begin, begin + timedelta(minutes=90)))
+    assert [f"{hit:%H:%M}" for hit in found] == ["10:00", "10:30", "11:00"]
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "hit"),
+    [
+        ("0 0 29 2 *", "2028-02-29T00:00:00", "2032-02-29T00:00:00"),
+        ("0 0 29 2 *", "2096-03-01T00:00:00", None),  # 2100 is no leap year, and 2104 is too far
+        ("0 0 29 2 *", "2098-12-31T23:59:59", "2104-02-29T00:00:00"),
+        ("0 0 30 2 *", "2028-01-01T00:00:00", None),
+        (", 0 * * *", "2028-01-01T00:00:00", None),
+        ("30 * * * *", "2028-01-01T00:30:00", "2028-01-01T01:30:00"),
+        ("30 * * * *", "2028-01-01T00:29:59", "2028-01-01T00:30:00"),
+        ("15 3 * * *", "2028-12-31T03:15:01", "2029-01-01T03:15:00"),
+    ],
+)
+def test_the_next_hit_is_searched_for_five_years(text: str, after: str, hit: str | None) -> None:
+    found = parse(text).following(datetime.fromisoformat(f"{after}Z"))
+    assert found == (datetime.fromisoformat(f"{hit}Z") if hit else None)

@@ -3,8 +3,9 @@
 import pytest
 
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
-from gpupool.expansion.budgets import Budget, Cause
+from gpupool.expansion.budgets import Cause
 from gpupool.expansion.windows import Compiled, WindowError, compile_budgets
+from gpupool.karpenter.budgets import Budget
 
 NEW_YORK = "America/New_York"
 MOVING = ("Underutilized", "Drifted")

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupool.blueprint.windows import REASONS, Window
-from gpupool.expansion.budgets import Budget
 from gpupool.expansion.windows import compile_budgets
+from gpupool.karpenter.budgets import Budget
+from gpupool.karpenter.cron import parse
 from tests.budgets.agreement import CHANGING, TOUCHED, check, ordinary
 from tests.budgets.ceilings import Words
-from tests.budgets.cron import parse
 from tests.budgets.spans import Span, weeks
 
 MINUTES = st.one_of(st.integers(0, 24 * 4 - 1).map(lambda quarter: quarter * 15), st.integers(0, 24 * 60 - 1))

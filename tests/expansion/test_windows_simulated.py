@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
-from gpupool.expansion.budgets import Budget
+from gpupool.karpenter.budgets import Budget
 from tests.budgets.agreement import CHANGING, TOUCHED, check, ordinary
 from tests.budgets.ceilings import Words, karpenters, looser
 from tests.budgets.clocks import on_the_wall

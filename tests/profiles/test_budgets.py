@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.profiles.budgets import allowed
+from gpupool.karpenter import budgets as budget_rules
+from gpupool.karpenter.budgets import Budget, budgets_of
 from tests.profiles.rendering import CLUSTER, render, specs, words_of
 
 LOCAL = ZoneInfo(CLUSTER["timezone"])
@@ -16,11 +16,15 @@ NODES = 40
 SATURDAY = 5
 
 
-def budgets_of(profile: str, folder: Path) -> list[dict[str, Any]]:
-    first, *others = [spec["disruption"] for spec in specs(render(folder, {"p": words_of(profile)})).values()]
-    assert all(other == first for other in others)
-    budgets: list[dict[str, Any]] = first["budgets"]
-    return budgets
+def rendered_budgets(profile: str, folder: Path) -> tuple[Budget, ...]:
+    first, *others = specs(render(folder, {"p": words_of(profile)})).values()
+    assert all(other["disruption"] == first["disruption"] for other in others)
+    return budgets_of({"spec": first})
+
+
+def allowed(budgets: tuple[Budget, ...], reason: str, at: datetime, nodes: int) -> int:
+    """Give how many of `nodes` may go."""
+    return min(nodes, budget_rules.allowed(budgets, reason, at, nodes))
 
 
 def moments() -> Iterator[datetime]:
@@ -29,26 +33,11 @@ def moments() -> Iterator[datetime]:
     return (start + timedelta(hours=hour) for hour in range(0, 365 * 24, 5))
 
 
-def test_the_simulator_takes_the_smallest_active_budget() -> None:
-    budgets: list[dict[str, Any]] = [
-        {"nodes": "50%"},
-        {"nodes": "0", "reasons": ["Drifted"], "schedule": "0 22 * 1-3,11 1-5", "duration": "8h"},
-    ]
-    monday_night = datetime(2026, 3, 2, 23, 59, tzinfo=UTC)
-    assert allowed(budgets, "Drifted", monday_night, 9) == 0
-    assert allowed(budgets, "Empty", monday_night, 9) == 5
-    assert allowed(budgets, "Drifted", monday_night + timedelta(hours=6), 9) == 0
-    assert allowed(budgets, "Drifted", monday_night + timedelta(hours=6, minutes=1), 9) == 5
-    assert allowed(budgets, "Drifted", datetime(2026, 3, 1, 23, tzinfo=UTC), 9) == 5
-    assert allowed(budgets, "Drifted", datetime(2026, 4, 6, 23, tzinfo=UTC), 9) == 5
-    assert allowed(budgets[1:], "Empty", monday_night, 9) == 9
-
-
 @pytest.mark.parametrize(
     "profile", ["training", "training-efa", "training-static", "neuron-training", "batch-spot"]
 )
 def test_jobs_are_never_moved_and_idle_nodes_go_at_once(profile: str, tmp_path: Path) -> None:
-    budgets = budgets_of(profile, tmp_path)
+    budgets = rendered_budgets(profile, tmp_path)
     for moment in moments():
         assert allowed(budgets, "Drifted", moment, NODES) == 0
         assert allowed(budgets, "Underutilized", moment, NODES) == 0
@@ -57,7 +46,7 @@ def test_jobs_are_never_moved_and_idle_nodes_go_at_once(profile: str, tmp_path: 
 
 @pytest.mark.parametrize("profile", ["inference", "spot-tiered"])
 def test_model_servers_drift_one_by_one_on_saturday_night_only(profile: str, tmp_path: Path) -> None:
-    budgets = budgets_of(profile, tmp_path)
+    budgets = rendered_budgets(profile, tmp_path)
     hours_open: dict[int, set[int]] = {}
     for moment in moments():
         local = moment.astimezone(LOCAL)
@@ -71,7 +60,7 @@ def test_model_servers_drift_one_by_one_on_saturday_night_only(profile: str, tmp
 
 
 def test_notebooks_drift_at_night_and_idle_nodes_go_at_once(tmp_path: Path) -> None:
-    budgets = budgets_of("notebook", tmp_path)
+    budgets = rendered_budgets("notebook", tmp_path)
     open_at = set()
     for moment in moments():
         drift = allowed(budgets, "Drifted", moment, NODES)
@@ -87,6 +76,6 @@ def test_notebooks_drift_at_night_and_idle_nodes_go_at_once(tmp_path: Path) -> N
     ("profile", "at_once"), [("inference-spot", 8), ("neuron-inference", 1), ("general", 4), ("graviton", 4)]
 )
 def test_the_others_go_a_few_at_a_time_for_any_reason(profile: str, at_once: int, tmp_path: Path) -> None:
-    budgets = budgets_of(profile, tmp_path)
+    budgets = rendered_budgets(profile, tmp_path)
     for reason in ("Empty", "Drifted", "Underutilized"):
         assert {allowed(budgets, reason, moment, NODES) for moment in moments()} == {at_once}
