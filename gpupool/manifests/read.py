@@ -31,12 +31,16 @@ _OWN = re.compile(rf"^apiVersion:\s*[\"']?{re.escape(kinds.OWN_GROUP)}/", re.MUL
 _KIND = re.compile(r"^kind:\s*[\"']?(\w+)", re.MULTILINE)
 
 
-def read_manifests(paths: Sequence[str], stdin: Callable[[], bytes]) -> Manifests:
+def read_manifests(
+    paths: Sequence[str],
+    stdin: Callable[[], bytes],
+    wanted: Callable[[Identity, Node], bool] | None = None,
+) -> Manifests:
     """Read what stands in files and folders; `-` is what `stdin` gives.
 
-    Bad input becomes findings, never an error.
+    Karpenter's objects are kept, or those that are `wanted`. Bad input becomes findings, never an error.
     """
-    sorter = _Sorter()
+    sorter = _Sorter(wanted)
     for found in sources(paths):
         if isinstance(found, Source):
             sorter.read(found, stdin)
@@ -50,7 +54,8 @@ def read_manifests(paths: Sequence[str], stdin: Callable[[], bytes]) -> Manifest
 class _Sorter:
     """Takes file after file and sorts what stands in them."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Callable[[Identity, Node], bool] | None) -> None:
+        self._wanted = wanted
         self.findings: list[Finding] = []
         self.skipped: list[Skipped] = []
         self._objects: list[KarpenterObject] = []
@@ -88,7 +93,7 @@ class _Sorter:
             held += document.values if len(self._objects) > objects else 0
             if held > MAX_HELD:
                 message = (
-                    f"more than {MAX_HELD:,} values in the file's Karpenter objects; the rest is not read"
+                    f"more than {MAX_HELD:,} values in the file's objects that count; the rest is not read"
                 )
                 finding = Finding(Code.MANIFEST_SYNTAX, message, document.at, "split the file")
                 self.findings.append(finding)
@@ -143,10 +148,12 @@ class _Sorter:
 
     def _object(self, node: Node, found: Identity, source: Source) -> None:
         self._kinds[found.kind] += 1
-        if kinds.is_current(found):
+        if self._wanted(found, node) if self._wanted else kinds.is_current(found):
             self._objects.append(KarpenterObject(found.kind, found.name, node, node.at))
             if self._may_be_template:
                 self.findings += placeholders.in_object(node, found.label)
+        elif self._wanted:
+            return
         elif found.group == kinds.OWN_GROUP:
             self._own.append(OwnFile(found.kind, found.name, source.path))
         else:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class KarpenterObject(NamedTuple):
-    """A NodePool, EC2NodeClass or NodeOverlay in the version that Karpenter has today."""
+    """One of Karpenter's objects in the version that it has today, or another that was wanted."""
 
     kind: str
     name: str

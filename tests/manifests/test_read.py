@@ -271,6 +271,6 @@ def test_values_are_counted_only_in_what_is_kept(tmp_path: Path) -> None:
 
     assert (found.findings, found.kinds) == ((), {"Deployment": 3, "NodePool": 1})
     assert [finding.message for finding in stopped.findings] == [
-        "more than 300,000 values in the file's Karpenter objects; the rest is not read"
+        "more than 300,000 values in the file's objects that count; the rest is not read"
     ]
     assert stopped.kinds == {"NodePool": 2}

@@ -1,0 +1,270 @@
+"""A pod spec as it is written, to what a scheduler reads in it; each mistake becomes a finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.codes import Code
+from gpupool.findings import Finding
+from gpupool.karpenter.pod_requests import Asked, Container, pod_requests
+from gpupool.karpenter.pods import Expression, HostPort, Pod, Resources, Term, Toleration
+from gpupool.karpenter.quantities import Amount, amount
+from gpupool.yamlio.nodes import Node, find, items, mapping, place, text_at
+from gpupool.yamlio.scalars import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kubernetes takes a missing address for
+_DEFAULT_SCHEDULER = "default-scheduler"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_ONE_NUMBER = ("Gt", "Lt")
+_WITH_VALUES = ("In", "NotIn")
+_OPERATORS = (*_WITH_VALUES, "Exists", "DoesNotExist", *_ONE_NUMBER)
+_TOLERATIONS = ("", "Equal", "Exists", "Lt", "Gt")
+_EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
+_PLACES = ("nodeSelector", "affinity", "tolerations", "containers", "resourceClaims", "nodeName")
+
+
+class PodRead(NamedTuple):
+    """A pod, and what is wrong with the way that it is written."""
+
+    pod: Pod | None
+    """None where a mistake leaves open what the pod asks."""
+
+    findings: tuple[Finding, ...]
+
+
+def read_pod(spec: Node, path: str, label: str) -> PodRead:
+    """Read a pod spec that stands at `path` of the object `label`."""
+    reader = _Reader(path, label)
+    pod = reader.pod(spec)
+    return PodRead(None if reader.findings else pod, tuple(reader.findings))
+
+
+class _Reader:
+    """Reads the parts of one pod spec and keeps what is wrong with them."""
+
+    def __init__(self, path: str, label: str) -> None:
+        self.findings: list[Finding] = []
+        self._path = path
+        self._label = label
+
+    def pod(self, spec: Node) -> Pod:
+        """Read the whole of it."""
+        containers = find(spec, "containers")
+        if not self._maps(containers, "containers") and not self.findings:
+            self._refuse(containers or spec, "containers", "a list with at least one container")
+        affinity = find(spec, "affinity", "nodeAffinity")
+        return Pod(
+            requests=self._requests(spec),
+            tolerations=tuple(self._tolerations(spec)),
+            node_selector=self._texts(find(spec, "nodeSelector"), "nodeSelector"),
+            required=tuple(self._required(affinity)),
+            preferred=tuple(self._preferred(affinity)),
+            host_ports=tuple(self._host_ports(spec)),
+            claims_devices=_claims_devices(spec),
+            selects_by_field=_selects_by_field(affinity),
+            node_name=text_at(spec, "nodeName"),
+            not_judged=tuple(_not_judged(spec)),
+            places={key: place(part) for key in _PLACES if (part := find(spec, key)) is not None},
+        )
+
+    def _requests(self, spec: Node) -> Resources:
+        containers = [
+            self._container(each, f"containers[{index}]")
+            for index, each in enumerate(items(find(spec, "containers")))
+        ]
+        starting = self._maps(find(spec, "initContainers"), "initContainers")
+        init = [self._container(each, f"initContainers[{index}]") for index, each in enumerate(starting)]
+        overhead = self._amounts(find(spec, "overhead"), "overhead")
+        return pod_requests(containers, init, self._asked(spec, "resources"), overhead)
+
+    def _container(self, node: Node, path: str) -> Container:
+        return Container(
+            self._asked(node, f"{path}.resources"),
+            is_sidecar=text_at(node, "restartPolicy") == "Always",
+        )
+
+    def _asked(self, node: Node, path: str) -> Asked:
+        resources = find(node, "resources")
+        if resources is not None and resources.value is not None and not isinstance(resources.value, dict):
+            self._refuse(resources, path, "a map with `requests` and `limits`")
+        return Asked(
+            self._amounts(find(resources, "requests"), f"{path}.requests"),
+            self._amounts(find(resources, "limits"), f"{path}.limits"),
+        )
+
+    def _amounts(self, node: Node | None, path: str) -> Resources:
+        found = {}
+        for name, each in self._entries(node, path).items():
+            read = _amount(each)
+            if read is None:
+                self._refuse(each, f"{path}.{name}", "a quantity such as 4, 500m or 64Gi")
+            elif read < 0:
+                self._refuse(each, f"{path}.{name}", "a quantity that is not negative")
+            else:
+                found[name] = read
+        return found
+
+    def _tolerations(self, spec: Node) -> Iterator[Toleration]:
+        for index, each in enumerate(self._maps(find(spec, "tolerations"), "tolerations")):
+            path = f"tolerations[{index}]"
+            yield Toleration(
+                self._text(each, "key", path),
+                self._word(each, "operator", path, _TOLERATIONS),
+                self._text(each, "value", path),
+                self._word(each, "effect", path, _EFFECTS),
+            )
+
+    def _required(self, affinity: Node | None) -> Iterator[Term]:
+        path = f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
+        for index, term in enumerate(self._maps(find(affinity, _REQUIRED, "nodeSelectorTerms"), path)):
+            yield self._term(term, f"{path}[{index}]")
+
+    def _preferred(self, affinity: Node | None) -> Iterator[Term]:
+        path = f"affinity.nodeAffinity.{_PREFERRED}"
+        weighed = []
+        for index, each in enumerate(self._maps(find(affinity, _PREFERRED), path)):
+            weight = find(each, "weight")
+            if weight is None or type(weight.value) is not int:
+                self._refuse(weight or each, f"{path}[{index}].weight", "a whole number from 1 to 100")
+                continue
+            term = find(each, "preference")
+            weighed.append((weight.value, self._term(term, f"{path}[{index}].preference") if term else ()))
+        yield from (term for _, term in sorted(weighed, key=lambda pair: -pair[0]))
+
+    def _term(self, node: Node, path: str) -> Term:
+        path = f"{path}.matchExpressions"
+        expressions = self._maps(find(node, "matchExpressions"), path)
+        return tuple(self._expression(each, f"{path}[{index}]") for index, each in enumerate(expressions))
+
+    def _expression(self, node: Node, path: str) -> Expression:
+        operator = self._word(node, "operator", path, _OPERATORS)
+        listed = find(node, "values")
+        values = tuple(self._text_of(each, f"{path}.values") for each in items(listed))
+        if not text_at(node, "key"):
+            self._refuse(find(node, "key") or node, f"{path}.key", "the key of a label")
+        if operator in _WITH_VALUES and not values:
+            self._refuse(listed or node, f"{path}.values", f"a list of values for {operator}")
+        if operator in _ONE_NUMBER and len(values) != 1:
+            self._refuse(listed or node, f"{path}.values", f"one number in quotes for {operator}")
+        return Expression(text_at(node, "key"), operator, values)
+
+    def _host_ports(self, spec: Node) -> Iterator[HostPort]:
+        """Give the node's ports that its containers take; on the node's network each port is one of these."""
+        shares = find(spec, "hostNetwork")
+        for index, container in enumerate(items(find(spec, "containers"))):
+            path = f"containers[{index}].ports"
+            for port in self._maps(find(container, "ports"), path):
+                number = _number(find(port, "hostPort"))
+                if not number and shares is not None and shares.value is True:
+                    number = _number(find(port, "containerPort"))
+                if number:
+                    address = text_at(port, "hostIP") or _ANY_ADDRESS
+                    yield HostPort(address, number, text_at(port, "protocol") or "TCP")
+
+    def _maps(self, node: Node | None, path: str) -> list[Node]:
+        """Give the maps in a list."""
+        if node is None or node.value is None:
+            return []
+        if not isinstance(node.value, list):
+            self._refuse(node, path, "a list")
+            return []
+        for index, each in enumerate(node.value):
+            if not isinstance(each.value, dict):
+                self._refuse(each, f"{path}[{index}]", "a map")
+        return node.value
+
+    def _entries(self, node: Node | None, path: str) -> dict[str, Node]:
+        if node is None or node.value is None:
+            return {}
+        if not isinstance(node.value, dict):
+            self._refuse(node, path, "a map")
+        return {key: each for key, each in mapping(node).items() if each.value is not None}
+
+    def _texts(self, node: Node | None, path: str) -> dict[str, str]:
+        entries = self._entries(node, path)
+        return {key: self._text_of(each, f"{path}.{key}") for key, each in entries.items()}
+
+    def _text(self, node: Node, key: str, path: str) -> str:
+        found = find(node, key)
+        return "" if found is None or found.value is None else self._text_of(found, f"{path}.{key}")
+
+    def _text_of(self, node: Node, path: str) -> str:
+        if isinstance(node.value, str):
+            return node.value
+        self._refuse(node, path, "a text; put it in quotes" if _is_scalar(node) else "a text")
+        return ""
+
+    def _word(self, node: Node, key: str, path: str, words: tuple[str, ...]) -> str:
+        found = self._text(node, key, path)
+        if found not in words:
+            listed = ", ".join(word for word in words if word)
+            self._refuse(find(node, key) or node, f"{path}.{key}", f"one of {listed}")
+        return found
+
+    def _refuse(self, node: Node, path: str, wanted: str) -> None:
+        value = shown(node.value) if isinstance(node.value, str) else (node.text or str(node.value))
+        has = f"{value} should be" if isinstance(node.value, str) or _is_scalar(node) else "should be"
+        finding = Finding(
+            Code.POD_SPEC,
+            f"`{path}`: {has} {wanted}",
+            place(node),
+            path=f"{self._path}.{path}",
+            object=self._label,
+        )
+        self.findings.append(finding)
+
+
+def _amount(node: Node) -> Amount | None:
+    value = node.value
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return value if isinstance(value, int) else amount(value if isinstance(value, str) else repr(value))
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _number(node: Node | None) -> int:
+    return node.value if node is not None and type(node.value) is int else 0
+
+
+def _is_scalar(node: Node) -> bool:
+    return isinstance(node.value, bool | int | float)
+
+
+def _claims_devices(spec: Node) -> bool:
+    """Say whether the pod asks for devices with claims, as Karpenter finds out."""
+    containers = [*items(find(spec, "initContainers")), *items(find(spec, "containers"))]
+    return any(items(find(each, "resources", "claims")) for each in containers) or bool(
+        items(find(spec, "resourceClaims"))
+    )
+
+
+def _selects_by_field(affinity: Node | None) -> bool:
+    terms = items(find(affinity, _REQUIRED, "nodeSelectorTerms"))
+    return any(items(find(term, "matchFields")) for term in terms)
+
+
+def _not_judged(spec: Node) -> Iterator[str]:
+    """Name what the pod asks and files alone don't answer."""
+    for key, words in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
+        if mapping(find(spec, "affinity", key)):
+            yield f"{words} (other pods are not known)"
+    if items(find(spec, "topologySpreadConstraints")):
+        yield "topology spread (other pods are not known)"
+    if any(
+        mapping(each).keys() & {"persistentVolumeClaim", "ephemeral"} for each in items(find(spec, "volumes"))
+    ):
+        yield "the zones of its volumes"
+    name = text_at(spec, "runtimeClassName")
+    if name and find(spec, "overhead") is None:
+        yield f"what RuntimeClass {shown(name)} adds (overhead, selector, tolerations)"
+    scheduler = text_at(spec, "schedulerName")
+    if scheduler not in ("", _DEFAULT_SCHEDULER):
+        yield f"what scheduler {shown(scheduler)} asks"
+    if items(find(spec, "schedulingGates")):
+        yield "its scheduling gates, before which nothing is launched"

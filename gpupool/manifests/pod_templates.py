@@ -1,0 +1,209 @@
+"""Where each kind of object keeps the templates of its pods, by its group and its shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.yamlio.nodes import Node, find, items, mapping, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ELSEWHERE = {
+    "TrainJob": "they are made from its TrainingRuntime; name the file of that",
+    "Workflow": "its templates are filled in as it runs",
+    "CronWorkflow": "its templates are filled in as it runs",
+}
+"""Kinds that make pods of something that their own file does not hold, and where it is."""
+
+_VOLCANO = "batch.volcano.sh"
+_REPLICA_SPECS = "ReplicaSpecs"
+
+
+class Part(NamedTuple):
+    """One pod template of an object."""
+
+    role: str
+    counts: tuple[Node | None, ...]
+    """Numbers that are multiplied; one that is absent counts 1."""
+
+    spec: Node
+    """The spec of the pod."""
+
+    labels: Node | None
+    path: str
+    less: int = 0
+    """How many of each group are made from another template."""
+
+    note: str = ""
+
+
+def makes_pods(kind: str) -> bool:
+    """Say whether all objects of a kind are there to make pods."""
+    return kind in _KINDS
+
+
+def parts(kind: str, group: str, body: Node) -> Iterator[Part]:
+    """Give the pod templates of an object; nothing for one that makes no pods."""
+    if kind == "Job" and group == _VOLCANO:
+        yield from _tasks(body)
+        return
+    yield from _KINDS.get(kind, _by_shape)(body)
+
+
+def _template(holder: Node | None, path: str, role: str = "", *counts: Node | None) -> Iterator[Part]:
+    """Give the pod template at `template` of something."""
+    template = find(holder, "template")
+    spec = find(template, "spec")
+    if spec is not None:
+        labels = find(template, "metadata", "labels")
+        yield Part(role, counts, spec, labels, f"{path}.template.spec".removeprefix("."))
+
+
+def _pod(body: Node) -> Iterator[Part]:
+    spec = find(body, "spec")
+    if spec is not None:
+        yield Part("", (), spec, find(body, "metadata", "labels"), "spec")
+
+
+def _pod_template(body: Node) -> Iterator[Part]:
+    yield from _template(body, "")
+
+
+def _job(body: Node) -> Iterator[Part]:
+    yield from _job_spec(find(body, "spec"), "spec")
+
+
+def _job_spec(spec: Node | None, path: str, role: str = "", *counts: Node | None) -> Iterator[Part]:
+    yield from _template(spec, path, role, *counts, _parallel(spec))
+
+
+def _parallel(spec: Node | None) -> Node | None:
+    """Give how many pods of a job run at once: no more than it has to complete."""
+    parallelism, completions = find(spec, "parallelism"), find(spec, "completions")
+    numbers = [node for node in (parallelism, completions) if node is not None and type(node.value) is int]
+    if parallelism is None or len(numbers) < 2:  # noqa: PLR2004 - both
+        return parallelism
+    return min(numbers, key=lambda node: node.value if isinstance(node.value, int) else 0)
+
+
+def _cron_job(body: Node) -> Iterator[Part]:
+    yield from _job_spec(find(body, "spec", "jobTemplate", "spec"), "spec.jobTemplate.spec")
+
+
+def _by_shape(body: Node) -> Iterator[Part]:
+    """Read any kind with a pod template where a Deployment has its own, or with Kubeflow's replica specs."""
+    spec = find(body, "spec")
+    if find(spec, "template", "spec", "containers") is not None:
+        yield from _template(spec, "spec", "", find(spec, "replicas"))
+    for key, replicas in mapping(spec).items():
+        if key.endswith(_REPLICA_SPECS):
+            for role, each in mapping(replicas).items():
+                path = f"spec.{key}.{role}"
+                yield from _template(each, path, role.lower(), find(each, "replicas"))
+
+
+def _scaled(body: Node) -> Iterator[Part]:
+    spec = find(body, "spec")
+    yield from _template(spec, "spec", "", find(spec, "replicas"))
+
+
+def _leader_worker_set(body: Node) -> Iterator[Part]:
+    """Read groups of `size` pods, one of which is the leader."""
+    spec = find(body, "spec")
+    groups, inner = find(spec, "replicas"), find(spec, "leaderWorkerTemplate")
+    leader, worker = find(inner, "leaderTemplate"), find(inner, "workerTemplate")
+    path = "spec.leaderWorkerTemplate"
+    size = find(inner, "size")
+    if (leads := find(leader, "spec")) is not None:
+        labels = find(leader, "metadata", "labels")
+        yield Part("leader", (groups,), leads, labels, f"{path}.leaderTemplate.spec")
+    if (works := find(worker, "spec")) is not None:
+        labels, less = find(worker, "metadata", "labels"), 0 if leads is None else 1
+        yield Part("worker", (groups, size), works, labels, f"{path}.workerTemplate.spec", less)
+
+
+def _job_set(body: Node) -> Iterator[Part]:
+    yield from _replicated_jobs(find(body, "spec"), "spec")
+
+
+def _training_runtime(body: Node) -> Iterator[Part]:
+    """Read the JobSet that Kubeflow's TrainJobs are made from."""
+    yield from _replicated_jobs(find(body, "spec", "template", "spec"), "spec.template.spec")
+
+
+def _replicated_jobs(spec: Node | None, path: str) -> Iterator[Part]:
+    for index, job in enumerate(items(find(spec, "replicatedJobs"))):
+        inner = find(job, "template", "spec")
+        at = f"{path}.replicatedJobs[{index}].template.spec"
+        yield from _job_spec(inner, at, text_at(job, "name"), find(job, "replicas"))
+
+
+def _ray_cluster(body: Node) -> Iterator[Part]:
+    yield from _ray(find(body, "spec"), "spec")
+
+
+def _ray_job(body: Node) -> Iterator[Part]:
+    yield from _ray(find(body, "spec", "rayClusterSpec"), "spec.rayClusterSpec")
+    template = find(body, "spec", "submitterPodTemplate")
+    if (spec := find(template, "spec")) is not None:
+        yield Part(
+            "submitter", (), spec, find(template, "metadata", "labels"), "spec.submitterPodTemplate.spec"
+        )
+
+
+def _ray_service(body: Node) -> Iterator[Part]:
+    yield from _ray(find(body, "spec", "rayClusterConfig"), "spec.rayClusterConfig")
+
+
+def _ray(spec: Node | None, path: str) -> Iterator[Part]:
+    yield from _template(find(spec, "headGroupSpec"), f"{path}.headGroupSpec", "head")
+    for index, group in enumerate(items(find(spec, "workerGroupSpecs"))):
+        role = text_at(group, "groupName") or "worker"
+        counts = (find(group, "replicas"), find(group, "numOfHosts"))
+        yield from _template(group, f"{path}.workerGroupSpecs[{index}]", role, *counts)
+
+
+def _tasks(body: Node) -> Iterator[Part]:
+    for index, task in enumerate(items(find(body, "spec", "tasks"))):
+        yield from _template(task, f"spec.tasks[{index}]", text_at(task, "name"), find(task, "replicas"))
+
+
+def _inference_service(body: Node) -> Iterator[Part]:
+    """Read KServe's predictor, which is a pod's spec with more words; a model is one of its containers."""
+    predictor = find(body, "spec", "predictor")
+    model = find(predictor, "model")
+    if predictor is None or (find(predictor, "containers") is None and model is None):
+        return
+    spec, note = predictor, ""
+    if find(predictor, "containers") is None and model is not None:
+        spec = Node(
+            {**mapping(predictor), "containers": Node([model], model.at, model.key)},
+            predictor.at,
+            predictor.key,
+        )
+        note = "what its ServingRuntime adds"
+    labels = find(body, "metadata", "labels")
+    yield Part("predictor", (find(predictor, "minReplicas"),), spec, labels, "spec.predictor", note=note)
+
+
+_KINDS: dict[str, Callable[[Node], Iterator[Part]]] = {
+    "Pod": _pod,
+    "PodTemplate": _pod_template,
+    "Job": _job,
+    "CronJob": _cron_job,
+    "Deployment": _scaled,
+    "ReplicaSet": _scaled,
+    "StatefulSet": _scaled,
+    "ReplicationController": _scaled,
+    "DaemonSet": _scaled,
+    "LeaderWorkerSet": _leader_worker_set,
+    "JobSet": _job_set,
+    "TrainingRuntime": _training_runtime,
+    "ClusterTrainingRuntime": _training_runtime,
+    "RayCluster": _ray_cluster,
+    "RayJob": _ray_job,
+    "RayService": _ray_service,
+    "InferenceService": _inference_service,
+}
+"""The kinds whose templates stand where no other kind has them, or that are what they are without one."""
