@@ -1,0 +1,67 @@
+"""What Karpenter's AMI families decide about the room on a node.
+
+Source: pkg/providers/amifamily of Karpenter's AWS provider v1.14.1.
+"""
+
+from typing import Final, NamedTuple
+
+from gpupool.karpenter.quantities import Amount, amount
+
+DEFAULT_VOLUME: Final = amount("20Gi")
+
+
+class AmiFamily(NamedTuple):
+    """What one family decides."""
+
+    name: str
+    device: str = "/dev/xvda"
+    """The device whose volume pods write to; empty where nobody knows it."""
+
+    volume: Amount = DEFAULT_VOLUME
+    """Bytes of that volume where the class says nothing."""
+
+    eni_limited_memory: bool = True
+    """Whether the memory kept for the kubelet follows the interfaces' addresses, not the pods allowed."""
+
+    eni_limited_pods: bool = True
+    """Whether interfaces limit the pods; otherwise there are 110."""
+
+    pods_per_core: bool = True
+    """Whether `kubelet.podsPerCore` counts."""
+
+    windows_build: str = ""
+
+
+_WINDOWS: Final = {"2019": "10.0.17763", "2022": "10.0.20348", "2025": "10.0.26100"}
+_FAMILIES: Final = {
+    family.name: family
+    for family in (
+        AmiFamily("AL2"),
+        AmiFamily("AL2023"),
+        AmiFamily("Bottlerocket", "/dev/xvdb", eni_limited_memory=False, pods_per_core=False),
+        AmiFamily("Custom", ""),
+        *(
+            AmiFamily(
+                f"Windows{year}",
+                "/dev/sda1",
+                amount("50Gi"),
+                eni_limited_memory=False,
+                eni_limited_pods=False,
+                windows_build=build,
+            )
+            for year, build in _WINDOWS.items()
+        ),
+    )
+}
+NAMES: Final = tuple(_FAMILIES)
+
+
+def ami_family(name: str) -> AmiFamily:
+    """Give a family by its name; Karpenter takes one that it does not know for AL2."""
+    return _FAMILIES.get(name) or AmiFamily(name)
+
+
+def of_alias(alias: str) -> str:
+    """Give the family that an alias such as `al2023@v20260810` names; empty for one that nobody knows."""
+    word = alias.partition("@")[0]
+    return next((name for name in NAMES if name.lower() == word and name != "Custom"), "")

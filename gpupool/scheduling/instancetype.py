@@ -1,0 +1,105 @@
+"""One instance type as a record: what the catalogue's columns say of it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpupool.catalogue.model import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One kind of GPU in a machine."""
+
+    name: str
+    """As in the label: `l40s`."""
+
+    manufacturer: str
+    """As EC2 writes it: `NVIDIA`, `AMD`, `Habana`."""
+
+    count: int
+    """0 where the machine has a share of one."""
+
+    memory: int
+    """MiB of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """One kind of inference accelerator in a machine."""
+
+    name: str
+    manufacturer: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neuron:
+    """One kind of Neuron device in a machine."""
+
+    name: str
+    count: int
+    cores: int
+    """Of each device."""
+
+
+class Card(NamedTuple):
+    """One network card."""
+
+    number: int
+    interfaces: int
+    """The most that it takes."""
+
+
+class InstanceType(NamedTuple):
+    """What Karpenter reads of a type from EC2 and from its own tables; see `gpupool.catalogue.describe`."""
+
+    name: str
+    family: str | None
+    size: str | None
+    category: str | None
+    arch: str
+    vcpus: int
+    memory: int
+    """MiB, as EC2 says."""
+
+    hypervisor: str
+    storage: int | None
+    """GB of all disks in the machine."""
+
+    local_nvme: int | None
+    gpus: tuple[Gpu, ...]
+    inference: tuple[Inference, ...]
+    neuron: tuple[Neuron, ...]
+    other_accelerators: tuple[str, str, int] | None
+    capacity_types: tuple[str, ...]
+    efa: int | None
+    """The most EFA interfaces; None where there is no EFA."""
+
+    cards: tuple[Card, ...]
+    default_card: int
+    ipv4_per_interface: int
+    ena: str
+    nested_virtualization: bool
+    network_bandwidth: int | None
+    pod_eni: int
+    windows_ipv4: int | None
+    retired: str | None
+    """The month since which EC2's answers lack it."""
+
+    @property
+    def is_metal(self) -> bool:
+        """Say whether Karpenter takes it for bare metal, which goes by the size's name."""
+        return "metal" in (self.size or "")
+
+
+_LISTS = {"gpus": Gpu, "inference": Inference, "neuron": Neuron, "cards": Card}
+
+
+def instance_type(catalogue: Catalogue, position: int) -> InstanceType:
+    """Give the type that stands at `position` in the catalogue's names."""
+    said: dict[str, Any] = {
+        name: catalogue.columns[name].at(position) for name in InstanceType._fields if name != "name"
+    }
+    for name, kind in _LISTS.items():
+        said[name] = tuple(kind(*each) for each in said[name] or ())
+    return InstanceType(name=catalogue.names[position], **said)

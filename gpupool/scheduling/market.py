@@ -1,0 +1,171 @@
+"""What one node class may launch in one region: the types, their zones and their prices."""
+
+from functools import cached_property
+from typing import Final
+
+from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, Zone
+from gpupool.karpenter import labels
+from gpupool.karpenter.quantities import Amount
+from gpupool.karpenter.requirements import Requirement, requirement
+from gpupool.scheduling.capacity import allocatable, capacity
+from gpupool.scheduling.classfilter import narrows, refusal
+from gpupool.scheduling.instancetype import InstanceType, instance_type
+from gpupool.scheduling.nodeclass import NodeClass
+from gpupool.scheduling.typemasks import Mask, TypeMasks, Values, positions, spread
+
+RESERVATION_LABELS: Final = (
+    labels.CAPACITY_RESERVATION_ID,
+    labels.CAPACITY_RESERVATION_TYPE,
+    labels.CAPACITY_RESERVATION_INTERRUPTIBLE,
+)
+CAPACITY_TYPES: Final = ("on-demand", "spot")
+"""What every class may launch; `reserved` needs a reservation that only AWS knows."""
+
+_PLACES: Final = (labels.ZONE, labels.ZONE_ID, labels.REGION)
+
+
+class Market:
+    """The types that a node class and a region offer; what is asked of it is worked out once.
+
+    Without a region, or for one that the catalogue does not know, `judged` is False: zones don't count
+    then, and every type counts as offered.
+    """
+
+    def __init__(
+        self, masks: TypeMasks, node_class: NodeClass | None = None, region: str | None = None
+    ) -> None:
+        """Take the types, a class (AL2023 as it comes where there is none) and a region."""
+        self.masks = masks
+        self.catalogue: Catalogue = masks.catalogue
+        self.node_class = node_class or NodeClass()
+        self.region = region
+        offered = self.catalogue.offered(region) if region else None
+        self.judged = offered is not None
+        self._offered = offered or Column((0,), bytes(len(self.catalogue.names)))
+        self._kinds: dict[int, InstanceType] = {}
+
+    @cached_property
+    def zones(self) -> tuple[Zone, ...]:
+        """Give the region's zones that the class has subnets in; all of them where that is not known."""
+        known, mine = self.catalogue.regions.get(self.region or "", ()), self.node_class.zones
+        return known if mine is None else tuple(zone for zone in known if zone.name in mine)
+
+    @cached_property
+    def zone_masks(self) -> dict[Zone, Mask]:
+        """Give the types that each zone offers."""
+        bits = {
+            zone: 1 << place for place, zone in enumerate(self.catalogue.regions.get(self.region or "", ()))
+        }
+        return {
+            zone: spread(self._offered, [bool(value & bits[zone]) for value in self._zone_bits])
+            for zone in self.zones
+        }  # fmt: skip
+
+    @cached_property
+    def price_list(self) -> Prices:
+        """Give the prices that Karpenter starts from here: the region's own, or those of us-east-1."""
+        found = self.catalogue.prices(self.region or FALLBACK_REGION) or self.catalogue.prices(
+            FALLBACK_REGION
+        )
+        return found or Prices("", "USD", "", (None,) * len(self.catalogue.names))
+
+    @cached_property
+    def priced(self) -> Mask:
+        """Give the types with a price; without one there is no on-demand or spot offering."""
+        return sum(1 << place for place, price in enumerate(self.price_list.amounts) if price is not None)
+
+    @cached_property
+    def of_class(self) -> Mask:
+        """Give the types that the class can be used with."""
+        suspects = self.masks.all if narrows(self.node_class) else self.masks.having("family", _is_a1)
+        return self.masks.all & ~sum(
+            1 << place for place in positions(suspects) if refusal(self.kind(place), self.node_class)
+        )
+
+    @cached_property
+    def launchable_by_type(self) -> dict[str, Mask]:
+        """Give the types that EC2 launches in each capacity type."""
+        return {
+            name: self.masks.taken(requirement(labels.CAPACITY_TYPE, "In", (name,)))
+            for name in CAPACITY_TYPES
+        }
+
+    def taken(self, requirement: Requirement) -> Mask:
+        """Give the types that a requirement takes; a label that no type has keeps none out."""
+        key = requirement.key
+        if self.masks.knows(key):
+            return self.masks.taken(requirement)
+        if key in _PLACES:
+            return self._in_place(requirement) if self.judged else self.masks.all
+        if key == labels.OS:
+            return self._running(requirement)
+        if key == labels.WINDOWS_BUILD:
+            build = self.node_class.family.windows_build
+            return self._all_if(requirement.takes((build,) if build else ()))
+        return self._all_if(key not in RESERVATION_LABELS or requirement.takes(()))
+
+    def values(self, key: str, position: int) -> Values:
+        """Give the values that a type may have for a label, as `minValues` counts them."""
+        if self.masks.knows(key):
+            return self.masks.values(key, position)
+        here = [zone for zone, mask in self.zone_masks.items() if mask >> position & 1]
+        if key == labels.ZONE:
+            return tuple(zone.name for zone in here)
+        if key == labels.ZONE_ID:
+            return tuple(zone.id for zone in here)
+        if key == labels.REGION:
+            return (self.region,) if self.region else ()
+        if key == labels.OS:
+            return self._systems(self.kind(position).arch)
+        build = self.node_class.family.windows_build
+        return (build,) if key == labels.WINDOWS_BUILD and build else ()
+
+    def kind(self, position: int) -> InstanceType:
+        """Give a type as a record."""
+        found = self._kinds.get(position)
+        if found is None:
+            found = self._kinds[position] = instance_type(self.catalogue, position)
+        return found
+
+    def price(self, position: int) -> float | None:
+        """Give what a type costs by the hour, on demand."""
+        return self.price_list.amounts[position]
+
+    def capacity(self, position: int) -> dict[str, Amount]:
+        """Give what Karpenter expects a node of a type to have."""
+        return capacity(self.kind(position), self.node_class)
+
+    def allocatable(self, position: int) -> dict[str, Amount]:
+        """Give what pods may use of it."""
+        return allocatable(self.kind(position), self.node_class)
+
+    @property
+    def _zone_bits(self) -> list[int]:
+        return [value if isinstance(value, int) else 0 for value in self._offered.values]
+
+    def _all_if(self, taken: bool) -> Mask:
+        return self.masks.all if taken else 0
+
+    def _in_place(self, requirement: Requirement) -> Mask:
+        if requirement.key == labels.REGION:
+            return self._all_if(requirement.takes((self.region or "",)))
+        taken = nowhere = 0
+        for zone, mask in self.zone_masks.items():
+            nowhere |= mask
+            if requirement.has(zone.id if requirement.key == labels.ZONE_ID else zone.name):
+                taken |= mask
+        # A type that no zone has lacks a zone, and has no label for the zone's ID at all.
+        lacks = requirement.key == labels.ZONE_ID or requirement.takes(())
+        return taken | (self.masks.all & ~nowhere if lacks else 0)
+
+    def _running(self, requirement: Requirement) -> Mask:
+        return self.masks.having("arch", lambda arch: requirement.takes(self._systems(arch)))
+
+    def _systems(self, arch: str) -> Values:
+        if not self.node_class.family.windows_build:
+            return ("linux",)
+        return ("windows",) if arch == "amd64" else ()
+
+
+def _is_a1(family: object) -> bool:
+    return family == "a1"

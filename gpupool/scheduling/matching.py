@@ -1,0 +1,148 @@
+"""Which types a pool may launch, as Karpenter's scheduler finds them before it looks at any pod.
+
+Source: NewNodeClaimTemplate and filterInstanceTypesByRequirements of Karpenter v1.14.1.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from gpupool.karpenter import labels
+from gpupool.karpenter.requirements import Requirement, Requirements, combined, from_labels, requirement
+from gpupool.scheduling.market import CAPACITY_TYPES, RESERVATION_LABELS, Market
+from gpupool.scheduling.nodeclass import NodeClass
+from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.yamlio.nodes import Plain
+
+MinValuesPolicy: TypeAlias = Literal["Strict", "BestEffort"]
+_SIMULATED: Final = ("karpenter.sh/registered", "karpenter.sh/initialized")
+"""Labels that a node has later; Karpenter adds them so that DaemonSets that wait for them are counted."""
+
+
+class Match(NamedTuple):
+    """The types that a pool's requirements leave, narrower from field to field."""
+
+    candidates: Mask
+    """Pass the requirements, and the class can be used with them."""
+
+    offered: Mask
+    """Are in one of the pool's zones with one of its capacity types besides."""
+
+    launchable: Mask
+    """Have a price and room for pods besides; empty where they are too few for `minValues`."""
+
+    too_few: dict[str, tuple[int, int]]
+    """For each label with too few values: how many the launchable types have, and `minValues`."""
+
+
+def template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
+    """Give all that a NodePool's nodes have to be: its requirements and labels, and what Karpenter adds."""
+    template = _map(_map(node_pool.get("spec")).get("template"))
+    spec, metadata = _map(template.get("spec")), _map(template.get("metadata"))
+    own = _map(metadata.get("labels"))
+    name = str(_map(node_pool.get("metadata")).get("name", ""))
+    node_class = str(_map(spec.get("nodeClassRef")).get("name", ""))
+    said = {key: str(value) for key, value in own.items()}
+    return combined(
+        [
+            *written_requirements(spec.get("requirements")),
+            *from_labels({**said, labels.NODEPOOL: name, labels.EC2NODECLASS: node_class}),
+            *(requirement(key, "In", ("true",)) for key in _SIMULATED),
+        ]
+    )
+
+
+def written_requirements(entries: Plain) -> list[Requirement]:
+    """Read the entries of a `requirements` list as they stand."""
+    found = []
+    for entry in map(_map, entries if isinstance(entries, list) else ()):
+        values = entry.get("values")
+        texts = [str(value) for value in values] if isinstance(values, list) else []
+        least = entry.get("minValues")
+        found.append(
+            requirement(
+                str(entry.get("key", "")),
+                str(entry.get("operator", "")),
+                texts,
+                int(least) if isinstance(least, (int, float)) else None,
+            )
+        )
+    return found
+
+
+def match(market: Market, wanted: Requirements, policy: MinValuesPolicy = "Strict") -> Match:
+    """Give the types that a pool with these requirements may launch in a market."""
+    candidates = market.of_class
+    for each in wanted.values():
+        candidates &= market.taken(each)
+    offered = candidates & offered_to(market, wanted)
+    launchable = with_room(market, offered & (market.priced if market.judged else market.masks.all))
+    too_few = lacking_values(market, launchable, wanted)
+    return Match(candidates, offered, 0 if too_few and policy == "Strict" else launchable, too_few)
+
+
+def offered_to(market: Market, wanted: Requirements) -> Mask:
+    """Give the types of which some zone and capacity type suits, whatever they cost."""
+    if not all(wanted[key].takes(()) for key in RESERVATION_LABELS if key in wanted):
+        return 0
+    if not market.judged:
+        return market.masks.all
+    zones = zones_for(market, wanted)
+    return zones & sum_of(market.launchable_by_type[each] for each in capacity_types(wanted))
+
+
+def capacity_types(wanted: Requirements) -> list[str]:
+    """Give the capacity types, of those that every class may launch, that a pool allows."""
+    said = wanted.get(labels.CAPACITY_TYPE)
+    return [each for each in CAPACITY_TYPES if said is None or said.has(each)]
+
+
+def zones_for(market: Market, wanted: Requirements) -> Mask:
+    """Give the types that some zone has which suits."""
+    names, ids = wanted.get(labels.ZONE), wanted.get(labels.ZONE_ID)
+    return sum_of(
+        mask
+        for zone, mask in market.zone_masks.items()
+        if (names is None or names.has(zone.name)) and (ids is None or ids.has(zone.id))
+    )
+
+
+def lacking_values(market: Market, types: Mask, wanted: Requirements) -> dict[str, tuple[int, int]]:
+    """Give the labels of which the types have fewer values than `minValues`: how many, and the least."""
+    found = {}
+    for key, each in wanted.items():
+        if each.min_values is not None:
+            count = len({value for place in positions(types) for value in market.values(key, place)})
+            if count < each.min_values:
+                found[key] = count, each.min_values
+    return found
+
+
+def with_room(market: Market, types: Mask) -> Mask:
+    """Leave out types of which the kubelet and the system would keep more than there is."""
+    if not _reserves(market.node_class):
+        return types
+    full = (place for place in positions(types) if min(market.allocatable(place).values()) < 0)
+    return types & ~sum(1 << place for place in full)
+
+
+def sum_of(masks: Iterable[Mask]) -> Mask:
+    """Give the types that are in any of the sets."""
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
+
+
+def _reserves(node_class: NodeClass) -> bool:
+    """Say whether a class changes what is kept on a node; with nothing changed every type has room."""
+    return bool(
+        node_class.kube_reserved
+        or node_class.system_reserved
+        or node_class.eviction_hard
+        or node_class.block_devices
+        or node_class.max_pods is not None
+    )
+
+
+def _map(value: Plain) -> Mapping[str, Plain]:
+    return value if isinstance(value, dict) else {}

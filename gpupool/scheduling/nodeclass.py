@@ -1,0 +1,129 @@
+"""What an EC2NodeClass decides about the types a pool may use and the room on them."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from gpupool.karpenter.quantities import Amount, amount
+from gpupool.scheduling.amifamily import AmiFamily, ami_family, of_alias
+from gpupool.yamlio.nodes import Plain
+
+_EFA_ONLY: Final = "efa-only"
+
+
+class BlockDevice(NamedTuple):
+    """One block device mapping."""
+
+    device: str
+    size: Amount | None
+    """Bytes; None where the snapshot or the image says it."""
+
+    root: bool
+
+
+class Interface(NamedTuple):
+    """One network interface of a fixed layout."""
+
+    card: int
+    device: int
+    efa_only: bool
+
+
+class NodeClass(NamedTuple):
+    """The part of an EC2NodeClass that instance types depend on; without arguments AL2023 as it comes."""
+
+    name: str = ""
+    family: AmiFamily = ami_family("AL2023")
+    max_pods: int | None = None
+    pods_per_core: int = 0
+    kube_reserved: Mapping[str, str] = {}
+    system_reserved: Mapping[str, str] = {}
+    eviction_hard: Mapping[str, str] = {}
+    block_devices: tuple[BlockDevice, ...] = ()
+    raid0: bool = False
+    interfaces: tuple[Interface, ...] | None = None
+    """None where the class lays none out; a type then has all the EFA interfaces that it can have."""
+
+    connection_tracking: bool = False
+    nested_virtualization: bool = False
+    placement_group: bool = False
+    """Whether it names a placement group, whose strategy only AWS knows."""
+
+    reservations: bool = False
+    """Whether it selects capacity reservations; which types they are for only AWS knows."""
+
+    zones: frozenset[str] | None = None
+    """The zones of its subnets, from a live object's status; None where they are not known."""
+
+    @property
+    def efa_only(self) -> int | None:
+        """Give how many EFA-only interfaces the layout has; None without a layout."""
+        return None if self.interfaces is None else sum(each.efa_only for each in self.interfaces)
+
+
+def read_node_class(body: Mapping[str, Plain]) -> NodeClass:
+    """Read an EC2NodeClass that Karpenter would take; what is written wrongly counts as not said."""
+    spec, status = _map(body.get("spec")), _map(body.get("status"))
+    kubelet, processor = _map(spec.get("kubelet")), _map(spec.get("cpuOptions"))
+    interfaces = spec.get("networkInterfaces")
+    subnets = [_map(each) for each in _list(status.get("subnets"))]
+    return NodeClass(
+        name=_text(_map(body.get("metadata")).get("name")),
+        family=ami_family(_family(spec)),
+        max_pods=_whole(kubelet.get("maxPods")),
+        pods_per_core=_whole(kubelet.get("podsPerCore")) or 0,
+        kube_reserved=_texts(kubelet.get("kubeReserved")),
+        system_reserved=_texts(kubelet.get("systemReserved")),
+        eviction_hard=_texts(kubelet.get("evictionHard")),
+        block_devices=tuple(_block_device(_map(each)) for each in _list(spec.get("blockDeviceMappings"))),
+        raid0=spec.get("instanceStorePolicy") == "RAID0",
+        interfaces=tuple(map(_interface, interfaces)) if isinstance(interfaces, list) else None,
+        connection_tracking=spec.get("connectionTracking") is not None,
+        nested_virtualization=processor.get("nestedVirtualization") == "enabled",
+        placement_group=spec.get("placementGroupSelector") is not None,
+        reservations=bool(spec.get("capacityReservationSelectorTerms")),
+        zones=frozenset(_text(each.get("zone")) for each in subnets) if subnets else None,
+    )
+
+
+def _family(spec: Mapping[str, Plain]) -> str:
+    if said := _text(spec.get("amiFamily")):
+        return said
+    aliases = [_text(_map(term).get("alias")) for term in _list(spec.get("amiSelectorTerms"))]
+    return next((of_alias(alias) for alias in aliases if alias), "") or "Custom"
+
+
+def _block_device(mapping: Mapping[str, Plain]) -> BlockDevice:
+    size = _map(mapping.get("ebs")).get("volumeSize")
+    return BlockDevice(
+        _text(mapping.get("deviceName")),
+        None if size is None else amount(str(size)),
+        mapping.get("rootVolume") is True,
+    )
+
+
+def _interface(item: Plain) -> Interface:
+    said = _map(item)
+    kind = said.get("interfaceType")
+    return Interface(
+        _whole(said.get("networkCardIndex")) or 0, _whole(said.get("deviceIndex")) or 0, kind == _EFA_ONLY
+    )
+
+
+def _map(value: Plain) -> Mapping[str, Plain]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Plain) -> list[Plain]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Plain) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: Plain) -> int | None:
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _texts(value: Plain) -> dict[str, str]:
+    return {key: str(item) for key, item in _map(value).items()}
