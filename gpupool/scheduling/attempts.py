@@ -1,0 +1,61 @@
+"""A pod's wishes in the order in which Karpenter gives them up, one at a time, until some pool does.
+
+Source: pkg/controllers/provisioning/scheduling/preferences.go and pkg/scheduling/requirements.go of
+Karpenter v1.14.1. Wishes about other pods are left out, as there are none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
+from gpupool.karpenter.requirements import combined, from_labels, requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gpupool.karpenter.pods import Pod, Term
+    from gpupool.karpenter.requirements import Requirements
+
+
+class Attempt(NamedTuple):
+    """What the pod asks of a node's labels at one time, and the pod with its tolerations then."""
+
+    wanted: Requirements
+    pod: Pod
+
+
+def attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
+    """Give what is tried, in order.
+
+    Soft taints (PreferNoSchedule) are tolerated in the end, where any pool has one.
+    """
+    required, preferred = list(pod.required), list(pod.preferred)
+    while True:
+        yield Attempt(wanted(pod, [*preferred[:1], *required[:1]]), pod)
+        if len(required) > 1:
+            del required[0]
+        elif preferred:
+            del preferred[0]
+        elif tolerates_soft_taints and PREFER_NO_SCHEDULE not in pod.tolerations:
+            pod = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
+        else:
+            return
+
+
+def least(pod: Pod) -> Iterator[Attempt]:
+    """Give what the pod can't do without: once for each of its required terms."""
+    willing = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
+    for term in pod.required or ((),):
+        yield Attempt(wanted(pod, [term]), willing)
+
+
+def wanted(pod: Pod, terms: Iterable[Term]) -> Requirements:
+    """Give what a node has to be for the pod's selector and these terms of its affinity."""
+    return combined(
+        [
+            *from_labels(pod.node_selector or {}),
+            *(requirement(each.key, each.operator, each.values) for term in terms for each in term),
+        ]
+    )

@@ -1,0 +1,83 @@
+"""What DaemonSets take of each node of a pool, as Karpenter counts it before it places any pod.
+
+Source: buildDaemonOverheadGroups and isDaemonPodCompatible of Karpenter v1.14.1. Where a DaemonSet has several
+required terms of node affinity, Karpenter forgets those that failed for an earlier type; here each type is asked
+about all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.karpenter.labels import NODEPOOL, WELL_KNOWN
+from gpupool.karpenter.pod_requests import total
+from gpupool.karpenter.pods import Pod
+from gpupool.karpenter.requirements import conflicts
+from gpupool.scheduling.attempts import least
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpupool.karpenter.pods import HostPort, Resources
+    from gpupool.scheduling.attempts import Attempt
+    from gpupool.scheduling.nodepool import Pool
+    from gpupool.scheduling.typemasks import Mask
+
+UNDEFINED_OK = frozenset({NODEPOOL, *WELL_KNOWN})
+"""Labels that Karpenter takes a node to have some value of."""
+
+
+class Daemon(NamedTuple):
+    """A DaemonSet and its pod."""
+
+    name: str
+    pod: Pod
+
+
+class Group(NamedTuple):
+    """Types on whose nodes the same DaemonSets run."""
+
+    types: Mask
+    daemons: tuple[str, ...]
+    requests: Resources
+    """What the DaemonSets take together, one pod each with it."""
+
+    host_ports: tuple[HostPort, ...]
+
+
+def groups(pool: Pool, daemons: Sequence[Daemon], fixed: Resources | None = None) -> tuple[Group, ...]:
+    """Part a pool's types by the DaemonSets that run on their nodes; `fixed` is taken on each besides."""
+    found = [Group(pool.types, (), fixed or {}, ())]
+    for daemon in daemons:
+        runs = _types(pool, daemon.pod)
+        found = [part for group in found for part in _split(group, daemon, runs) if part.types]
+    return tuple(found)
+
+
+def _split(group: Group, daemon: Daemon, runs: Mask) -> tuple[Group, Group]:
+    with_it = Group(
+        group.types & runs,
+        (*group.daemons, daemon.name),
+        total([group.requests, daemon.pod.requests]),
+        (*group.host_ports, *daemon.pod.host_ports),
+    )
+    return with_it, group._replace(types=group.types & ~runs)
+
+
+def _types(pool: Pool, pod: Pod) -> Mask:
+    """Give the types on which a DaemonSet's pod runs; Karpenter counts none that wants devices by claims."""
+    found = 0
+    for attempt in least(pod):
+        found |= _types_for(pool, attempt)
+    return 0 if pod.claims_devices else found
+
+
+def _types_for(pool: Pool, attempt: Attempt) -> Mask:
+    if not all(attempt.pod.tolerates(taint) for taint in pool.taints):
+        return 0
+    if conflicts(pool.wanted, attempt.wanted, UNDEFINED_OK):
+        return 0
+    found = pool.types
+    for each in attempt.wanted.values():
+        found &= pool.market.taken(each)
+    return found

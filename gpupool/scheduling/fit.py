@@ -1,0 +1,128 @@
+"""Which pools take a pod, and which one Karpenter would really launch a node of.
+
+Source: Scheduler.Solve, NodeClaim.CanAdd and filterInstanceTypesByRequirements of Karpenter v1.14.1, for one pod
+with no other pods and no nodes about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.karpenter.labels import HOSTNAME
+from gpupool.karpenter.pod_requests import total
+from gpupool.karpenter.requirements import combined, conflicts, requirement
+from gpupool.scheduling.attempts import attempts
+from gpupool.scheduling.capacity import fits
+from gpupool.scheduling.daemons import UNDEFINED_OK, Daemon, groups
+from gpupool.scheduling.launch import Launch, launch
+from gpupool.scheduling.matching import lacking_values, offered_to
+from gpupool.scheduling.nodepool import Pool, in_order
+from gpupool.scheduling.typemasks import Mask, positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gpupool.karpenter.pods import Pod, Resources
+    from gpupool.karpenter.requirements import Requirements
+    from gpupool.scheduling.attempts import Attempt
+    from gpupool.scheduling.daemons import Group
+
+_A_NEW_NODE = requirement(HOSTNAME, "In", ("hostname-placeholder",))
+"""A node that is not there yet has a name that no pod can know."""
+
+_SOFT = "PreferNoSchedule"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A pool with what DaemonSets take of its nodes."""
+
+    pool: Pool
+    groups: tuple[Group, ...]
+
+
+class Taken(NamedTuple):
+    """A pool that takes the pod."""
+
+    pool: Pool
+    types: Mask
+    """The types that the NodeClaim may have."""
+
+    wanted: Requirements
+    """What its node has to be, for the pool and the pod together."""
+
+    @property
+    def launch(self) -> Launch:
+        """Give what EC2 is asked for then."""
+        return launch(self.pool.market, self.wanted, self.types)
+
+
+def sites(
+    pools: Iterable[Pool], daemons: Sequence[Daemon] = (), fixed: Resources | None = None
+) -> list[Site]:
+    """Give pools with what DaemonSets take of their nodes, in the order of the pools."""
+    return [Site(pool, groups(pool, daemons, fixed)) for pool in pools]
+
+
+def taken_by(pod: Pod, site: Site) -> Taken | None:
+    """Give what a pool takes the pod with, were it the only one; None where it does not."""
+    return _first(pod, [site])
+
+
+def chosen(pod: Pod, sites: Sequence[Site]) -> Taken | None:
+    """Give the pool that Karpenter launches a node of for the pod; None where no pool takes it."""
+    by_name = {site.pool.name: site for site in sites}
+    return _first(pod, [by_name[pool.name] for pool in in_order(site.pool for site in sites)])
+
+
+def _first(pod: Pod, sites: Sequence[Site]) -> Taken | None:
+    has_soft_taints = any(taint.effect == _SOFT for site in sites for taint in site.pool.taints)
+    for attempt in attempts(pod, tolerates_soft_taints=has_soft_taints):
+        for site in sites:
+            if found := _taken(attempt, site):
+                return found
+    return None
+
+
+def _taken(attempt: Attempt, site: Site) -> Taken | None:
+    pool = site.pool
+    if pod_is_kept_away(attempt, pool) or conflicts(new_node(pool), attempt.wanted, UNDEFINED_OK):
+        return None
+    wanted = combined([*pool.wanted.values(), *attempt.wanted.values()])
+    types = with_labels(pool, wanted, pool.in_limits) & offered_to(pool.market, wanted)
+    types = with_room(site, attempt.pod, types)
+    if not types or lacking_values(pool.market, types, wanted):
+        return None
+    return Taken(pool, types, wanted)
+
+
+def new_node(pool: Pool) -> Requirements:
+    """Give what a node of the pool will be."""
+    return {**pool.wanted, HOSTNAME: _A_NEW_NODE}
+
+
+def pod_is_kept_away(attempt: Attempt, pool: Pool) -> bool:
+    """Say whether a taint of the pool keeps the pod away."""
+    return not all(attempt.pod.tolerates(taint) for taint in pool.taints)
+
+
+def with_labels(pool: Pool, wanted: Requirements, types: Mask) -> Mask:
+    """Give the types that do for all requirements; the pool's own are known to hold where nothing was added."""
+    for key, each in wanted.items():
+        if each != pool.wanted.get(key):
+            types &= pool.market.taken(each)
+    return types
+
+
+def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
+    """Give the types on which the pod has room beside the DaemonSets."""
+    found = 0
+    for group in site.groups:
+        if any(port.conflicts(other) for port in pod.host_ports for other in group.host_ports):
+            continue
+        asked = total([pod.requests, group.requests])
+        for place in positions(types & group.types):
+            if fits(asked, site.pool.market.allocatable(place)):
+                found |= 1 << place
+    return found

@@ -1,0 +1,108 @@
+"""Which of the types that would do are launched: what Karpenter asks EC2 for, in order of price.
+
+Source: NodeClaimTemplate.ToNodeClaim of Karpenter v1.14.1, and pkg/providers/instance (with `filter`) of its
+AWS provider v1.14.1. Reservations are left out: only AWS knows which types they are for.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from gpupool.karpenter import labels
+from gpupool.karpenter.requirements import Requirement, Requirements, combined, requirement
+from gpupool.scheduling.capacity import ACCELERATORS, Resources, fits
+from gpupool.scheduling.market import Market
+from gpupool.scheduling.matching import (
+    MinValuesPolicy,
+    capacity_types,
+    lacking_values,
+    offered_to,
+    sum_of,
+)
+from gpupool.scheduling.typemasks import Mask, positions
+
+MOST_IN_CLAIM: Final = 600
+MOST_IN_FLEET: Final = 60
+"""How many of the cheapest types Karpenter writes into a NodeClaim, and asks EC2's fleet for."""
+
+
+class Launch(NamedTuple):
+    """What EC2 is asked for."""
+
+    types: tuple[int, ...]
+    """Positions of the types, the cheapest first; EC2 takes the first that it has."""
+
+    capacity_type: str
+    """The one that is tried: spot where it is allowed and offered."""
+
+
+def launch(
+    market: Market,
+    wanted: Requirements,
+    types: Mask,
+    requests: Resources | None = None,
+    policy: MinValuesPolicy = "Strict",
+) -> Launch:
+    """Give what is launched of the types that the scheduler found, for pods that ask for so much in all.
+
+    Without a region that the catalogue knows, and thus without prices, nothing is.
+    """
+    first = by_price(market, types)[:MOST_IN_CLAIM]
+    claim = _claim(market, wanted, first)
+    left = sum_of(1 << place for place in first)
+    for each in claim.values():
+        left &= market.taken(each)
+    left &= offered_to(market, claim) & market.priced
+    if requests:
+        left = sum_of(1 << place for place in positions(left) if fits(requests, market.allocatable(place)))
+    if not any(each.min_values is not None for each in claim.values()):
+        left = _plain_before_exotic(market, left)
+    found = by_price(market, left)[:MOST_IN_FLEET]
+    if policy == "Strict" and lacking_values(market, sum_of(1 << place for place in found), claim):
+        found = []
+    return Launch(tuple(found), _capacity_type(market, claim, found))
+
+
+def by_price(market: Market, types: Mask) -> list[int]:
+    """Give the positions of types, the cheapest first, those that cost the same by name."""
+    priced = [(market.price(place), place) for place in positions(types)]
+    return [place for price, place in sorted((price, place) for price, place in priced if price is not None)]
+
+
+def is_exotic(market: Market, position: int) -> bool:
+    """Say whether Karpenter launches a type only where no plain one would do: accelerators and bare metal."""
+    kind = market.kind(position)
+    return kind.is_metal or any(market.capacity(position)[name] for name in ACCELERATORS)
+
+
+def _plain_before_exotic(market: Market, types: Mask) -> Mask:
+    plain = sum_of(1 << place for place in positions(types) if not is_exotic(market, place))
+    return plain or types
+
+
+def _claim(market: Market, wanted: Requirements, types: list[int]) -> Requirements:
+    """Give the requirements as read back from a NodeClaim, where what was excluded beside a bound is lost."""
+    names = [market.catalogue.names[place] for place in types]
+    said = wanted.get(labels.INSTANCE_TYPE)
+    least = None if said is None else said.min_values
+    possible = sum_of(1 << place for place in types)
+    capacity = [name for name in capacity_types(wanted) if possible & market.launchable_by_type[name]]
+    own = [
+        *wanted.values(),
+        requirement(labels.INSTANCE_TYPE, "In", names, least),
+        *([requirement(labels.CAPACITY_TYPE, "In", capacity)] if capacity else []),
+    ]
+    return combined(written for each in combined(own).values() for written in _written(each))
+
+
+def _written(each: Requirement) -> Iterator[Requirement]:
+    if each.gte is None and each.lte is None:
+        yield each
+    for operator, bound in (("Gte", each.gte), ("Lte", each.lte)):
+        if bound is not None:
+            yield requirement(each.key, operator, (str(bound),), each.min_values)
+
+
+def _capacity_type(market: Market, claim: Requirements, types: list[int]) -> str:
+    launched = sum_of(1 << place for place in types)
+    spot = "spot" in capacity_types(claim) and launched & market.launchable_by_type["spot"]
+    return "spot" if spot else "on-demand"

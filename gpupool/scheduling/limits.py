@@ -1,0 +1,64 @@
+"""What a pool's limits admit: which types at all, and how many nodes of each.
+
+Source: filterByRemainingResources and addToNewNodeClaim of Karpenter v1.14.1. Karpenter counts a node by its
+capacity: vCPUs, pieces, and memory as it expects it, until the node has registered and says how much it has.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from gpupool.karpenter.quantities import Amount, amount
+from gpupool.scheduling.capacity import MEMORY, Resources
+from gpupool.scheduling.market import Market
+from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.yamlio.nodes import Plain
+
+NODES: Final = "nodes"
+_MIB: Final = 1 << 20
+
+
+class Admitted(NamedTuple):
+    """How many nodes of one type the limits admit, if all are of that type."""
+
+    nodes: int | None
+    """None where no limit counts anything that the type has."""
+
+    by: str
+    """The resource whose limit says so; empty where none does."""
+
+    registered: int | None
+    """The same where registered nodes have all the memory that EC2 names; no fewer than so many fit."""
+
+
+def read_limits(node_pool: Mapping[str, Plain]) -> dict[str, Amount]:
+    """Give a NodePool's limits; `nodes` counts nodes, the others are resources in their base units."""
+    spec = node_pool.get("spec")
+    said = spec.get("limits") if isinstance(spec, dict) else None
+    return {key: amount(str(value)) for key, value in said.items()} if isinstance(said, dict) else {}
+
+
+def fitting(market: Market, types: Mask, remaining: Resources) -> Mask:
+    """Give the types of which one more node fits in what the limits leave."""
+    if NODES in remaining and remaining[NODES] == 0:
+        return 0
+    return sum(1 << place for place in positions(types) if not exceeded(market.capacity(place), remaining))
+
+
+def exceeded(capacity: Resources, limits: Resources) -> list[str]:
+    """Give the limits that a single node goes over; `nodes` is none of a node's resources."""
+    return [name for name, limit in limits.items() if capacity.get(name, 0) > limit]
+
+
+def admitted(market: Market, position: int, limits: Resources) -> Admitted:
+    """Give how many nodes of one type the limits admit."""
+    room = {**market.capacity(position), NODES: 1}
+    counts = _counts(room, limits)
+    if not counts:
+        return Admitted(None, "", None)
+    nodes, by = min((count, name) for name, count in counts.items())
+    whole = {**room, MEMORY: market.kind(position).memory * _MIB}
+    return Admitted(nodes, by, min(_counts(whole, limits).values()))
+
+
+def _counts(room: Resources, limits: Resources) -> dict[str, int]:
+    return {name: int(limit // room[name]) for name, limit in limits.items() if room.get(name, 0) > 0}
