@@ -19,8 +19,10 @@ class Program:
     name: str
     module: str
     package: str
+    """`.` for a program of our own, whose sources lie beside the go.mod."""
+
     source: str
-    """The Go module that the package is part of; its version is the program's."""
+    """The Go module that the package is part of, or is about; its version is the program's."""
 
     stamps: tuple[str, ...] = ()
     """Variables the linker sets, with `{version}`, `{major}`, `{minor}` to fill in."""
@@ -65,7 +67,8 @@ HELM = Program(
     "helm.sh/helm/v3",
     ("helm.sh/helm/v3/internal/version.version={version}",),
 )
-PROGRAMS = (KUBECONFORM, KUBECTL, HELM, API_SERVER)
+SCHEDULING = Program("scheduling", "scheduling", ".", "github.com/aws/karpenter-provider-aws")
+PROGRAMS = (KUBECONFORM, KUBECTL, HELM, API_SERVER, SCHEDULING)
 
 
 def build(program: Program) -> Built:
@@ -81,8 +84,11 @@ def build(program: Program) -> Built:
 
 
 def home(program: Program) -> Path:
-    """Give the cache folder of a program: a new one for each change of its pins, flags or Go."""
-    pins = [(MODULES / program.module / name).read_bytes() for name in ("go.mod", "go.sum")]
+    """Give the cache folder of a program: a new one for each change of its pins, own sources, flags or Go."""
+    files = [MODULES / program.module / name for name in ("go.mod", "go.sum")]
+    if program.package == ".":
+        files += sorted(file for kind in ("*.go", "*.s") for file in files[0].parent.glob(kind))
+    pins = [file.read_bytes() for file in files]
     return root() / digest(*pins, go().version, *_flags(program))
 
 

@@ -25,7 +25,7 @@ func solve(ctx context.Context, world *world, asked *question) (object, error) {
 		for _, placed := range each.Pods {
 			claimOf[placed.UID] = at
 		}
-		written, err := cluster.claim(ctx, world, each)
+		written, err := cluster.claim(ctx, world, each, asked.launches())
 		if err != nil {
 			return nil, err
 		}
@@ -75,15 +75,19 @@ func (c *cluster) ignored(ctx context.Context, each *corev1.Pod) string {
 }
 
 // claim says which types a NodeClaim would be launched with, at first and after the launch filters.
-func (c *cluster) claim(ctx context.Context, world *world, each *scheduling.NodeClaim) (object, error) {
+func (c *cluster) claim(ctx context.Context, world *world, each *scheduling.NodeClaim, launches bool) (object, error) {
 	pool := c.pools[each.NodePoolName]
 	answer := priced(each.InstanceTypeOptions, each.Requirements)
 	answer["nodePool"] = pool.Name
 	answer["pods"] = len(each.Pods)
 	answer["exceeded"] = said(pool.Spec.Limits.ExceededBy(c.state.NodePoolResourcesFor(pool.Name)))
 	answer["minValuesRelaxed"] = each.Annotations["karpenter.sh/nodeclaim-min-values-relaxed"] == "true"
+	answer["requests"] = amounts(each.Spec.Resources.Requests)
+	answer["launch"] = nil
+	if !launches {
+		return answer, nil
+	}
 	written := each.ToNodeClaim()
-	answer["requests"] = amounts(written.Spec.Resources.Requests)
 	found, err := launch(ctx, world, c.classes[pool.Spec.Template.Spec.NodeClassRef.Name], written)
 	answer["launch"] = found
 	return answer, err
