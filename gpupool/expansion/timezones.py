@@ -97,7 +97,7 @@ def regimes(zones: tuple[str, ...]) -> tuple[Regime, ...]:
 @lru_cache(maxsize=256)
 def _spells(name: str) -> tuple[tuple[int, int, int], ...]:
     """Give begin, end and offset of each spell of one offset."""
-    zone = _zone(name)
+    zone = load_zone(name)
     end = _instant(_LAST_YEAR + 1)
     spells: list[tuple[int, int, int]] = []
     begin = seen = _instant(_FIRST_YEAR)
@@ -136,13 +136,13 @@ def _instant(year: int) -> int:
 @lru_cache(maxsize=256)
 def has_dated_changes(name: str) -> bool:
     """Say whether the zone's table holds dated changes, of a lunar calendar say, that its rule does not."""
-    zone = _zone(name)
+    zone = load_zone(name)
     days = range(_instant(_DATED_YEAR), _instant(_DATED_YEAR + 1), WEEK)
     return any(_offset(zone, day) != _offset(zone, day + _FOUR_CENTURIES) for day in days)
 
 
 @lru_cache(maxsize=256)
-def _zone(name: str) -> ZoneInfo:
+def load_zone(name: str) -> ZoneInfo:
     """Load a zone from the `tzdata` package, never from the host."""
     if name not in timezone_names():
         raise UnknownTimezoneError(name)

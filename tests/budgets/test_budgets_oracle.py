@@ -47,8 +47,8 @@ def budget(chance: random.Random) -> Budget:
     nodes = chance.choices(NODES, [10] * 12 + [1] * 4)[0]
     if chance.random() < 0.2:
         return Budget(nodes, reasons)
-    makes = chance.choices([readable, schedule, lambda chance: chance.choice(NEVER)], [80, 4, 2])[0]
-    return Budget(nodes, reasons, makes(chance), chance.choice(DURATIONS))
+    said = chance.choices([readable(chance), schedule(chance), chance.choice(NEVER)], [80, 4, 2])[0]
+    return Budget(nodes, reasons, said, chance.choices(DURATIONS, [1, 4, 4, 4, 4, 4, 2, 1, 1, 1, 1, 2, 4])[0])
 
 
 def questions() -> Iterator[Question]:
@@ -92,6 +92,7 @@ def test_as_many_nodes_may_go_as_karpenter_says(oracle: Path) -> None:
                 ]
                 bits = active(each, begin, MINUTES)
                 assert [bool(bits >> minute & 1) for minute in range(MINUTES)] == one, f"seed {SEED}: {each}"
-    assert changing > 300
-    assert 50 < refused < 1_500
-    assert sum(UNBOUNDED in answer for answer in answers) > 500
+    unbounded = sum(UNBOUNDED in answer for answer in answers)
+    assert changing > 300, changing
+    assert 50 < refused < 1_500, refused
+    assert unbounded > 500, unbounded

@@ -47,6 +47,17 @@ def test_budgets_are_read_as_the_server_stores_them() -> None:
     assert budgets_of({"spec": {"template": {}}}) == (Budget("10%"),)
     assert budgets_of({"spec": {"disruption": {"budgets": None}}}) == (Budget("10%"),)
     assert budgets_of({"spec": {"disruption": {"budgets": []}}}) == ()
-    said = {"nodes": "1", "reasons": ["Empty"], "schedule": "@daily", "duration": "1h"}
-    budgets = budgets_of({"spec": {"disruption": {"budgets": [said, {"reasons": []}, {"reasons": None}]}}})
+    budgets = budgets_of(
+        {
+            "spec": {
+                "disruption": {
+                    "budgets": [
+                        {"nodes": "1", "reasons": ["Empty"], "schedule": "@daily", "duration": "1h"},
+                        {"reasons": []},
+                        {"reasons": None},
+                    ]
+                }
+            }
+        }
+    )
     assert budgets == (Budget("1", ("Empty",), "@daily", "1h"), Budget("10%", ()), Budget("10%"))
