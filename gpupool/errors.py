@@ -3,6 +3,7 @@
 GpupoolError
 ├── InputError    1   the blueprint, a profile or an output folder is not as it has to be
 ├── StaleError    1   what was rendered before is not what would be rendered now
+├── AccountError  1   the AWS account can't be reached, or refuses to answer
 └── UsageError   64   the command line itself makes no sense
 """
 
@@ -35,6 +36,10 @@ class StaleError(GpupoolError):
         """Keep the names of the files that differ, are missing or are left over."""
         self.names = tuple(names)
         super().__init__(f"{len(names)} rendered file{'s' * (len(names) != 1)} out of date")
+
+
+class AccountError(GpupoolError):
+    """The AWS account can't be reached, or refuses to answer."""
 
 
 class UsageError(GpupoolError):

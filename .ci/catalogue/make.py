@@ -8,6 +8,7 @@ from catalogue.wheels import CURRENT, OLDER
 from gpupool.catalogue.assemble import Origin, Region, assembled
 from gpupool.catalogue.describe import NO_LIMITS, facts
 from gpupool.catalogue.model import Catalogue, Source, Value
+from gpupool.catalogue.price_list import gives
 
 
 @cache
@@ -27,12 +28,17 @@ def made() -> Catalogue:
 def _sources() -> tuple[Source, ...]:
     karpenter = "Karpenter's AWS provider"
     return (
-        Source("moto", CURRENT.version, CURRENT.date, "instance types, and the zones that offer them"),
-        *(Source("moto", wheel.version, wheel.date, "types that EC2 has retired since") for wheel in OLDER),
+        Source(
+            "moto",
+            CURRENT.version,
+            CURRENT.date,
+            "EC2's answers: instance types, and the zones that offer them",
+        ),
+        *(
+            Source("moto", wheel.version, wheel.date, "EC2's answers: types that it has retired since")
+            for wheel in OLDER
+        ),
         Source(karpenter, KARPENTER, BANDWIDTH_DATE, "network bandwidth"),
         Source(karpenter, KARPENTER, limits_date(), "interfaces for pods, addresses for Windows"),
-        *(
-            Source(karpenter, KARPENTER, each.date, f"on-demand prices in {each.region}, {each.currency}")
-            for each in prices()
-        ),
+        *(Source(karpenter, KARPENTER, each.date, gives(each.region)) for each in prices()),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gpupool.catalogue.assemble import PriceList
 from gpupool.catalogue.model import Limits
+from gpupool.catalogue.price_list import currency
 from tests.rig.sources import crd_folder
 
 KARPENTER = "1.14.1"
@@ -13,7 +14,6 @@ BANDWIDTH_DATE = "2026-07-06"
 """The bandwidth table carries no date; it was last written together with the prices."""
 
 _PRICES = ("aws", "aws_us_gov", "aws_cn")
-_CHINA = "cn-"
 
 
 @cache
@@ -41,7 +41,7 @@ def prices() -> list[PriceList]:
         for region in _REGION.finditer(text):
             amounts = {name: float(amount) for name, amount in _PRICE.findall(region["rows"])}
             name = region["name"]
-            found.append(PriceList(name, "CNY" if name.startswith(_CHINA) else "USD", date, amounts))
+            found.append(PriceList(name, currency(name), date, amounts))
     return found
 
 

@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from gpupool.cli import output
+from gpupool.cli.catalogue import catalogue
 from gpupool.cli.completion import completion
 from gpupool.cli.init import init
 from gpupool.cli.profiles import profiles
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (init, validate, render, profiles, schema, completion):
+for command in (init, validate, render, profiles, catalogue, schema, completion):
     app.command()(command)
 
 

@@ -44,15 +44,20 @@ def deliver(outputs: Sequence[Output], document: Callable[[str], str]) -> None:
             sys.stdout.write(text)
             sys.stdout.flush()
         else:
-            _write(output.path, text)
+            write(output.path, text)
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all, or into what is there if that is no file.
+
+    Raises:
+        InputError: where it can't be written.
+    """
     from gpupool.rendering.folder import write_whole
 
     if path.is_symlink() or (path.exists() and not path.is_file()):
         # A link is written through, and a pipe or a device has no place that a file could be moved to.
-        with path.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with path.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
     else:
-        write_whole(path, text)
+        write_whole(path, content)

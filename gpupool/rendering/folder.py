@@ -101,7 +101,7 @@ def _bytes(path: Path) -> bytes | None:
         return path.read_bytes() if path.is_file() else None
 
 
-def write_whole(target: Path, text: str) -> None:
+def write_whole(target: Path, content: str | bytes) -> None:
     """Write beside the target and move into place, so that a reader sees the old file or the new one.
 
     Raises:
@@ -109,7 +109,7 @@ def write_whole(target: Path, text: str) -> None:
     """
     with _refusals(target, "write"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        _write_and_move(target, text)
+        _write_and_move(target, content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
@@ -122,11 +122,11 @@ def _refusals(path: Path, verb: str) -> Iterator[None]:
         raise InputError([Finding(Code.UNWRITABLE, message, Location(str(path)))]) from None
 
 
-def _write_and_move(target: Path, text: str) -> None:
+def _write_and_move(target: Path, content: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=_UNFINISHED)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         Path(temporary).chmod(0o644)
         Path(temporary).replace(target)
     except BaseException:

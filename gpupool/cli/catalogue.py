@@ -1,0 +1,55 @@
+"""`gpupool catalogue`: bring the catalogue of instance types up to date from the user's own AWS account."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def catalogue(
+    action: Annotated[Literal["refresh"], typer.Argument(metavar="ACTION", help="`refresh`: ask AWS.")],
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FILE", help="The file to write. Unless said: one in your cache."),
+    ] = None,
+    regions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--region",
+            metavar="REGION",
+            show_default=False,
+            help="Ask about this region; repeat it for several. Unless said: your profile's.",
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="NAME", help="The AWS profile to ask with.")
+    ] = None,
+) -> None:
+    """Ask your AWS account about instance types and prices.
+
+    The answers are laid over the catalogue that gpupool ships. The file in your cache serves
+    `explain` and `fit`; one that a blueprint names under `cluster.catalogue` counts for
+    rendering too. The account has to allow ec2:DescribeInstanceTypes,
+    ec2:DescribeInstanceTypeOfferings and ec2:DescribeAvailabilityZones;
+    with pricing:GetProducts there are prices too.
+
+    \b
+    pip install 'gpupool[aws]'
+    gpupool catalogue refresh --region eu-west-1 --to catalogue.json.gz
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    del action
+    from datetime import UTC, datetime
+
+    from gpupool.catalogue.load import shipped, users_place
+    from gpupool.catalogue.packed import pack
+    from gpupool.catalogue.refresh import ask
+    from gpupool.catalogue.renew import renewed
+    from gpupool.cli.output import write
+    from gpupool.reports.catalogue import brought
+
+    target = users_place() if to is None else Path(to)
+    answers = ask(regions or (), profile)
+    found = renewed(shipped(), answers, datetime.now(UTC).date().isoformat())
+    write(target, pack(found.catalogue))
+    sys.stdout.write(brought(answers, found, str(target)))
