@@ -32,10 +32,10 @@ def _sources() -> tuple[Source, ...]:
             "moto",
             CURRENT.version,
             CURRENT.date,
-            "EC2's answers: instance types, and the zones that offer them",
+            "EC2's instance types, and the zones that offer them",
         ),
         *(
-            Source("moto", wheel.version, wheel.date, "EC2's answers: types that it has retired since")
+            Source("moto", wheel.version, wheel.date, "EC2's types that it has retired since")
             for wheel in OLDER
         ),
         Source(karpenter, KARPENTER, BANDWIDTH_DATE, "network bandwidth"),

@@ -71,7 +71,7 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
     yield "Retired, and the month since when EC2's answers lack them:"
     for month in sorted({since for _, since in retired}):
         yield f"  {month}"
-        yield from _wrapped([name for name, since in retired if since == month])
+        yield from _wrapped((name for name, since in retired if since == month), "    ")
     yield ""
     yield "Sources:"
     for source in catalogue.sources:
@@ -87,17 +87,21 @@ def _retired(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _answered(each: Answers, found: Renewed) -> Iterator[str]:
-    yield f"{each.region}: {len(each.offers):,} instance types in {len(each.zones)} zones"
+    yield f"{each.region}: {_counted(len(each.offers), 'instance type')} in {len(each.zones)} zones"
     if each.prices is None:
         prices = found.catalogue.prices(each.region) or found.catalogue.prices(FALLBACK_REGION)
         kept = f"; those of {prices.region}, {prices.date}, stay" if prices else ""
         yield f"{each.region}: no prices: {each.refusal}{kept}"
         return
-    yield f"{each.region}: {len(each.prices):,} prices"
+    yield f"{each.region}: {_counted(len(each.prices), 'price')}"
     kept = (
         f"{each.region}: the price list lacks types, which have an earlier price or that of {FALLBACK_REGION}"
     )
     yield from _named(kept, found.borrowed[each.region])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _named(what: str, names: Sequence[str]) -> Iterator[str]:
@@ -106,7 +110,7 @@ def _named(what: str, names: Sequence[str]) -> Iterator[str]:
         yield f"{what}: {len(names)} ({shown})"
 
 
-def _wrapped(words: Iterable[str]) -> list[str]:
+def _wrapped(words: Iterable[str], indent: str = "  ") -> list[str]:
     return textwrap.wrap(
-        ", ".join(words), _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        ", ".join(words), _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
     )
