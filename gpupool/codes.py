@@ -116,6 +116,16 @@ class Code(StrEnum):
     IN_THE_WAY = "GP0080", "A file that gpupool did not write stands where it has to write."
     UNWRITABLE = "GP0081", "A rendered file that the system does not let gpupool write, read or remove."
     CATALOGUE = "GP0090", "A catalogue of instance types that can't be read, or is none."
+    USD_LIMIT = (
+        "GP0091",
+        "A limit in USD per hour that gives no number of accelerators, or fewer than one machine has.",
+    )
+    USD_REASONING = "GP0092", "How a limit in USD per hour became a number of accelerators."
+    OTHER_PRICES = "GP0093", "A region without a price list of its own, so that those of us-east-1 count."
+    MISSPELT_NAME = "GP0094", "A name of machines or accelerators that is close to a known one, or can't be one."
+    UNKNOWN_NAME = "GP0095", "A name of machines or accelerators that the catalogue does not have."
+    RETIRED_NAME = "GP0096", "A name of machines or accelerators that EC2 no longer offers."
+    UNKNOWN_ZONE = "GP0097", "A zone that the catalogue does not have in its region."
 
     MANIFEST_UNREADABLE = "GP1001", "A manifest that can't be read, is no UTF-8 text, or is too large."
     MANIFEST_SYNTAX = "GP1002", "A manifest that kubectl could not read as YAML or JSON."
