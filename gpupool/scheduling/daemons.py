@@ -1,8 +1,8 @@
 """What DaemonSets take of each node of a pool, as Karpenter counts it before it places any pod.
 
-Source: buildDaemonOverheadGroups and isDaemonPodCompatible of Karpenter v1.14.1. Where a DaemonSet has several
-required terms of node affinity, Karpenter forgets those that failed for an earlier type; here each type is asked
-about all of them.
+Source: buildDaemonOverheadGroups and isDaemonPodCompatible of Karpenter v1.14.1. Where a DaemonSet has
+several required terms of node affinity, Karpenter forgets those that failed for an earlier type; here each
+type is asked about all of them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import NODEPOOL, WELL_KNOWN
 from gpupool.karpenter.pod_requests import total
-from gpupool.karpenter.pods import Pod
 from gpupool.karpenter.requirements import conflicts
 from gpupool.scheduling.attempts import least
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpupool.karpenter.pods import HostPort, Resources
+    from gpupool.karpenter.pods import HostPort, Pod, Resources
     from gpupool.scheduling.attempts import Attempt
     from gpupool.scheduling.nodepool import Pool
     from gpupool.scheduling.typemasks import Mask

@@ -1,7 +1,7 @@
 """Which pools take a pod, and which one Karpenter would really launch a node of.
 
-Source: Scheduler.Solve, NodeClaim.CanAdd and filterInstanceTypesByRequirements of Karpenter v1.14.1, for one pod
-with no other pods and no nodes about.
+Source: Scheduler.Solve, NodeClaim.CanAdd and filterInstanceTypesByRequirements of Karpenter v1.14.1, for one
+pod with no other pods and no nodes about.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from gpupool.karpenter.requirements import combined, conflicts, requirement
 from gpupool.scheduling.attempts import attempts
 from gpupool.scheduling.capacity import fits
 from gpupool.scheduling.daemons import UNDEFINED_OK, Daemon, groups
+from gpupool.scheduling.ignored import ignored
 from gpupool.scheduling.launch import Launch, launch
 from gpupool.scheduling.matching import lacking_values, offered_to
 from gpupool.scheduling.nodepool import Pool, in_order
@@ -54,7 +55,11 @@ class Taken(NamedTuple):
 
     @property
     def launch(self) -> Launch:
-        """Give what EC2 is asked for then."""
+        """Give what EC2 is asked for then.
+
+        Where DaemonSets run on some of the types only, Karpenter may leave the smaller ones of these out: how
+        much the NodeClaim requests for DaemonSets is then a matter of chance.
+        """
         return launch(self.pool.market, self.wanted, self.types)
 
 
@@ -77,6 +82,8 @@ def chosen(pod: Pod, sites: Sequence[Site]) -> Taken | None:
 
 
 def _first(pod: Pod, sites: Sequence[Site]) -> Taken | None:
+    if ignored(pod):
+        return None
     has_soft_taints = any(taint.effect == _SOFT for site in sites for taint in site.pool.taints)
     for attempt in attempts(pod, tolerates_soft_taints=has_soft_taints):
         for site in sites:
@@ -108,7 +115,7 @@ def pod_is_kept_away(attempt: Attempt, pool: Pool) -> bool:
 
 
 def with_labels(pool: Pool, wanted: Requirements, types: Mask) -> Mask:
-    """Give the types that do for all requirements; the pool's own are known to hold where nothing was added."""
+    """Give the types that do for all requirements, of which the pool's own are known to hold."""
     for key, each in wanted.items():
         if each != pool.wanted.get(key):
             types &= pool.market.taken(each)

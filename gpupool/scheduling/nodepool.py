@@ -1,13 +1,12 @@
-"""A NodePool as the scheduler sees it: what its nodes are, what keeps pods away, and what it may still launch."""
+"""A NodePool as the scheduler sees it: what its nodes are, what keeps pods away, what it may launch."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.pods import Taint
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.scheduling.limits import fitting, read_limits
 from gpupool.scheduling.matching import match, template_requirements
-from gpupool.scheduling.typemasks import Mask, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,9 +14,8 @@ if TYPE_CHECKING:
     from gpupool.karpenter.pods import Resources
     from gpupool.karpenter.requirements import Requirements
     from gpupool.scheduling.market import Market
+    from gpupool.scheduling.typemasks import Mask
     from gpupool.yamlio.nodes import Plain
-
-_NODES = "nodes"
 
 
 class Pool(NamedTuple):
@@ -42,15 +40,7 @@ class Pool(NamedTuple):
     @property
     def in_limits(self) -> Mask:
         """Give the types of which one node is within the limits."""
-        if self.limits.get(_NODES) == 0:
-            return 0
-        over = (place for place in positions(self.types) if self.over(place))
-        return self.types & ~sum(1 << place for place in over)
-
-    def over(self, position: int) -> list[str]:
-        """Give the limits that one node of a type breaks."""
-        has = self.market.capacity(position)
-        return [name for name, most in self.limits.items() if has.get(name, 0) > most]
+        return fitting(self.market, self.types, self.limits)
 
 
 def read_pool(body: Mapping[str, Plain], market: Market) -> Pool:
@@ -64,7 +54,7 @@ def read_pool(body: Mapping[str, Plain], market: Market) -> Pool:
         weight=weight if isinstance(weight, int) else 0,
         replicas=replicas if isinstance(replicas, int) else None,
         taints=tuple(_taints(template.get("taints"))),
-        limits=dict(_amounts(_map(spec.get("limits")))),
+        limits=read_limits(body),
         wanted=wanted,
         market=market,
         types=match(market, wanted).launchable,
@@ -80,14 +70,6 @@ def in_order(pools: Iterable[Pool]) -> list[Pool]:
 def _taints(entries: Plain) -> Iterable[Taint]:
     for entry in map(_map, entries if isinstance(entries, list) else ()):
         yield Taint(_text(entry.get("key")), _text(entry.get("value")), _text(entry.get("effect")))
-
-
-def _amounts(limits: Mapping[str, Plain]) -> Iterable[tuple[str, Amount]]:
-    for name, value in limits.items():
-        if isinstance(value, int):
-            yield name, value
-        elif isinstance(value, str):
-            yield name, amount(value)
 
 
 def _text(value: Plain) -> str:

@@ -1,0 +1,99 @@
+"""Pods that Karpenter looks at and then launches nothing for, whatever pools there are.
+
+Source: Provisioner.Validate and ValidateRequirement of Karpenter v1.14.1, and the DRA error of its scheduler.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.karpenter.integers import int64
+from gpupool.karpenter.labels import (
+    ALIASES,
+    HOSTNAME,
+    LABEL_VALUE_PATTERN,
+    NODEPOOL,
+    RESTRICTED_DOMAINS,
+    WELL_KNOWN,
+    domain,
+    syntax_problem,
+)
+from gpupool.karpenter.pods import Expression
+from gpupool.scheduling.attempts import attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpupool.karpenter.pods import Pod
+
+_LONGEST_VALUE = 63
+_BOUNDS = ("Gt", "Lt")
+
+
+class Ignored(NamedTuple):
+    """Why Karpenter launches nothing for a pod."""
+
+    message: str
+    part: str
+    """The key of the pod's spec that is at fault."""
+
+
+def ignored(pod: Pod) -> Ignored | None:
+    """Say why Karpenter launches nothing for a pod, or give None."""
+    return next(_reasons(pod), None)
+
+
+def _reasons(pod: Pod) -> Iterator[Ignored]:
+    if pod.node_name:
+        yield Ignored(f"it is bound to node {pod.node_name!r}, and no scheduler is asked", "nodeName")
+    if pod.claims_devices:
+        message = (
+            "it asks for devices by resource claims (DRA), and Karpenter launches nothing for these:"
+            " ask for nvidia.com/gpu or the like under `resources`"
+        )
+        yield Ignored(message, "resourceClaims")
+    if pod.selects_by_field:
+        yield Ignored("its node affinity has `matchFields`, which Karpenter does not take", "affinity")
+    for key, value in (pod.node_selector or {}).items():
+        if problem := _problem(Expression(key, "In", (value,))):
+            yield Ignored(f"Karpenter passes over pods that select {key!r}: it {problem}", "nodeSelector")
+    for expression in (each for term in pod.required for each in term):
+        if problem := _problem(expression):
+            message = f"Karpenter passes over pods with affinity to {expression.key!r}: it {problem}"
+            yield Ignored(message, "affinity")
+    yield from _keeps_off(pod)
+
+
+def _keeps_off(pod: Pod) -> Iterator[Ignored]:
+    """Find the selector with which a pod keeps off all of Karpenter's nodes."""
+    first = next(attempts(pod, tolerates_soft_taints=False)).wanted.get(NODEPOOL)
+    if first is not None and first.operator == "DoesNotExist":
+        yield Ignored(f"it wants a node without the label {NODEPOOL}: none of Karpenter's", "affinity")
+
+
+def _problem(each: Expression) -> str:
+    """Say why Karpenter refuses a condition; the words go on from its key."""
+    key = ALIASES.get(each.key, each.key)
+    if problem := _restricted(key) or syntax_problem(key):
+        return problem
+    known = WELL_KNOWN.get(key)
+    if each.operator == "In" and known and known.enforced and not set(each.values) & set(known.values):
+        return f"is one of {', '.join(known.values)}, not {', '.join(each.values)}"
+    for value in each.values:
+        if len(value) > _LONGEST_VALUE or not re.fullmatch(LABEL_VALUE_PATTERN[:-1], value, re.ASCII):
+            return f"can't be {value!r}: that is no label's value"
+    if each.operator in _BOUNDS and not all((int64(value) or 0) >= 0 for value in each.values):
+        return "is compared with a number below 0"
+    return ""
+
+
+def _restricted(key: str) -> str:
+    if key in WELL_KNOWN or key == NODEPOOL:
+        return ""
+    if key == HOSTNAME:
+        return "is another one on every new node"
+    for own in RESTRICTED_DOMAINS:
+        if "/" in key and (domain(key) == own or domain(key).endswith(f".{own}")):
+            return f"is in Karpenter's own domain {own} and none of the labels to choose nodes by"
+    return ""

@@ -1,0 +1,263 @@
+"""Why a pool does not take a pod: the first rule that fails, in words that name both sides."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.karpenter import labels
+from gpupool.karpenter.pods import PODS
+from gpupool.karpenter.requirements import combined, conflicts
+from gpupool.scheduling.attempts import least
+from gpupool.scheduling.capacity import ACCELERATORS, EFA
+from gpupool.scheduling.daemons import UNDEFINED_OK
+from gpupool.scheduling.fit import Site, new_node, with_room
+from gpupool.scheduling.ignored import ignored
+from gpupool.scheduling.limits import NODES, exceeded
+from gpupool.scheduling.matching import lacking_values, offered_to
+from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.words import amount_of, few, label, number_of, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpupool.karpenter.pods import Pod
+    from gpupool.karpenter.requirements import Conflict, Requirements
+    from gpupool.scheduling.attempts import Attempt
+
+
+class Rule(StrEnum):
+    """What can fail, in the order in which it is looked at."""
+
+    IGNORED = "ignored"
+    CANDIDATES = "candidates"
+    TOLERATION = "toleration"
+    LABEL = "label"
+    ARCH = "arch"
+    ACCELERATOR = "accelerator"
+    EFA = "efa"
+    RESOURCES = "resources"
+    HOST_PORT = "hostPort"
+    OFFERING = "offering"
+    MIN_VALUES = "minValues"
+    LIMITS = "limits"
+
+
+_ORDER = list(Rule)
+_MACHINES = (labels.ARCH, labels.OS)
+_PLACES = (labels.CAPACITY_TYPE, labels.REGION, labels.ZONE, labels.ZONE_ID)
+
+
+class Refusal(NamedTuple):
+    """The first rule that fails, and what it says."""
+
+    rule: Rule
+    message: str
+    part: str = ""
+    """The key of the pod's spec that it is about; empty where it is the pool's own doing."""
+
+
+def refusal(pod: Pod, site: Site) -> Refusal:
+    """Say why a pool that does not take a pod does not.
+
+    Of several required terms of node affinity, the one that comes furthest counts.
+    """
+    if passed := ignored(pod):
+        return Refusal(Rule.IGNORED, passed.message, passed.part)
+    if not site.pool.types:
+        return Refusal(Rule.CANDIDATES, _nothing(site))
+    found = [_first(attempt, site) for attempt in least(pod)]
+    furthest = max(found, key=lambda each: _ORDER.index(each.rule))
+    if len(found) == 1:
+        return furthest
+    return furthest._replace(
+        message=f"{furthest.message} (the nearest of {len(found)} terms of its affinity)"
+    )
+
+
+def _first(attempt: Attempt, site: Site) -> Refusal:
+    return next(_reasons(attempt, site), _given_up_too_late())
+
+
+def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
+    yield from _taints(attempt, site)
+    for conflict in conflicts(new_node(site.pool), attempt.wanted, UNDEFINED_OK)[:1]:
+        rule = Rule.ARCH if conflict.key in _MACHINES else Rule.LABEL
+        yield Refusal(rule, _disagreement(conflict), _part(attempt, conflict.key))
+    wanted = combined([*site.pool.wanted.values(), *attempt.wanted.values()])
+    types = site.pool.types
+    own = sorted(attempt.wanted, key=lambda key: (key not in _MACHINES, key))
+    for key in own:
+        if key not in _PLACES:
+            types, found = _narrowed(site, wanted, key, types)
+            yield from (each._replace(part=_part(attempt, key)) for each in found)
+    for key in _asked(attempt.pod):
+        types, found = _with(site, attempt.pod, key, types)
+        yield from found
+    yield from _room(attempt, site, types)
+    types = with_room(site, attempt.pod, types)
+    yield from _offered(attempt, site, wanted, types)
+    yield from _least_values(site, wanted, _suitable(site, wanted, types))
+    yield from _limits(site, _suitable(site, wanted, types), wanted)
+
+
+def _taints(attempt: Attempt, site: Site) -> Iterator[Refusal]:
+    untolerated = [str(taint) for taint in site.pool.taints if not attempt.pod.tolerates(taint)]
+    if untolerated:
+        plural = "taints" if len(untolerated) > 1 else "taint"
+        message = f"does not tolerate the pool's {plural} {', '.join(untolerated)}"
+        yield Refusal(Rule.TOLERATION, message, "tolerations")
+
+
+def _disagreement(conflict: Conflict) -> str:
+    wants = f"wants {label(conflict.incoming)}"
+    if conflict.existing is None:
+        return f"{wants}, and the pool's nodes have no such label"
+    return f"{wants}; the pool has {label(conflict.existing)}"
+
+
+def _part(attempt: Attempt, key: str) -> str:
+    """Say where the pod asks for a label."""
+    names = {labels.ALIASES.get(name, name) for name in attempt.pod.node_selector or {}}
+    return "nodeSelector" if key in names else "affinity"
+
+
+def _narrowed(site: Site, wanted: Requirements, key: str, types: Mask) -> tuple[Mask, list[Refusal]]:
+    """Keep the types with a label that does."""
+    market = site.pool.market
+    left = types & market.taken(wanted[key])
+    if left or not types:
+        return left, []
+    has = few(value for place in positions(types) for value in market.values(key, place))
+    verb = "has" if _is_one(types) else "have"
+    message = f"wants {label(wanted[key])}; {_those(types)} {verb} {has or 'no such label'}"
+    return left, [Refusal(Rule.ARCH if key in _MACHINES else Rule.LABEL, message)]
+
+
+def _asked(pod: Pod) -> list[str]:
+    """Give the resources that a pod asks for in the order in which they are looked at."""
+    names = [name for name, asked in pod.requests.items() if asked and name != PODS]
+    return [*sorted(names, key=lambda name: (place_of(name), name == EFA, name)), PODS]
+
+
+def _with(site: Site, pod: Pod, name: str, types: Mask) -> tuple[Mask, list[Refusal]]:
+    """Keep the types with enough of one resource."""
+    left = 0
+    for group in site.groups:
+        need = pod.requests[name] + group.requests.get(name, 0)
+        for place in positions(types & group.types):
+            if site.pool.market.allocatable(place).get(name, 0) >= need:
+                left |= 1 << place
+    if left or not types:
+        return left, []
+    rule = Rule.EFA if name == EFA else Rule.ACCELERATOR if name in ACCELERATORS else Rule.RESOURCES
+    return left, [Refusal(rule, _too_small(site, pod, name, types), "containers")]
+
+
+def _too_small(site: Site, pod: Pod, name: str, types: Mask) -> str:
+    """Name the candidate that has the most of a resource beside the DaemonSets, and how much that is."""
+    need, market = pod.requests[name], site.pool.market
+    free = [
+        (market.allocatable(place).get(name, 0) - group.requests.get(name, 0), -place)
+        for group in site.groups
+        for place in positions(types & group.types)
+    ]
+    most, place = max(free)
+    taken = market.allocatable(-place).get(name, 0) - most
+    said = f"needs {amount_of(name, need)}; "
+    if not market.allocatable(-place).get(name, 0):
+        return said + (
+            "the only candidate has none" if _is_one(types) else f"none of {_those(types)} has any"
+        )
+    which = "the only candidate" if _is_one(types) else "the largest candidate"
+    beside = f" left beside {number_of(name, taken)} for DaemonSets" if taken else ""
+    return f"{said}{which}, {market.catalogue.names[-place]}, has {number_of(name, most)}{beside}"
+
+
+def _room(attempt: Attempt, site: Site, types: Mask) -> Iterator[Refusal]:
+    """Find what keeps the pod off types that have enough of each resource: ports of DaemonSets."""
+    if types and not with_room(site, attempt.pod, types):
+        taken = {
+            str(port)
+            for group in site.groups
+            for port in attempt.pod.host_ports
+            for other in group.host_ports
+            if port.conflicts(other)
+        }
+        message = f"wants the node's port {few(taken)}, which a DaemonSet has"
+        yield Refusal(Rule.HOST_PORT, message, "containers")
+
+
+def _suitable(site: Site, wanted: Requirements, types: Mask) -> Mask:
+    """Keep the types that can be had where and how it is wanted."""
+    for key in _PLACES:
+        if key in wanted:
+            types &= site.pool.market.taken(wanted[key])
+    return types & offered_to(site.pool.market, wanted)
+
+
+def _offered(attempt: Attempt, site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:
+    if types and not _suitable(site, wanted, types):
+        asked = ", ".join(label(wanted[key]) for key in _PLACES if key in attempt.wanted and key in wanted)
+        message = f"wants {asked}; {_those(types)} can't be had so"
+        if site.pool.market.region:
+            message += f" in {site.pool.market.region}"
+        part = next((_part(attempt, key) for key in _PLACES if key in attempt.wanted), "")
+        yield Refusal(Rule.OFFERING, message, part)
+
+
+def _least_values(site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:
+    for key, (count, least_count) in lacking_values(site.pool.market, types, wanted).items():
+        left = few(value for place in positions(types) for value in site.pool.market.values(key, place))
+        asked = f"the pool's minValues asks for {least_count} of {key}"
+        message = f"{asked}; types that take the pod have {count}: {left}"
+        yield Refusal(Rule.MIN_VALUES, message)
+
+
+def _limits(site: Site, types: Mask, wanted: Requirements) -> Iterator[Refusal]:
+    """Name the limit under which no candidate for the pod comes; or all that do so together."""
+    pool = site.pool
+    if pool.limits.get(NODES) == 0:
+        yield Refusal(Rule.LIMITS, "the pool's limits allow 0 nodes")
+        return
+    left = types & pool.in_limits
+    if left and not lacking_values(pool.market, left, wanted):
+        return
+    broken = [set(exceeded(pool.market.capacity(place), pool.limits)) for place in positions(types & ~left)]
+    common = sorted(set.intersection(*broken)) if broken else []
+    yield Refusal(Rule.LIMITS, _over(site, types, common, broken))
+
+
+def _over(site: Site, types: Mask, common: list[str], broken: list[set[str]]) -> str:
+    pool = site.pool
+    if not common:
+        names = sorted(set().union(*broken))
+        limits = ", ".join(amount_of(name, pool.limits[name]) for name in names)
+        return f"the pool's limits ({limits}) leave no room for a node that takes the pod"
+    name = common[0]
+    least_amount, place = min((pool.market.capacity(place).get(name, 0), place) for place in positions(types))
+    smallest = f"{pool.market.catalogue.names[place]}, has {number_of(name, least_amount)}"
+    which = "the only one that takes the pod" if _is_one(types) else "the smallest that takes the pod"
+    return f"the pool is limited to {amount_of(name, pool.limits[name])}; {which}, {smallest}"
+
+
+def _nothing(site: Site) -> str:
+    where = f" in {site.pool.market.region}" if site.pool.market.region and site.pool.market.judged else ""
+    see = f"see `gpupool explain {site.pool.name}`"
+    return f"the pool itself has no instance type that can be launched{where}: {see}"
+
+
+def _given_up_too_late() -> Refusal:
+    message = (
+        "fits only without what its affinity prefers, and Karpenter gives up terms that are required"
+        " before those: write the term that fits as the last one"
+    )
+    return Refusal(Rule.LABEL, message, "affinity")
+
+
+def _those(types: Mask) -> str:
+    return "the only candidate" if _is_one(types) else f"the {types.bit_count()} candidates"
+
+
+def _is_one(types: Mask) -> bool:
+    return types.bit_count() == 1
