@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
-// classesKept bounds how many node classes keep their types between questions.
-const classesKept = 24
+// classesKept bounds how many node classes keep their types between questions: each takes about 50 MB.
+const classesKept = 6
 
 type zone struct {
 	Name string `json:"name"`
