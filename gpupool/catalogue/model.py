@@ -14,12 +14,11 @@ FALLBACK_REGION = "us-east-1"
 """Whose prices Karpenter starts from in a region that it has no price table for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One fact about every type: its distinct values, and which of them each type has."""
 
     values: tuple[Value, ...]
-    index: bytes | tuple[int, ...]
+    index: bytes | tuple[int, ...]  # type: ignore[assignment] # nobody looks for a value as in a tuple
     """For each type, in the order of the names, the position in `values`; bytes where 256 values suffice."""
 
     def at(self, position: int) -> Value:

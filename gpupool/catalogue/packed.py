@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 import zlib
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +14,9 @@ if TYPE_CHECKING:
 FORMAT = "gpupool.catalogue/1"
 _GZIP = 31
 """zlib's word for deflate with the head and sum of a gzip file."""
+
+_WIDE = 2
+"""Bytes of an index where one is not enough."""
 
 Document: TypeAlias = "Mapping[str, Any]"
 
@@ -103,14 +105,17 @@ def _shortened(names: Iterable[str]) -> Iterator[str]:
 def _written(column: Column) -> tuple[tuple[Value, ...], str]:
     if isinstance(column.index, bytes):
         return column.values, column.index.hex()
-    return column.values, struct.pack(f">{len(column.index)}H", *column.index).hex()
+    return column.values, b"".join(each.to_bytes(_WIDE) for each in column.index).hex()
 
 
 def _column(written: list[Any], count: int) -> Column:
     values, digits = written
     index = bytes.fromhex(digits)
     frozen = tuple(_frozen(value) for value in values)
-    return Column(frozen, index if len(index) == count else struct.unpack(f">{count}H", index))
+    if len(index) == count:
+        return Column(frozen, index)
+    wide = (index[place : place + _WIDE] for place in range(0, len(index), _WIDE))
+    return Column(frozen, tuple(int.from_bytes(each) for each in wide))
 
 
 def _frozen(value: Any) -> Value:  # noqa: ANN401 - what JSON gives
