@@ -59,7 +59,9 @@ def launch(
     found = by_price(market, left)[:MOST_IN_FLEET]
     if policy == "Strict" and lacking_values(market, sum_of(1 << place for place in found), claim):
         found = []
-    return Launch(tuple(found), _capacity_type(market, claim, found))
+    return Launch(
+        tuple(found), _capacity_type(market, claim, found, _cheapest_on_demand(market, claim, left))
+    )
 
 
 def by_price(market: Market, types: Mask) -> list[int]:
@@ -102,7 +104,24 @@ def _written(each: Requirement) -> Iterator[Requirement]:
             yield requirement(each.key, operator, (str(bound),), each.min_values)
 
 
-def _capacity_type(market: Market, claim: Requirements, types: list[int]) -> str:
-    launched = sum_of(1 << place for place in types)
-    spot = "spot" in capacity_types(claim) and launched & market.launchable_by_type["spot"]
-    return "spot" if spot else "on-demand"
+def _cheapest_on_demand(market: Market, claim: Requirements, types: Mask) -> float | None:
+    """Give the price above which Karpenter takes no spot offering; None where none is compared.
+
+    Without quotes, a spot offering has the on-demand price.
+    """
+    if any(each.min_values is not None for each in claim.values()) or len(capacity_types(claim)) == 1:
+        return None
+    on_demand = types & market.launchable_by_type["on-demand"]
+    return min((market.price(place) or 0 for place in positions(on_demand)), default=None)
+
+
+def _capacity_type(market: Market, claim: Requirements, types: list[int], dearest: float | None) -> str:
+    if "spot" in capacity_types(claim):
+        spot = market.launchable_by_type["spot"]
+        if any(spot >> place & 1 and _within(market.price(place), dearest) for place in types):
+            return "spot"
+    return "on-demand"
+
+
+def _within(price: float | None, most: float | None) -> bool:
+    return most is None or (price is not None and price <= most)

@@ -134,9 +134,10 @@ def sum_of(masks: Iterable[Mask]) -> Mask:
 
 
 def _reserves(node_class: NodeClass) -> bool:
-    """Say whether a class changes what is kept on a node; with nothing changed every type has room."""
+    """Say whether a class changes what is kept on a node; as Linux comes, every type has room."""
     return bool(
-        node_class.kube_reserved
+        not node_class.family.eni_limited_pods
+        or node_class.kube_reserved
         or node_class.system_reserved
         or node_class.eviction_hard
         or node_class.block_devices

@@ -1,0 +1,1 @@
+"""What people are surprised by in the types that a pool gets, in words."""

@@ -1,0 +1,85 @@
+"""Conditions that mean something else than they seem to."""
+
+from collections.abc import Iterator
+
+from gpupool.codes import Code
+from gpupool.karpenter import labels
+from gpupool.karpenter.requirements import Requirement
+from gpupool.scheduling.traps.trap import (
+    ACCELERATOR_LABELS,
+    Asked,
+    Trap,
+    accelerators,
+    count,
+    names,
+    warning,
+)
+from gpupool.scheduling.typemasks import Mask
+
+
+def contradictions(asked: Asked) -> Iterator[Trap]:
+    """Find labels on which no value is left: Karpenter reads that as a machine without the label."""
+    keys = dict.fromkeys(each.key for each in asked.entries)
+    for key in keys:
+        mine = [each for each in asked.entries if each.key == key]
+        empty = asked.found.wanted[key].operator == "DoesNotExist"
+        if empty and all(each.operator != "DoesNotExist" for each in mine):
+            kept = asked.found.match.launchable.bit_count()
+            message = f"conditions on `{key}` contradict each other, which Karpenter reads as DoesNotExist"
+            launches = f": it launches {count(kept, 'type')} without that label" if kept else ""
+            fix = "say one condition that some value meets"
+            yield warning(Code.CONTRADICTION, message + launches, asked.path(key), fix)
+
+
+def machines_without(asked: Asked) -> Iterator[Trap]:
+    """Find machines without an accelerator in a pool that is meant for them."""
+    plain = [each for each in asked.launchable if not accelerators(each) and not each.kind.gpus]
+    if not plain or not asked.for_accelerators:
+        return
+    key = next((key for key in ACCELERATOR_LABELS if _forgives(asked, key)), "")
+    message = f"{count(len(plain), 'type')} without a GPU or Neuron device would do as well: {names(plain)}"
+    if key:
+        wanted = asked.found.wanted[key]
+        bounded = wanted.gte is not None or wanted.lte is not None
+        said = "NotIn beside a bound" if bounded else "NotIn"
+        message += f"; `{key}` with {said} is content with machines that lack the label"
+    fix = "list the values that are wanted with In, or add Exists"
+    yield warning(Code.CPU_TYPES, message, asked.path(key), fix)
+
+
+def dead_values(asked: Asked) -> Iterator[Trap]:
+    """Find values that no machine of the pool has: a family whose sizes are all left out, for example."""
+    market, launchable = asked.found.market, asked.found.match.launchable
+    for each in asked.entries:
+        if each.complement or not launchable or not market.masks.knows(each.key):
+            continue
+        if each.key == labels.CAPACITY_TYPE:
+            continue
+        for value in sorted(each.values):
+            having = market.taken(Requirement(each.key, False, frozenset((value,))))
+            if not having & launchable:
+                message = f"`{value}` adds nothing: {_why_dead(asked, each.key, value, having)}"
+                fix = "take it out, or change what keeps it out"
+                yield warning(Code.DEAD_VALUE, message, asked.path(each.key, value), fix)
+
+
+def _why_dead(asked: Asked, key: str, value: str, having: Mask) -> str:
+    found = asked.found
+    if not having:
+        return f"no machine has `{key}` {value}"
+    if not having & found.match.candidates:
+        guilty = sorted(
+            other
+            for other, wanted in found.wanted.items()
+            if other != key and not found.market.taken(wanted) & having
+        )
+        which = f"`{'`, `'.join(guilty)}`" if guilty else "the other conditions together"
+        return f"{which} keep{'s' * (len(guilty) == 1)} its {count(having.bit_count(), 'type')} out"
+    place = found.market.catalogue.position
+    kept = next(each for each in found.candidates if having >> (place(each.kind.name) or 0) & 1)
+    return f"{kept.kind.name} is {kept.reason}" if kept.reason.startswith(("not", "offered")) else kept.reason
+
+
+def _forgives(asked: Asked, key: str) -> bool:
+    said = asked.found.wanted.get(key)
+    return said is not None and said.operator == "NotIn"

@@ -1,0 +1,78 @@
+"""Machines that nobody thought of."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gpupool.codes import Code
+from gpupool.karpenter import labels
+from gpupool.scheduling.traps.trap import Asked, Trap, accelerators, count, info, listed, names, warning
+
+_MANY_TIMES: Final = 4
+"""So many times as dear, and as many accelerators, as the cheapest machine that would do."""
+
+_FEW_ON_SPOT: Final = 5
+
+
+def fractional(asked: Asked) -> Iterator[Trap]:
+    """Find machines with a share of a GPU."""
+    shares = [each for each in asked.launchable if each.kind.gpus and not accelerators(each)]
+    if shares:
+        have = "have" if len(shares) > 1 else "has"
+        message = (
+            f"{names(shares)} {have} a share of a GPU, which EC2 counts as 0: pods that ask for a GPU never "
+            "land there, and pods that ask for none do"
+        )
+        fix = f"add `{labels.INSTANCE_GPU_COUNT}` Gt 0"
+        yield warning(Code.FRACTIONAL_GPUS, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
+
+
+def architectures(asked: Asked) -> Iterator[Trap]:
+    """Find arm64 machines beside amd64 ones; it is g5g that slips into the category g."""
+    able = [each for each in asked.launchable if accelerators(each)]
+    arm = [each for each in able if each.kind.arch == "arm64"]
+    if arm and len(arm) < len(able):
+        message = (
+            f"{names(arm)} {'are' if len(arm) > 1 else 'is'} arm64, and the others amd64: an image for one does "
+            "not start on the other"
+        )
+        fix = f"add `{labels.ARCH}` In [amd64]"
+        yield warning(Code.MIXED_ARCHITECTURES, message, asked.path(labels.ARCH), fix)
+
+
+def large_machine(asked: Asked) -> Iterator[Trap]:
+    """Find that a pod for one accelerator may get a machine with many."""
+    pod = asked.found.one_pod
+    if pod is None:
+        return
+    few, many = accelerators(pod.cheapest), accelerators(pod.dearest)
+    cheap, dear = pod.cheapest.price or 0, pod.dearest.price or 0
+    if many >= few * _MANY_TIMES and dear >= cheap * _MANY_TIMES:
+        message = (
+            f"a pod that asks for one {pod.resource} may get {pod.dearest.kind.name}, with {many} of them and "
+            f"at {dear:.2f} USD an hour, where EC2 has nothing cheaper than that; {pod.cheapest.kind.name}, "
+            f"which is tried first, is {cheap:.2f} USD"
+        )
+        fix = "bound how many a machine may have"
+        yield warning(Code.LARGE_MACHINE, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
+
+
+def unpriced(asked: Asked) -> Iterator[Trap]:
+    """Find machines that Karpenter does not launch for want of a price."""
+    lacking = [each.kind.name for each in asked.found.candidates if each.offered and each.price is None]
+    if asked.found.market.judged and lacking:
+        have = "have" if len(lacking) > 1 else "has"
+        message = (
+            f"{listed(lacking)} {have} no price in the list: without one Karpenter launches a type only from "
+            "a reservation, or with a price from a NodeOverlay"
+        )
+        yield warning(Code.NO_PRICE, message, asked.path(labels.INSTANCE_FAMILY))
+
+
+def few_on_spot(asked: Asked) -> Iterator[Trap]:
+    """Find that spot has few types to choose from."""
+    said = asked.found.wanted.get(labels.CAPACITY_TYPE)
+    spot = [each for each in asked.launchable if "spot" in each.capacity_types]
+    if said is not None and said.has("spot") and 0 < len(spot) < _FEW_ON_SPOT:
+        message = f"spot has only {count(len(spot), 'type')} to choose from: {names(spot)}"
+        fix = "allow more types or sizes, or on-demand besides"
+        yield info(Code.FEW_SPOT_TYPES, message, asked.path(labels.CAPACITY_TYPE), fix)

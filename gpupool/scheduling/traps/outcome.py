@@ -1,0 +1,64 @@
+"""What comes of the whole: nothing at all, limits that admit nothing, and what can't be judged."""
+
+from collections.abc import Iterator
+
+from gpupool.codes import Code
+from gpupool.findings import Severity
+from gpupool.scheduling.limits import NODES, exceeded
+from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, info, listed, warning
+from gpupool.scheduling.typemasks import positions
+
+
+def nothing(asked: Asked) -> Iterator[Trap]:
+    """Find that a pool launches nothing."""
+    found = asked.found
+    if found.match.launchable or not found.market.judged or found.reserved:
+        return
+    few = "; ".join(
+        f"`{key}` has {left} different values, and minValues asks for {least}"
+        for key, (left, least) in found.match.too_few.items()
+    )
+    first = next(iter(found.candidates), None)
+    why = few or (f"{first.kind.name}: {first.reason}" if first else "no type meets all of its conditions")
+    message = f"the pool launches nothing: {why}"
+    yield Trap(Code.NOTHING_LEFT, Severity.ERROR, message, "ask `--why TYPE` about a type that is meant")
+
+
+def limits(asked: Asked) -> Iterator[Trap]:
+    """Find limits below a single node, and the one that Karpenter may overrun."""
+    found = asked.found
+    types = list(positions(found.match.launchable))
+    over = {place: exceeded(found.market.capacity(place), found.limits) for place in types}
+    for name in found.limits:
+        kept = [found.market.kind(place).name for place, which in over.items() if name in which]
+        if kept:
+            which = f"{len(kept)} of {len(types)} types" if len(kept) < len(types) else "every type"
+            said = asked.at(("spec", "limits", name))
+            message = f"the limit `{name}: {said}` is below a single node of {which}, which never launch: {listed(kept)}"
+            yield warning(
+                Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), "raise it, or leave them out"
+            )
+    if [*found.limits] == [NODES]:
+        message = "`nodes` alone is soft: pods that come together may get more nodes than that"
+        yield info(Code.SOFT_NODES, message, ("spec", "limits", NODES), "limit accelerators or cpu as well")
+
+
+def open_questions(asked: Asked) -> Iterator[Trap]:
+    """Say what is left open."""
+    market = asked.found.market
+    if not market.judged:
+        where = (
+            f"the catalogue does not know the region {market.region}"
+            if market.region
+            else "no region is named"
+        )
+        message = f"{where}: zones, prices and what is offered are not judged"
+        yield info(Code.NOT_JUDGED, message, REQUIREMENTS, "say `cluster.region` or --region")
+    if asked.found.reserved:
+        message = "what capacity reservations offer is not judged: only AWS knows which types they are for"
+        yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
+    if market.node_class.placement_group:
+        message = (
+            "whether types can be in the class's placement group is not judged: only AWS knows its strategy"
+        )
+        yield info(Code.NOT_JUDGED, message, REQUIREMENTS)

@@ -1,0 +1,126 @@
+"""A surprise, and the NodePool that it is about."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NamedTuple, TypeAlias
+
+from gpupool.codes import Code
+from gpupool.findings import Severity
+from gpupool.karpenter import labels
+from gpupool.karpenter.requirements import Requirement
+from gpupool.scheduling.capacity import ACCELERATORS, NEURON_CORE
+from gpupool.scheduling.explained import Candidate, Explained
+from gpupool.scheduling.matching import written_requirements
+from gpupool.yamlio.nodes import Plain
+
+Path: TypeAlias = tuple[str | int, ...]
+REQUIREMENTS: Final = ("spec", "template", "spec", "requirements")
+ACCELERATOR_LABELS: Final = (
+    labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_MEMORY,
+    labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_NAME,
+    labels.INSTANCE_ACCELERATOR_COUNT, labels.INSTANCE_ACCELERATOR_MANUFACTURER,
+)  # fmt: skip
+_MOST_NAMES: Final = 4
+
+
+class Trap(NamedTuple):
+    """One surprise."""
+
+    code: Code
+    severity: Severity
+    message: str
+    fix: str = ""
+    path: Path = REQUIREMENTS
+    """Where it comes from in the NodePool."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A NodePool as it stands, and what comes of it."""
+
+    node_pool: Mapping[str, Plain]
+    found: Explained
+    entries: tuple[Requirement, ...] = field(init=False)
+    """Its requirements, one by one."""
+
+    def __post_init__(self) -> None:
+        """Read the requirements."""
+        entries = tuple(written_requirements(self.at(REQUIREMENTS)))
+        object.__setattr__(self, "entries", entries)
+
+    @cached_property
+    def launchable(self) -> list[Candidate]:
+        """Give the types that are launched, or that may be where offerings are not judged."""
+        return [each for each in self.found.candidates if each.launchable is not False]
+
+    @cached_property
+    def for_accelerators(self) -> bool:
+        """Say whether the pool is meant for accelerators: by a condition, a limit or a taint of theirs."""
+        taints = self.at(("spec", "template", "spec", "taints"))
+        keys = (
+            [each.get("key") for each in taints if isinstance(each, dict)] if isinstance(taints, list) else []
+        )
+        wanted = (each for each in self.entries if each.key in ACCELERATOR_LABELS)
+        return any(each.operator != "DoesNotExist" for each in wanted) or any(
+            name in ACCELERATORS for name in (*self.found.limits, *keys)
+        )
+
+    def at(self, path: Path) -> Plain:
+        """Give what stands at a path of the NodePool; None where nothing does."""
+        value: Plain = dict(self.node_pool)
+        for step in path:
+            if isinstance(value, dict):
+                value = value.get(str(step))
+            elif isinstance(value, list) and isinstance(step, int):
+                value = value[step]
+            else:
+                return None
+        return value
+
+    def path(self, key: str, value: str = "") -> Path:
+        """Give where a condition on a label stands, or a value of it; the list where none does."""
+        for index, each in enumerate(self.entries):
+            if each.key == key and (not value or value in each.values):
+                entry = (*REQUIREMENTS, index)
+                said = self.at((*entry, "values"))
+                if value and isinstance(said, list) and value in said:
+                    return (*entry, "values", said.index(value))
+                return entry
+        return REQUIREMENTS
+
+
+Rule: TypeAlias = Callable[[Asked], Iterator[Trap]]
+
+
+def warning(code: Code, message: str, path: Path, fix: str = "") -> Trap:
+    """Give a surprise that costs somebody something."""
+    return Trap(code, Severity.WARNING, message, fix, path)
+
+
+def info(code: Code, message: str, path: Path, fix: str = "") -> Trap:
+    """Give a surprise that is only worth knowing."""
+    return Trap(code, Severity.INFO, message, fix, path)
+
+
+def accelerators(candidate: Candidate) -> int:
+    """Give how many GPUs or other accelerators a node has for pods."""
+    counted = (name for name in ACCELERATORS if name != NEURON_CORE)
+    return int(max(candidate.allocatable.get(name, 0) for name in counted))
+
+
+def names(candidates: Sequence[Candidate]) -> str:
+    """Name the first few types."""
+    return listed([each.kind.name for each in candidates])
+
+
+def listed(words: Iterable[str]) -> str:
+    """Name the first few, and count the others."""
+    found = list(words)
+    more = len(found) - _MOST_NAMES
+    return ", ".join(found[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def count(number: int, thing: str) -> str:
+    """Give a number and what it counts."""
+    return f"{number} {thing}{'s' * (number != 1)}"
