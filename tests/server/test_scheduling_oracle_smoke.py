@@ -149,8 +149,10 @@ def test_offerings_know_zone_and_price(oracle: Oracle) -> None:
         ([(AWS + "instance-colour", "In", ["red"])], 1328),
         ([(FAMILY, "In", ["p5e"])], 0),
         ([("topology.kubernetes.io/zone", "In", ["eu-west-1a"])], 0),
+        ([("topology.k8s.aws/zone-id", "In", ["use1-az3"])], 68),
+        ([("topology.ebs.csi.aws.com/zone", "In", ["us-east-1e"])], 68),
     ],
-    ids=["open", "below", "not in", "above and not in", "between", "contradiction", "two names", "capitals", "reserved", "unknown key", "not offered", "foreign zone"],
+    ids=["open", "below", "not in", "above and not in", "between", "contradiction", "two names", "capitals", "reserved", "unknown key", "not offered", "foreign zone", "zone ID", "the EBS driver's name of the zone"],
 )  # fmt: skip
 def test_matches_that_were_counted_before(
     oracle: Oracle, requirements: list[Requirement], count: int
