@@ -106,6 +106,7 @@ class TestWheel:
         assert {path.relative_to(ROOT).as_posix() for path in MODULES} <= names
         assert any(name.endswith("/licenses/LICENSE") for name in names)
         assert "gpupool/py.typed" in names
+        assert "gpupool/catalogue/instance-types.json.gz" in names
 
 
 class TestStart:

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.blueprints import blueprint
+from tests.bench.catalogue import loading
 from tests.bench.manifests import of_kubeconform, write_nodepools
 from tests.bench.measure import HEADER, measured, of_gpupool
 from tests.bench.writers import compare
@@ -42,6 +43,7 @@ def main() -> None:
         )
         command = of_gpupool("validate", "-f", EXAMPLE)
         _say(str(measured("gpupool validate, docs/examples/ml-platform", command, runs)))
+        _say(loading(runs))
         for size, file in files.items():
             command = of_gpupool("render", "-f", file)
             _say(str(measured(f"gpupool render, {size:,} pools", command, few if size > 5 else runs)))

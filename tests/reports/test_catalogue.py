@@ -1,6 +1,7 @@
 """How a catalogue is shown."""
 
 import json
+from pathlib import Path
 
 from gpupool.catalogue.load import shipped
 from gpupool.reports.catalogue import plain, text
@@ -34,3 +35,9 @@ def test_json_says_the_same() -> None:
         "name": "moto", "version": "5.2.5", "date": "2026-10-11",
         "gives": "EC2's instance types, and the zones that offer them",
     }  # fmt: skip
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "catalogue.md").read_text("utf-8")
+
+    assert f"$ gpupool explain --catalogue\n{text(shipped())}```" in page
