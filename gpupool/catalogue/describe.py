@@ -29,7 +29,7 @@ def is_considered(item: Item) -> bool:
 
 
 def facts(item: Item, limits: Limits = NO_LIMITS) -> dict[str, Value]:
-    """Give every column's value for one type, but for `retired`."""
+    """Give every column's value for one type that is considered, but for `retired`."""
     return {
         **{column: read(item) for column, read in _READERS.items()},
         "network_bandwidth": limits.bandwidth,
@@ -61,14 +61,12 @@ def _architecture(item: Item) -> str:
     return next(ARCHITECTURES[each] for each in found if each in ARCHITECTURES)
 
 
-def _cpu_manufacturer(item: Item) -> str | None:
-    return label(item["ProcessorInfo"].get("Manufacturer", "")) if "ProcessorInfo" in item else None
+def _cpu_manufacturer(item: Item) -> str:
+    return label(item["ProcessorInfo"].get("Manufacturer", ""))
 
 
-def _clock(item: Item) -> int | None:
+def _clock(item: Item) -> int:
     """Give MHz, rounded half up as Go does; 0 where EC2 names no speed."""
-    if "ProcessorInfo" not in item:
-        return None
     return math.floor(float(item["ProcessorInfo"].get("SustainedClockSpeedInGhz", 0)) * 1000 + 0.5)
 
 

@@ -103,6 +103,10 @@ class Catalogue:
     sources: tuple[Source, ...]
     _positions: dict[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
 
+    def __hash__(self) -> int:
+        """Let what is reckoned from a catalogue be kept beside it."""
+        return hash((self.karpenter, self.date, self.names))
+
     def position(self, name: str) -> int | None:
         """Give where a type stands in `names`."""
         if not self._positions:

@@ -52,14 +52,22 @@ def questions(region: str) -> list[list[dict[str, str]]]:
 
 
 def amounts(entries: Iterable[str], region: str) -> dict[str, float]:
-    """Give the price of each type in the entries of a price list; later ones replace earlier ones."""
+    """Give the price of each type in the entries of a price list; later ones replace earlier ones.
+
+    Raises:
+        ValueError: for an entry that is not built as they are.
+    """
     unit = currency(region)
-    return {
-        name: price
-        for entry in entries
-        for name, written in _prices(json.loads(entry), unit)
-        if 0 < (price := _number(written)) < math.inf
-    }
+    try:
+        return {
+            name: price
+            for entry in entries
+            for name, written in _prices(json.loads(entry), unit)
+            if 0 < (price := _number(written)) < math.inf
+        }
+    except (AttributeError, TypeError, ValueError):
+        message = "AWS's price list is written in another way than gpupool knows"
+        raise ValueError(message) from None
 
 
 def _prices(entry: dict[str, Any], unit: str) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.catalogue import price_list
 from gpupool.catalogue.assemble import Origin, PriceList, Region, assembled
+from gpupool.catalogue.checked import document
 from gpupool.catalogue.describe import NO_LIMITS, facts
 from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Limits, Source, Value
+from gpupool.catalogue.packed import pack, text
+from gpupool.errors import AccountError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +59,20 @@ def renewed(base: Catalogue, answers: Sequence[Answers], date: str) -> Renewed:
         tuple(sorted(name for name in before if before[name] != types[name])),
         {each.region: _borrowed(each, prices[each.region]) for each in answers if each.prices is not None},
     )
+
+
+def contents(catalogue: Catalogue) -> bytes:
+    """Give the contents of a catalogue's file, having made sure that gpupool will read them.
+
+    Raises:
+        AccountError: where AWS's answers hold something that no catalogue can have.
+    """
+    try:
+        document(text(catalogue).encode())
+    except ValueError as problem:
+        message = f"AWS's answers can't be kept as a catalogue: {problem}"
+        raise AccountError(message) from None
+    return pack(catalogue)
 
 
 def types_of(catalogue: Catalogue) -> Types:

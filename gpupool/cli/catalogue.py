@@ -42,14 +42,13 @@ def catalogue(
     from datetime import UTC, datetime
 
     from gpupool.catalogue.load import shipped, users_place
-    from gpupool.catalogue.packed import pack
     from gpupool.catalogue.refresh import ask
-    from gpupool.catalogue.renew import renewed
+    from gpupool.catalogue.renew import contents, renewed
     from gpupool.cli.output import write
     from gpupool.reports.catalogue import brought
 
     target = users_place() if to is None else Path(to)
     answers = ask(regions or (), profile)
     found = renewed(shipped(), answers, datetime.now(UTC).date().isoformat())
-    write(target, pack(found.catalogue))
+    write(target, contents(found.catalogue))
     sys.stdout.write(brought(answers, found, str(target)))

@@ -92,6 +92,7 @@ def test_positions_and_zones() -> None:
     assert catalogue.position("p5.49xlarge") is None
     assert catalogue.offered("mars-north-1") is None
     assert catalogue.prices("eu-west-1") is None
+    assert hash(catalogue) == hash(from_file(SHIPPED))
 
 
 def test_the_bounds_leave_room_for_the_real_thing() -> None:

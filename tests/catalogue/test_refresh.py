@@ -248,6 +248,14 @@ def test_only_some_regions_have_a_price_list(region: str, asked: str) -> None:
     assert place(region) == asked
 
 
+@pytest.mark.parametrize(
+    "written", ["", "[]", '{"product": []}', '{"product": {"attributes": {"instanceType": "a"}}, "terms": 1}']
+)
+def test_a_price_list_that_is_none(written: str) -> None:
+    with pytest.raises(ValueError, match="AWS's price list is written in another way than gpupool knows"):
+        amounts([entry("g6.xlarge", "1"), written], "eu-west-1")
+
+
 def test_prices_that_are_none() -> None:
     entries = [
         entry("zero", "0.0000000000"), entry("words", "free"), entry("nan", "nan"), entry("endless", "inf"),

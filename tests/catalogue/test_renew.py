@@ -7,8 +7,9 @@ import pytest
 from gpupool.catalogue.answers import Answers
 from gpupool.catalogue.load import shipped
 from gpupool.catalogue.model import Catalogue, Zone
-from gpupool.catalogue.packed import text
-from gpupool.catalogue.renew import Renewed, renewed
+from gpupool.catalogue.packed import pack, text
+from gpupool.catalogue.renew import Renewed, contents, renewed
+from gpupool.errors import AccountError
 from gpupool.reports.catalogue import brought
 
 DATE = "2027-03-04"
@@ -143,6 +144,16 @@ def test_yuan_are_not_laid_over_dollars() -> None:
     assert prices is not None
     assert prices.currency == "CNY"
     assert [each for each in prices.amounts if each is not None] == []
+
+
+def test_an_answer_that_could_not_be_read_again_is_refused(found: Renewed) -> None:
+    assert contents(found.catalogue) == pack(found.catalogue)
+    zones = (Zone("Mexico One", "mxc1-az1"),)
+
+    odd = renewed(shipped(), [answered(item("g9.large"))._replace(zones=zones)], DATE)
+
+    with pytest.raises(AccountError, match="can't be kept as a catalogue: `regions` is not as it has to be"):
+        contents(odd.catalogue)
 
 
 def test_what_it_brought_is_said(found: Renewed) -> None:
