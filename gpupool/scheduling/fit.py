@@ -66,8 +66,12 @@ class Taken(NamedTuple):
 def sites(
     pools: Iterable[Pool], daemons: Sequence[Daemon] = (), fixed: Resources | None = None
 ) -> list[Site]:
-    """Give pools with what DaemonSets take of their nodes, in the order of the pools."""
-    return [Site(pool, groups(pool, daemons, fixed)) for pool in pools]
+    """Give pools with what DaemonSets take of their nodes, in the order of the pools.
+
+    Reservations, which only AWS knows, are supposed to be there for all that a pool of them alone takes.
+    """
+    known = [pool.supposed() if pool.is_reserved else pool for pool in pools]
+    return [Site(pool, groups(pool, daemons, fixed)) for pool in known]
 
 
 def taken_by(pod: Pod, site: Site) -> Taken | None:
@@ -76,9 +80,9 @@ def taken_by(pod: Pod, site: Site) -> Taken | None:
 
 
 def chosen(pod: Pod, sites: Sequence[Site]) -> Taken | None:
-    """Give the pool that Karpenter launches a node of for the pod; None where no pool takes it."""
-    by_name = {site.pool.name: site for site in sites}
-    return _first(pod, [by_name[pool.name] for pool in in_order(site.pool for site in sites)])
+    """Give the pool that Karpenter launches a node of, reservations aside; None where none takes the pod."""
+    by_name = {site.pool.name: site for site in sites if not site.pool.is_supposed}
+    return _first(pod, [by_name[pool.name] for pool in in_order(site.pool for site in by_name.values())])
 
 
 def _first(pod: Pod, sites: Sequence[Site]) -> Taken | None:
@@ -97,7 +101,8 @@ def _taken(attempt: Attempt, site: Site) -> Taken | None:
     if pod_is_kept_away(attempt, pool) or conflicts(new_node(pool), attempt.wanted, UNDEFINED_OK):
         return None
     wanted = combined([*pool.wanted.values(), *attempt.wanted.values()])
-    types = with_labels(pool, wanted, pool.in_limits) & offered_to(pool.market, wanted)
+    types = with_labels(pool, wanted, pool.in_limits)
+    types &= offered_to(pool.market, pool.offers_for(wanted))
     types = with_room(site, attempt.pod, types)
     if not types or lacking_values(pool.market, types, wanted):
         return None

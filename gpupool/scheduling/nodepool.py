@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.karpenter.labels import CAPACITY_TYPE
 from gpupool.karpenter.pods import Taint
 from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.matching import match, template_requirements
+from gpupool.scheduling.market import RESERVATION_LABELS
+from gpupool.scheduling.matching import capacity_types, match, template_requirements, with_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,6 +39,25 @@ class Pool(NamedTuple):
     types: Mask
     """What it may launch before any pod is looked at."""
 
+    is_supposed: bool = False
+    """The types are what it may launch if it has reservations for them all."""
+
+    @property
+    def is_reserved(self) -> bool:
+        """Say whether it launches nothing but what is reserved; for which types that is only AWS knows."""
+        said = self.wanted.get(CAPACITY_TYPE)
+        reserved = said is not None and said.has("reserved") and not capacity_types(self.wanted)
+        return reserved and self.market.node_class.reservations
+
+    def supposed(self) -> Pool:
+        """Give the pool as it is if it has reservations for all types that its requirements take."""
+        offered = match(self.market, _unreserved(self.wanted)).offered
+        return self._replace(types=with_room(self.market, offered), is_supposed=True)
+
+    def offers_for(self, wanted: Requirements) -> Requirements:
+        """Leave out what is said of reservations where these are supposed to be there."""
+        return _unreserved(wanted) if self.is_supposed else wanted
+
     @property
     def in_limits(self) -> Mask:
         """Give the types of which one node is within the limits."""
@@ -65,6 +86,10 @@ def in_order(pools: Iterable[Pool]) -> list[Pool]:
     """Give pools in the order in which Karpenter asks them for a new node; static ones it does not ask."""
     asked = [pool for pool in pools if pool.replicas is None]
     return sorted(asked, key=lambda pool: (pool.weight, pool.name), reverse=True)
+
+
+def _unreserved(wanted: Requirements) -> Requirements:
+    return {key: each for key, each in wanted.items() if key not in (CAPACITY_TYPE, *RESERVATION_LABELS)}
 
 
 def _taints(entries: Plain) -> Iterable[Taint]:

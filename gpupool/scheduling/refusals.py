@@ -14,6 +14,7 @@ from gpupool.scheduling.daemons import UNDEFINED_OK
 from gpupool.scheduling.fit import Site, new_node, with_room
 from gpupool.scheduling.ignored import ignored
 from gpupool.scheduling.limits import NODES, exceeded
+from gpupool.scheduling.market import RESERVATION_LABELS
 from gpupool.scheduling.matching import lacking_values, offered_to
 from gpupool.scheduling.typemasks import Mask, positions
 from gpupool.scheduling.words import amount_of, few, label, number_of, place_of
@@ -88,7 +89,7 @@ def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     types = site.pool.types
     own = sorted(attempt.wanted, key=lambda key: (key not in _MACHINES, key))
     for key in own:
-        if key not in _PLACES:
+        if key not in (*_PLACES, *RESERVATION_LABELS):
             types, found = _narrowed(site, wanted, key, types)
             yield from (each._replace(part=_part(attempt, key)) for each in found)
     for key in _asked(attempt.pod):
@@ -190,10 +191,11 @@ def _room(attempt: Attempt, site: Site, types: Mask) -> Iterator[Refusal]:
 
 def _suitable(site: Site, wanted: Requirements, types: Mask) -> Mask:
     """Keep the types that can be had where and how it is wanted."""
+    asked = site.pool.offers_for(wanted)
     for key in _PLACES:
-        if key in wanted:
-            types &= site.pool.market.taken(wanted[key])
-    return types & offered_to(site.pool.market, wanted)
+        if key in asked:
+            types &= site.pool.market.taken(asked[key])
+    return types & offered_to(site.pool.market, asked)
 
 
 def _offered(attempt: Attempt, site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:

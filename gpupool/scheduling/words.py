@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 5
 _HUGE_PAGES = "hugepages-"
-_UNITS: Final = {"Ti": 1 << 40, "Gi": 1 << 30, "Mi": 1 << 20, "Ki": 1 << 10, "": 1}
+_UNITS: Final = {"Gi": 1 << 30, "Mi": 1 << 20, "Ki": 1 << 10, "": 1}
 
 
 def amount_of(name: str, amount: Amount) -> str:
@@ -28,7 +28,7 @@ def number_of(name: str, amount: Amount) -> str:
     if name in (MEMORY, STORAGE) or name.startswith(_HUGE_PAGES):
         unit = next((unit for unit, size in _UNITS.items() if amount >= size or -amount >= size), "")
         return f"{float(amount) / _UNITS[unit]:.1f}".removesuffix(".0") + unit
-    return f"{amount:f}" if not isinstance(amount, int) else str(amount)
+    return str(amount) if isinstance(amount, int) else f"{amount.normalize():f}"
 
 
 def amounts(requests: Resources) -> str:

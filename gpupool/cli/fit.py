@@ -1,0 +1,78 @@
+"""`gpupool fit`: which pools take a workload, why the others don't, and what would be launched."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from gpupool.cli import output
+from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, Result, outputs
+from gpupool.errors import UsageError
+
+_STDIN = "-"
+
+
+def fit(
+    workload: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE|DIR|-", help="Manifests with a Pod, Job, Deployment, PyTorchJob or the like."
+        ),
+    ],
+    file: Files = None,
+    manifests: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--manifests",
+            metavar="PATH",
+            show_default=False,
+            help="Plain manifests of NodePools and EC2NodeClasses, instead of a blueprint; repeat it.",
+        ),
+    ] = None,
+    daemonsets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--daemonsets",
+            metavar="FILE|DIR",
+            show_default=False,
+            help="Manifests of DaemonSets, whose requests count on each node where they run; repeat it.",
+        ),
+    ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option("--region", metavar="REGION", help="The AWS region. Unless said: the blueprint's."),
+    ] = None,
+    to: Result = None,
+) -> None:
+    """Say which pools take a workload, and what Karpenter would launch for it.
+
+    Judges one pod of each kind in the manifests as Karpenter's scheduler would, alone and on a new node:
+    tolerations, selectors and affinity, GPUs, EFA, CPU and memory beside DaemonSets, offers, minValues and
+    limits. Exits 1 when some pod fits no pool. It reads no cluster.
+
+    \b
+    gpupool fit train.yaml
+    gpupool fit jobs/ --daemonsets daemonsets/ -o json=fit.json
+    helm template ./chart | gpupool fit - --manifests karpenter/ --region us-east-1
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    places, other, daemons = outputs(to, TEXT_OR_JSON), manifests or [], daemonsets or []
+    if other and file:
+        message = "-f and --manifests both name pools: leave one out"
+        raise UsageError(message)
+    files = [] if other else file or [DEFAULT_FILE]
+    _refuse_twice([*workload, *files, *other, *daemons])
+
+    from gpupool import api
+    from gpupool.reports.fit import document
+
+    report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
+    output.say(report.findings)
+    output.deliver(places, lambda name: document(report, name))
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def _refuse_twice(paths: Sequence[str]) -> None:
+    if paths.count(_STDIN) > 1:
+        message = "standard input can be read only once: leave one `-` out"
+        raise UsageError(message)

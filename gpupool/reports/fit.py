@@ -1,0 +1,287 @@
+"""Which pools take which pods, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from gpupool.reports.escaping import one_line
+from gpupool.scheduling.words import amounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpupool.catalogue.model import Prices
+    from gpupool.findings import Finding, Location
+    from gpupool.karpenter.pods import Pod, Resources
+    from gpupool.manifests.workloads import PodTemplate
+    from gpupool.pools import NodePools
+    from gpupool.scheduling.verdicts import Judged, Machine, Placed, Verdict
+
+Json: TypeAlias = "str | int | float | bool | dict[str, Json] | list[Json] | None"
+
+
+class Fitted(NamedTuple):
+    """One pod template, and what becomes of its pods."""
+
+    template: PodTemplate
+    pod: Pod
+    judged: Judged
+
+    def at(self, verdict: Verdict) -> Location | None:
+        """Give where the pod asks for what a pool refuses; None where the pod does not say it."""
+        return (self.pod.places or {}).get(verdict.refusal.part) if verdict.refusal else None
+
+
+class Offers(NamedTuple):
+    """What offerings and prices were judged by."""
+
+    region: str
+    """Empty where none was named."""
+
+    judged: bool
+    """False without a region, and for one that the catalogue does not know."""
+
+    prices: Prices
+
+
+class Counted(NamedTuple):
+    """What was counted for DaemonSets."""
+
+    names: tuple[str, ...] = ()
+    """The DaemonSets, by kind and name."""
+
+    fixed: Resources | None = None
+    """What `cluster.daemonOverhead` says; None where nothing was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitReport:
+    """All that was judged."""
+
+    fitted: tuple[Fitted, ...]
+    """In file order."""
+
+    offers: Offers
+    counted: Counted
+    notes: tuple[str, ...]
+    """What was taken for granted or left out."""
+
+    findings: tuple[Finding, ...]
+    passed_over: Mapping[str, int]
+
+    @property
+    def failed(self) -> bool:
+        """Say whether some pod fits no pool."""
+        return not all(each.judged.fits for each in self.fitted)
+
+
+def offers_of(pools: NodePools) -> Offers:
+    """Give what the offers of these pools are judged by; there is at least one pool."""
+    market = pools.items[0].market
+    return Offers(pools.region or "", market.judged, market.price_list)
+
+
+def taken_for_granted(pools: NodePools) -> Iterator[str]:
+    """Name what is not known of pools and counts as it usually is."""
+    without = [each.name for each in pools.items if not each.node_class]
+    if without:
+        yield f"The node class of {', '.join(without)} is not among the files: it counts as plain AL2023."
+    reserved = [each.name for each in pools.items if each.market.node_class.reservations]
+    if reserved:
+        yield f"The reservations of {', '.join(reserved)} are known to AWS only, and not judged."
+    placed = [each.name for each in pools.items if each.market.node_class.placement_group]
+    if placed:
+        yield f"The placement groups of {', '.join(placed)} are known to AWS only, and not judged."
+    if pools.overlays:
+        yield f"What NodeOverlays change is not judged: {', '.join(pools.overlays)}."
+
+
+def document(report: FitReport, name: str) -> str:
+    """Give the report as `text` or `json`."""
+    return json.dumps(_plain(report), indent=2) + "\n" if name == "json" else text(report)
+
+
+def text(report: FitReport) -> str:
+    """Give the report for people: each workload with its pools, and below how it was judged."""
+    lines = [line for each in report.fitted for line in (*_workload(each, report.offers), "")]
+    return "\n".join([*lines, *_foot(report)]) + "\n"
+
+
+def _workload(each: Fitted, offers: Offers) -> Iterator[str]:
+    template, judged = each.template, each.judged
+    yield one_line(f"{template.name}: {_count(template.pods)} {amounts(each.pod.requests)}")
+    yield one_line(f"  {template.at}")
+    width = max((len(verdict.pool) for verdict in judged.verdicts), default=0)
+    for verdict in judged.verdicts:
+        said = _refused(each, verdict) if verdict.refusal else _taken(each, verdict, offers)
+        yield one_line(f"  {verdict.pool:<{width}}  {said}")
+    yield one_line(f"  => {_outcome(each, offers)}")
+    if missing := [*each.pod.not_judged, *([template.note] if template.note else [])]:
+        yield one_line(f"  not judged: {'; '.join(missing)}")
+
+
+def _count(pods: int | None) -> str:
+    if pods is None:
+        return "a pod on every node that asks for"
+    return "1 pod that asks for" if pods == 1 else f"{pods} pods, each of which asks for"
+
+
+def _taken(each: Fitted, verdict: Verdict, offers: Offers) -> str:
+    placed = verdict.placed
+    if placed is None:
+        return ""
+    if each.template.pods is None:
+        return f"fits  on {len(placed.types)} of its {verdict.types} instance types"
+    if verdict.replicas is not None:
+        return f"fits  its nodes, of which there are always {verdict.replicas}; none is launched for a pod"
+    if verdict.reserved:
+        types = placed.types[0] if len(placed.types) == 1 else f"{len(placed.types)} types"
+        return f"fits  {types}, while it has a reservation with room"
+    return f"fits  {_types(placed)}{_range(placed, offers)}"
+
+
+def _types(placed: Placed) -> str:
+    first = placed.first.name if placed.first else placed.types[0]
+    return first if len(placed.types) == 1 else f"{len(placed.types)} types, {first} first"
+
+
+def _range(placed: Placed, offers: Offers) -> str:
+    if placed.first is None or placed.dearest is None:
+        return ""
+    if placed.first.price == placed.dearest.price:
+        return f", {_price(placed.first, offers)}"
+    return f", {_price(placed.first, offers)}, up to {placed.dearest.name}, {_price(placed.dearest, offers)}"
+
+
+def _price(machine: Machine, offers: Offers) -> str:
+    if machine.price is None:
+        return "no price known"
+    return f"{machine.price:.4f}".rstrip("0").rstrip(".") + f" {offers.prices.currency}/h"
+
+
+def _refused(each: Fitted, verdict: Verdict) -> str:
+    if verdict.refusal is None:
+        return ""
+    at = each.at(verdict)
+    return f"no    {verdict.refusal.message}{f' ({at})' if at else ''}"
+
+
+def _outcome(each: Fitted, offers: Offers) -> str:
+    judged = each.judged
+    if each.template.pods is None:
+        names = [verdict.pool for verdict in judged.verdicts if verdict.placed]
+        return f"runs on the nodes of {', '.join(names)}" if names else "runs on no pool's nodes"
+    if judged.placed is None:
+        other = [verdict.pool for verdict in judged.verdicts if verdict.placed]
+        return f"waits for room in {', '.join(other)}" if other else "no pool takes it: the pod stays Pending"
+    placed = judged.placed
+    launched = f"Karpenter launches a node of {judged.chosen}"
+    if placed.first is None:
+        return launched
+    how = "spot; on demand it costs" if placed.capacity_type == "spot" else f"{placed.capacity_type},"
+    return f"{launched}: {placed.first.name}, {how} {_price(placed.first, offers)}"
+
+
+def _foot(report: FitReport) -> Iterator[str]:
+    prices = report.offers.prices
+    if report.offers.judged:
+        whose = "" if prices.region == report.offers.region else f" are those of {prices.region},"
+        yield f"Offers of {report.offers.region}; prices{whose} on demand, of {prices.date}; no spot prices."
+    elif report.offers.region:
+        yield f"The catalogue does not know {report.offers.region}: zones, offers and prices are not judged."
+    else:
+        yield "No region is named (cluster.region or --region): zones, offers and prices are not judged."
+    yield _counted(report.counted)
+    yield from map(one_line, report.notes)
+    if report.passed_over:
+        counted = ", ".join(f"{one_line(kind)} {count}" for kind, count in report.passed_over.items())
+        yield f"Passed over what makes no pods: {counted}"
+    fits = sum(each.judged.fits for each in report.fitted)
+    yield f"{fits} of {len(report.fitted)} fit{'s' * (fits == 1)}"
+
+
+def _counted(counted: Counted) -> str:
+    if counted.names:
+        return one_line(f"Counted on each node where they run: {', '.join(counted.names)}.")
+    if counted.fixed is not None:
+        return one_line(
+            f"Counted for DaemonSets on each node (cluster.daemonOverhead): {amounts(counted.fixed)}."
+        )
+    return "Nothing is counted for DaemonSets: name them with --daemonsets, or say cluster.daemonOverhead."
+
+
+def _plain(report: FitReport) -> Json:
+    prices = report.offers.prices
+    fixed = report.counted.fixed
+    return {
+        "region": report.offers.region or None,
+        "offeringsJudged": report.offers.judged,
+        "prices": {"region": prices.region, "currency": prices.currency, "date": prices.date},
+        "daemonSets": list(report.counted.names),
+        "daemonOverhead": None if fixed is None else _numbers(fixed),
+        "workloads": [_workload_plain(each) for each in report.fitted],
+        "notes": list(report.notes),
+        "passedOver": dict(report.passed_over),
+    }
+
+
+def _workload_plain(each: Fitted) -> Json:
+    template = each.template
+    missing = [*each.pod.not_judged, *([template.note] if template.note else [])]
+    return {
+        "name": template.name,
+        "object": template.object,
+        "role": template.role or None,
+        "pods": template.pods,
+        "at": _place(template.at),
+        "requests": _numbers(each.pod.requests),
+        "fits": each.judged.fits,
+        "chosen": _chosen(each.judged),
+        "pools": [_verdict_plain(each, verdict) for verdict in each.judged.verdicts],
+        "notJudged": list(missing),
+    }
+
+
+def _chosen(judged: Judged) -> Json:
+    return {"pool": judged.chosen, **_placed_plain(judged.placed)} if judged.placed else None
+
+
+def _verdict_plain(each: Fitted, verdict: Verdict) -> Json:
+    made: dict[str, Json] = {"pool": verdict.pool, "fits": verdict.placed is not None}
+    if verdict.replicas is not None:
+        made["replicas"] = verdict.replicas
+    if verdict.reserved:
+        made["reserved"] = True
+    if verdict.placed:
+        return {**made, **_placed_plain(verdict.placed)}
+    if verdict.refusal:
+        at = each.at(verdict)
+        made |= {"rule": str(verdict.refusal.rule), "message": verdict.refusal.message}
+        made["at"] = _place(at) if at else None
+    return made
+
+
+def _placed_plain(placed: Placed) -> dict[str, Json]:
+    return {
+        "capacityType": placed.capacity_type or None,
+        "first": _machine(placed.first),
+        "dearest": _machine(placed.dearest),
+        "instanceTypes": list(placed.types),
+    }
+
+
+def _machine(machine: Machine | None) -> Json:
+    return {"instanceType": machine.name, "price": machine.price} if machine else None
+
+
+def _numbers(resources: Resources) -> dict[str, Json]:
+    return {
+        name: amount if isinstance(amount, int) else float(amount)
+        for name, amount in sorted(resources.items())
+    }
+
+
+def _place(at: Location) -> Json:
+    return {"file": at.file, "line": at.line, "column": at.column}

@@ -1,0 +1,117 @@
+"""What becomes of a pod in each of several pools, and in all of them together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
+from gpupool.scheduling.fit import Site, Taken, chosen, taken_by
+from gpupool.scheduling.launch import by_price, launch
+from gpupool.scheduling.refusals import Refusal, refusal
+from gpupool.scheduling.typemasks import positions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpupool.karpenter.pods import Pod
+    from gpupool.scheduling.nodepool import Pool
+
+
+class Machine(NamedTuple):
+    """An instance type with its price."""
+
+    name: str
+    price: float | None
+    """By the hour, on demand; None where the price list has none."""
+
+
+class Placed(NamedTuple):
+    """What a pool launches for a pod."""
+
+    types: tuple[str, ...]
+    """All types that take the pod, the cheapest first."""
+
+    first: Machine | None
+    """What EC2 is asked for before all others; None where offerings are not judged."""
+
+    dearest: Machine | None
+    """The dearest that EC2 may give instead."""
+
+    capacity_type: str
+    """The one that is tried; empty where offerings are not judged."""
+
+
+class Verdict(NamedTuple):
+    """Whether one pool takes a pod."""
+
+    pool: str
+    replicas: int | None
+    """The fixed number of nodes of a static pool."""
+
+    reserved: bool
+    """It launches only what is reserved, and whether and for which types that is there, AWS alone knows."""
+
+    types: int
+    """How many types the pool may launch at all."""
+
+    placed: Placed | None
+    refusal: Refusal | None
+    """Why it does not; None where it does."""
+
+
+class Judged(NamedTuple):
+    """What becomes of a pod."""
+
+    verdicts: tuple[Verdict, ...]
+    """In the order in which Karpenter asks the pools, static ones last."""
+
+    chosen: str
+    """The pool that Karpenter launches a node of; empty where none takes the pod."""
+
+    placed: Placed | None
+    """What is launched there. A pod that other pools refuse as it wishes may get more types by itself."""
+
+    @property
+    def fits(self) -> bool:
+        """Say whether any pool takes the pod."""
+        return any(verdict.placed for verdict in self.verdicts)
+
+
+def judge(pod: Pod, sites: Sequence[Site]) -> Judged:
+    """Say of each pool whether it takes a pod, and which one Karpenter would take, reservations aside."""
+    found = chosen(pod, sites)
+    ordered = sorted(sites, key=lambda site: (site.pool.replicas is None, site.pool.weight, site.pool.name))
+    return Judged(
+        verdicts=tuple(_verdict(pod, site) for site in reversed(ordered)),
+        chosen=found.pool.name if found else "",
+        placed=_placed(found) if found else None,
+    )
+
+
+def judge_daemon(pod: Pod, sites: Sequence[Site]) -> Judged:
+    """Say of each pool on how many of its types the pod of a DaemonSet runs; none is launched for it."""
+    settled = replace(pod, preferred=(), tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
+    return judge(settled, sites)._replace(chosen="", placed=None)
+
+
+def _verdict(pod: Pod, site: Site) -> Verdict:
+    found, pool = taken_by(pod, site), site.pool
+    why = None if found else refusal(pod, site)
+    placed = _placed(found) if found else None
+    return Verdict(pool.name, pool.replicas, pool.is_supposed, pool.types.bit_count(), placed, why)
+
+
+def _placed(found: Taken) -> Placed:
+    market, priced = found.pool.market, by_price(found.pool.market, found.types)
+    without = [place for place in positions(found.types) if market.price(place) is None]
+    is_known = market.judged and not found.pool.is_supposed
+    asked = launch(market, found.wanted, found.types) if is_known else None
+    machines = [_machine(found.pool, place) for place in asked.types] if asked else []
+    names = tuple(market.catalogue.names[place] for place in [*priced, *without])
+    first, dearest = (machines[0], machines[-1]) if machines else (None, None)
+    return Placed(names, first, dearest, asked.capacity_type if asked else "")
+
+
+def _machine(pool: Pool, place: int) -> Machine:
+    return Machine(pool.market.catalogue.names[place], pool.market.price(place))
