@@ -41,6 +41,9 @@ class Loaded(NamedTuple):
     """What there is to say about the files. Errors in here do not keep `node` from being searched for more:
     they are about pools that it leaves out, or about values that can be read all the same."""
 
+    parts: tuple[Node, ...] = ()
+    """Each file by itself, in the same order: what `node` was merged from."""
+
 
 def load(paths: Sequence[str]) -> Loaded:
     """Read blueprint files, later ones over earlier ones.
@@ -58,7 +61,7 @@ def load(paths: Sequence[str]) -> Loaded:
     if None in broken:
         raise InputError(found_in_order)
     whole = merge_all(nodes, kinds.BLUEPRINT)
-    return Loaded(_without_pools(whole, broken), tuple(paths), found_in_order)
+    return Loaded(_without_pools(whole, broken), tuple(paths), found_in_order, tuple(nodes))
 
 
 def _pool_of(finding: Finding) -> str | None:

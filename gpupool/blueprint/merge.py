@@ -40,7 +40,7 @@ def merge(lower: Node, upper: Node, kind: Kind = ANY) -> Node:
 
     A `null` stays as it is: it still has to work against the layers below that come later.
     """
-    lower, upper = _keyed(lower, kind), _keyed(upper, kind)
+    lower, upper = as_map(lower, kind), as_map(upper, kind)
     if not isinstance(lower.value, dict) or not isinstance(upper.value, dict):
         return over(upper, lower)
     merged = dict(mapping(_without_replaced(lower, upper, kind)))
@@ -52,10 +52,15 @@ def merge(lower: Node, upper: Node, kind: Kind = ANY) -> Node:
 
 def merge_all(layers: list[Node], kind: Kind = ANY) -> Node:
     """Lay each of `layers` over the ones before it; at least one."""
-    result = _keyed(layers[0], kind)
+    result = as_map(layers[0], kind)
     for layer in layers[1:]:
         result = merge(result, layer, kind)
     return result
+
+
+def as_map(node: Node, kind: Kind) -> Node:
+    """Give a list as a map by key; an empty one is a value, which replaces."""
+    return kind.keyed(node) if kind.keyed and isinstance(node.value, list) and node.value else node
 
 
 def settled(node: Node) -> Node:
@@ -95,11 +100,6 @@ def _merge_value(lower: Node, upper: Node, key: str, kind: Kind) -> Node:
     return merge(lower, upper, kind.below.get(key) or kind.each or ANY)
 
 
-def _keyed(node: Node, kind: Kind) -> Node:
-    """Give a list as a map by key; an empty one is a value, which replaces."""
-    return kind.keyed(node) if kind.keyed and isinstance(node.value, list) and node.value else node
-
-
 def _without_replaced(lower: Node, upper: Node, kind: Kind) -> Node:
     if kind.reach is None:
         return lower
@@ -114,7 +114,7 @@ def _without(node: Node, gone: set[tuple[str, ...]], kind: Kind) -> Node:
     for key, item in mapping(node).items():
         inner = {path[1:] for path in gone if path[0] == key and len(path) > 1}
         if inner:
-            kept[key] = _without(_keyed(item, kind.below.get(key, ANY)), inner, ANY)
+            kept[key] = _without(as_map(item, kind.below.get(key, ANY)), inner, ANY)
         elif (key,) not in gone:
             kept[key] = item
     return Node(kept, node.at, node.key)

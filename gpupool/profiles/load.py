@@ -34,10 +34,20 @@ class Profiles:
 
     findings: list[Finding] = field(default_factory=list)
     _found: dict[str, Node | None] = field(default_factory=dict)
+    _alone: dict[str, Node] = field(default_factory=dict)
 
     def named(self, word: Node) -> Node | None:
         """Give the profile that `word` names, laid over all it extends; None where it is no good."""
         return self._resolve(word, ())
+
+    def lineage(self, word: Node) -> list[Node]:
+        """Give the profile that `word` names and those it extends, each by itself, the lowest first."""
+        found: list[Node] = []
+        name: Node | None = word
+        while name is not None and name.value is not None and self.named(name) is not None:
+            found.insert(0, self._alone[_file(str(name.value), name.at.file)])
+            name = find(found[0], "extends")
+        return found
 
     def _resolve(self, word: Node, path: tuple[str, ...]) -> Node | None:
         file = _file(str(word.value), word.at.file)
@@ -57,6 +67,7 @@ class Profiles:
             self.findings += word_conflicts(node, kinds.PROFILE)
         if node is None or len(self.findings) > before:
             return None
+        self._alone[file] = node
         lower = find(node, "extends")
         if lower is None or lower.value is None:
             return node

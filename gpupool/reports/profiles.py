@@ -76,9 +76,9 @@ def _lines(profile: Shown) -> Iterator[str]:
         *parents, last = setting.path
         shared = _shared(above, tuple(parents))
         for depth in range(shared, len(parents)):
-            yield f"{'  ' * depth}{_flow(parents[depth])}:\n"
-        lead = "- " if isinstance(last, int) else f"{_flow(last)}: "
-        yield from _commented(f"{'  ' * len(parents)}{lead}{_flow(setting.value)}", _behind(setting))
+            yield f"{'  ' * depth}{flow(parents[depth])}:\n"
+        lead = "- " if isinstance(last, int) else f"{flow(last)}: "
+        yield from _commented(f"{'  ' * len(parents)}{lead}{flow(setting.value)}", _behind(setting))
         above = tuple(parents)
 
 
@@ -108,12 +108,12 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
-def _flow(value: Plain) -> str:
+def flow(value: Plain) -> str:
     """Write a value on one line, as people write it in a blueprint."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_flow(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_flow(item) for item in value) + "]"
+        return "[" + ", ".join(flow(item) for item in value) + "]"
     if isinstance(value, str):
         return value if _SIMPLE.fullmatch(value) and read_plain(value) == Reading(value) else quoted(value)
     if isinstance(value, bool):
