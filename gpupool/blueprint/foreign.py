@@ -29,7 +29,6 @@ _ANSWERS = {
     "autoMode": "gpupool renders EC2NodeClass; EKS Auto Mode's NodeClass is out of its scope",
     "resourceClaims": "dynamic allocation does not work with Karpenter on AWS yet: use device plugins",
     "clusterAutoscaler": "gpupool is for Karpenter; it renders nothing for the Cluster Autoscaler",
-    "usdPerHour": "this version knows no prices: limit `gpus` or `nodes`",
     "fabric": "kept for later; Karpenter attaches EFA when a pod asks for vpc.amazonaws.com/efa",
     "mps": "this version shares GPUs by time-slicing only: `sharing: {timeSlicing: N}`",
     "mig": "this version shares GPUs by time-slicing only: `sharing: {timeSlicing: N}`",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from gpupool.blueprint.merge import ANY, Kind
-from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
+from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, shipped_accelerators
 from gpupool.karpenter import labels
 from gpupool.yamlio.nodes import Node, items, mapping
 
@@ -54,6 +54,7 @@ _CLASS_WORDS = {
 }
 _LIMIT_WORDS = {
     "gpus": ("limit nvidia.com/gpu", "limit amd.com/gpu"),
+    "usdPerHour": tuple(f"limit {resource}" for resource in RESOURCES.values()),
 }
 
 
@@ -63,7 +64,8 @@ def accelerator_labels(word: str) -> tuple[str, ...]:
         return ()
     if word in set(Maker):
         return (_MANUFACTURERS[word not in GPU_MAKERS],)
-    return (_NAMES[MAKERS[word] not in GPU_MAKERS],) if word in MAKERS else _NAMES
+    is_gpu = shipped_accelerators().is_gpu(word)
+    return _NAMES if is_gpu is None else (_NAMES[not is_gpu],)
 
 
 def pool_reach(pool: Node) -> Iterator[Word]:

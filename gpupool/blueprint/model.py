@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from gpupool.blueprint.constraint import Texts
 from gpupool.blueprint.nodeclass import NodeClass, NodeClassWords, ObjectMetadata
-from gpupool.blueprint.pool import Limits, Name, Pool, PoolWords
+from gpupool.blueprint.pool import Amount, Limits, Name, Pool, PoolWords
 from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
 from gpupool.shapes.annotations import Matching
@@ -77,6 +77,14 @@ class Cluster(Shape):
         | None
     ) = None
     """Karpenter feature gates that are switched on in the cluster beyond its defaults."""
+
+    catalogue: str | None = None
+    """The file of instance types and prices that counts, relative to this file: one that `gpupool catalogue
+    refresh --to FILE` wrote. The catalogue that gpupool brings unless said."""
+
+    daemon_overhead: dict[str, Amount | None] | None = None
+    """What DaemonSets ask for on each node, by resource, as in `{cpu: 500m, memory: 1Gi}`. `gpupool fit`
+    counts it; it is not rendered."""
 
 
 class Defaults(Shape):

@@ -100,11 +100,14 @@ class Instances(Shape):
     """Network bandwidth of the machine, with its unit."""
 
 
+Dollars: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=1_000_000_000)]
+
+
 class Limits(Shape):
     """How much a pool may hold at most; Karpenter stops launching when one is reached.
 
-    `nodes`, `gpus`, and any resource name that Karpenter counts: `cpu`, `memory`,
-    `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`.
+    `nodes`, `gpus`, `usdPerHour`, and any resource name that Karpenter counts: `cpu`, `memory`,
+    `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`. Each is rendered as one limit; none fills in another.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -115,6 +118,10 @@ class Limits(Shape):
 
     gpus: Annotated[Whole, Field(ge=0)] | None = None
     """Number of physical GPUs, even where they are shared."""
+
+    usd_per_hour: Dollars | None = None
+    """What the accelerators may cost by the hour, on demand. Becomes a number of accelerators, by the dearest
+    that the pool's machines have. Under the blueprint's own `limits`: what the pools' may add up to."""
 
     cpu: "Amount | None" = None
     """vCPUs in total."""

@@ -3,14 +3,8 @@
 from collections.abc import Iterator
 
 from gpupool.blueprint.kinds import by_key
-from gpupool.catalogue.accelerators import (
-    GPU_MAKERS,
-    MAKERS,
-    RESOURCES,
-    Maker,
-    maker_of_category,
-    maker_of_family,
-)
+from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
+from gpupool.expansion.catalogued import Catalogued
 from gpupool.karpenter import labels
 from gpupool.yamlio.nodes import Node, find, items, mapping
 
@@ -26,14 +20,14 @@ _MANUFACTURERS: dict[str, dict[str, Maker]] = {
 }
 
 
-def maker_of(words: Node) -> Maker | None:
+def maker_of(words: Node, known: Catalogued) -> Maker | None:
     """Give the maker of a pool's accelerators: from what it chooses, or else from what it hints at."""
-    return chosen(words) or hinted(words)
+    return chosen(words, known) or hinted(words)
 
 
-def chosen(words: Node) -> Maker | None:
+def chosen(words: Node, known: Catalogued) -> Maker | None:
     """Give the maker that the words which choose machines speak of; None where they tell nothing."""
-    return next((maker for maker in _choices(words) if maker is not None), None)
+    return next((maker for maker in _choices(words, known) if maker is not None), None)
 
 
 def hinted(words: Node) -> Maker | None:
@@ -55,21 +49,21 @@ def hints(words: Node) -> Iterator[tuple[Maker, Node]]:
         yield from ((makers[key], node) for key, node in said.items() if key in makers)
 
 
-def _choices(words: Node) -> Iterator[Maker | None]:
+def _choices(words: Node, known: Catalogued) -> Iterator[Maker | None]:
     for name in _values(find(words, "accelerator")):
-        yield MAKERS.get(name) or (Maker(name) if name in set(Maker) else None)
+        yield Maker(name) if name in set(Maker) else known.accelerators.maker(name)
     own = by_key(find(words, "requirements"))
     for label, of in _MANUFACTURERS.items():
         yield from (of.get(value) for value in _values(own.get(label)))
     for label in _NAMES:
-        yield from (MAKERS.get(value) for value in _values(own.get(label)))
-    for word, label, maker in (
-        ("types", labels.INSTANCE_TYPE, maker_of_family),
-        ("families", labels.INSTANCE_FAMILY, maker_of_family),
-        ("categories", labels.INSTANCE_CATEGORY, maker_of_category),
-    ):
+        yield from (known.accelerators.maker(value) for value in _values(own.get(label)))
+    for word, label in (("types", labels.INSTANCE_TYPE), ("families", labels.INSTANCE_FAMILY)):
         for node in (find(words, "instances", word), own.get(label)):
-            yield from (maker(value.partition(".")[0]) for value in _values(node))
+            yield from (
+                known.accelerators.maker_of_family(value.partition(".")[0]) for value in _values(node)
+            )
+    for node in (find(words, "instances", "categories"), own.get(labels.INSTANCE_CATEGORY)):
+        yield from (known.accelerators.maker_of_category(value) for value in _values(node))
 
 
 def _values(constraint: Node | None) -> list[str]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpupool.blueprint.merge import settled
 from gpupool.blueprint.names import MAX_NAME
-from gpupool.catalogue.accelerators import Maker, maker_of_category
+from gpupool.catalogue.accelerators import Maker
 from gpupool.codes import Code
 from gpupool.expansion.accelerator import chosen, hints
+from gpupool.expansion.catalogued import Catalogued
 from gpupool.expansion.expanded import ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import Layered
 from gpupool.expansion.limits import only_nodes
@@ -52,11 +53,11 @@ def chooses(name: str, pool: Node) -> Iterator[Finding]:
         yield error(Code.NO_MACHINES, f"pool `{name}` says nothing about its machines", pool, fix)
 
 
-def declared(layers: Layered, families: Mapping[str, str]) -> Iterator[Finding]:
+def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]:
     """Find a class that is declared nowhere, and a profile whose words for the class go unused."""
     said = find(layers.tier, "nodeClass") or find(layers.own, "nodeClass") or layers.own
-    if layers.class_name not in families:
-        near = nearest(layers.class_name, list(families))
+    if layers.class_name not in known_classes:
+        near = nearest(layers.class_name, known_classes)
         fix = (
             f"did you mean `{near}`?"
             if near
@@ -104,9 +105,10 @@ def names(
             yield error(Code.POOL_TWICE, message, node, "rename one of the two")
 
 
-def pool(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:
+def pool(expanded: ExpandedPool, layers: Layered, cluster: Target, known: Catalogued) -> Iterator[Finding]:
     """Find what does not go together in one NodePool."""
-    yield from _profile_fits(layers)
+    yield from _profile_fits(layers, known)
+    yield from _profile_shuts_out(layers, known)
     yield from _gates(expanded, layers, cluster)
     yield from _static(expanded, layers)
     yield from _one_type_one_zone(expanded, layers)
@@ -136,9 +138,9 @@ def reservations(layers: Layered, expanded: ExpandedPool) -> Iterator[Finding]:
         yield warning(Code.RESERVATIONS, message, capacity, "say `nodeClass: {reservations: [cr-…]}`")
 
 
-def _profile_fits(layers: Layered) -> Iterator[Finding]:
+def _profile_fits(layers: Layered, known: Catalogued) -> Iterator[Finding]:
     words = layers.words
-    accelerator, maker = find(words, "accelerator"), chosen(words)
+    accelerator, maker = find(words, "accelerator"), chosen(words, known)
     is_none = accelerator is not None and accelerator.value == "none"
     if accelerator is not None and is_none and maker is not None:
         message = f"`accelerator: none` beside machines with {maker} chips leaves none to launch"
@@ -148,27 +150,45 @@ def _profile_fits(layers: Layered) -> Iterator[Finding]:
         return
     said = accelerator or find(layers.own, "instances") or layers.own
     name = text_at(layers.profile, "metadata", "name")
-    if other := _other_kind(layers, words, maker):
+    if other := _other_kind(layers, words, maker, known):
         asks = "no accelerator" if maker is None else f"{maker} chips"
         message = f"the pool asks for {asks}, but profile `{name}` is for {other}"
         yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
 
 
-def _other_kind(layers: Layered, words: Node, maker: Maker | None) -> str:
+def _other_kind(layers: Layered, words: Node, maker: Maker | None, known: Catalogued) -> str:
     """Give what the profile is for, where that is not what the pool chose; its words may be overridden."""
     places = {node.at for _, node in hints(settled(find(layers.profile, "pool") or layers.own))}
     other = next((hinted for hinted, node in hints(words) if hinted is not maker and node.at in places), None)
-    categories = _categories(words)
+    categories = _categories(words, known)
     if other is None and maker is not None and categories and maker not in categories.values():
         return f"{', '.join(categories)} machines"
     return other or ""
 
 
-def _categories(words: Node) -> dict[str, Maker | None]:
+def _categories(words: Node, known: Catalogued) -> dict[str, Maker | None]:
     """Give the instance categories that a pool lists, each with the maker of its accelerators."""
     node = find(words, "instances", "categories")
     listed = [str(item.value) for item in items(node)] or [text_at(node)]
-    return {name: maker_of_category(name) for name in listed if name}
+    return {name: known.accelerators.maker_of_category(name) for name in listed if name}
+
+
+def _profile_shuts_out(layers: Layered, known: Catalogued) -> Iterator[Finding]:
+    """Find an accelerator all of whose families the profile shuts out."""
+    accelerator = find(layers.words, "accelerator")
+    shut_out = find(layers.words, "instances", "families", "not")
+    by_profile = find(layers.profile, "pool", "instances", "families", "not")
+    if accelerator is None or shut_out is None or by_profile is None:
+        return
+    gone = {str(item.value) for item in items(shut_out) or [shut_out]}
+    for name in items(accelerator) or [accelerator]:
+        families = known.accelerators.families(str(name.value))
+        if families and families <= gone:
+            profile = text_at(layers.profile, "metadata", "name")
+            where = ", ".join(sorted(families))
+            message = f"profile `{profile}` shuts out {where}, and only there is `{name.value}`"
+            fix = "if your image has the driver for it, say `instances: {families: null}`"
+            yield error(Code.PROFILE_MISFIT, message, name, fix)
 
 
 def _fitting(profile: str, maker: Maker | None) -> str:
@@ -258,4 +278,4 @@ def _sharing(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
             Code.SHARING, "on Bottlerocket the image's own plugin shares GPUs, not the chart", share, fix
         )
     elif not expanded.gpu_counts:
-        yield error(Code.SHARING, "the pool admits no machine with 1, 2, 4 or 8 GPUs to share", share)
+        yield error(Code.SHARING, "the pool admits no machine with a whole GPU to share", share)

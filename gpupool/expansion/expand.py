@@ -7,10 +7,11 @@ from gpupool.blueprint.load import Loaded
 from gpupool.blueprint.merge import merge, settled
 from gpupool.errors import InputError
 from gpupool.expansion import checks, sharing, totals
+from gpupool.expansion.catalogued import Catalogued
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import Layered, declared_class, layered, profile_word
 from gpupool.expansion.nodeclass import class_spec, family
-from gpupool.expansion.pools import expand_pool
+from gpupool.expansion.pools import OfClass, expand_pool
 from gpupool.expansion.problem import Problem
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding, has_errors, in_file_order
@@ -37,6 +38,7 @@ def expand(loaded: Loaded) -> Expanded:
         pools=tuple(work.pools),
         classes=tuple(sorted(work.classes.values(), key=lambda item: item.name)),
         overlays=tuple(work.overlays),
+        known=work.known,
         stack=work.stack,
         findings=found,
     )
@@ -53,8 +55,13 @@ class _Work:
     classes: dict[str, ExpandedClass] = field(default_factory=dict)
     overlays: list[ExpandedOverlay] = field(default_factory=list)
     stack: Node | None = None
-    _families: dict[str, str] = field(default_factory=dict)
+    known: Catalogued = field(init=False)
+    _declared_words: dict[str, Node] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Open the catalogue that counts."""
+        self.known = Catalogued(find(self.node, "cluster"), self.found)
 
     def run(self) -> None:
         """Expand everything; mistakes are collected on the way."""
@@ -87,7 +94,7 @@ class _Work:
 
     def _declared(self, name: str, node: Node, target: Target) -> None:
         words = declared_class(node, self._defaults())
-        self._families[name] = family(settled(words))
+        self._declared_words[name] = words
         external = find(node, "external")
         if external is None or not external.value:
             self.classes[name] = _class(name, f"nodeClasses.{name}", words, target, self.found)
@@ -112,9 +119,9 @@ class _Work:
 
     def _nodepool(self, layers: Layered, target: Target) -> None:
         found: list[Finding] = []
-        ami_family = self._class_of(layers, target, found)
-        pool = expand_pool(layers, ami_family, target, found)
-        found += checks.pool(pool, layers, target)
+        of_class = self._class_of(layers, target, found)
+        pool = expand_pool(layers, of_class, target, self.known, found)
+        found += checks.pool(pool, layers, target, self.known)
         found += checks.reservations(layers, pool)
         self.found += (_in_the_blueprint(finding, layers) for finding in found)
         self.pools.append(pool)
@@ -122,20 +129,30 @@ class _Work:
         if share is not None:
             self.overlays += sharing.overlays(pool, share)
 
-    def _class_of(self, layers: Layered, target: Target, found: list[Finding]) -> str:
-        """Make the pool's own class, or look its declared one up; give the family of its image."""
+    def _class_of(self, layers: Layered, target: Target, found: list[Finding]) -> OfClass:
+        """Make the pool's own class, or look its declared one up."""
         name = layers.class_name
         if not name:
-            return ""
+            return OfClass("", None)
         if layers.class_words is None:
             self._used.add(name)
-            found += checks.declared(layers, self._families)
-            return self._families.get(name, "")
-        if name in self._families:
+            found += checks.declared(layers, list(self._declared_words))
+            return self._of_declared(name, target)
+        if name in self._declared_words:
             found.append(checks.class_twice(layers))
         elif name not in self.classes:
             self.classes[name] = _class(name, f"{layers.path}.nodeClass", layers.class_words, target, found)
-        return family(settled(layers.class_words))
+        made = self.classes.get(name)
+        return OfClass(family(settled(layers.class_words)), None if made is None else made.spec)
+
+    def _of_declared(self, name: str, target: Target) -> OfClass:
+        """Give what a declared class decides; of one that is kept elsewhere, by the words that stand here."""
+        words = self._declared_words.get(name)
+        if words is None:
+            return OfClass("", None)
+        made = self.classes.get(name)
+        # What is wrong with the words of a class that is not rendered is not ours to say.
+        return OfClass(family(settled(words)), class_spec(words, target, []) if made is None else made.spec)
 
 
 def _class(name: str, path: str, words: Node, target: Target, found: list[Finding]) -> ExpandedClass:

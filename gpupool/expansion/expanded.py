@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from gpupool.catalogue.accelerators import Maker
+from gpupool.expansion.catalogued import Catalogued
 from gpupool.findings import Finding
 from gpupool.yamlio.nodes import Node
 
@@ -31,6 +32,9 @@ class ExpandedPool(NamedTuple):
     termination_grace_period: Node | None
     disruption: Node | None
     limits: Node | None
+    usd_per_hour: Node | None
+    """What `limits.usdPerHour` says; the limit that it became stands among `limits`."""
+
     weight: Node | None
     replicas: Node | None
 
@@ -44,7 +48,7 @@ class ExpandedPool(NamedTuple):
     """How many pods take turns on one GPU; 1 where they are not shared."""
 
     gpu_counts: tuple[int, ...]
-    """The numbers of GPUs in one machine that the pool admits, for sharing."""
+    """The numbers of GPUs in one machine that the pool admits, where it shares them."""
 
 
 class ExpandedClass(NamedTuple):
@@ -75,6 +79,9 @@ class Expanded(NamedTuple):
     pools: tuple[ExpandedPool, ...]
     classes: tuple[ExpandedClass, ...]
     overlays: tuple[ExpandedOverlay, ...]
+    known: Catalogued
+    """The catalogue that counts, and what was asked of it."""
+
     stack: Node | None
     """The blueprint's `stack`, laid over what the profiles say; its `null`s still stand."""
 

@@ -1,5 +1,8 @@
 """Limits in the units people think in become Karpenter's."""
 
+from collections.abc import Callable
+from decimal import Decimal
+
 from gpupool.blueprint.foreign import foreign_answer
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
@@ -14,6 +17,7 @@ _GPUS = {
 }
 """What `gpus` counts; where nothing tells the maker, it is NVIDIA."""
 
+USD = "usdPerHour"
 _COUNTED = ("nodes", "cpu", "memory", "pods", "ephemeral-storage")
 
 
@@ -34,9 +38,16 @@ def shared_out(limits: Node, share: Node) -> Node:
     return Node({key: _part(key, node, percent, share) for key, node in said.items()}, share.at, share.key)
 
 
+def dollars(node: Node) -> Decimal:
+    """Give the amount that stands in a file, exactly as it is written there."""
+    return Decimal(node.text if isinstance(node.value, float) and node.text else str(node.value))
+
+
 def _part(key: str, node: Node, percent: int, share: Node) -> Node:
     if node.value is None:
         return node
+    if key == USD:
+        return leaf(f"{dollars(node) * percent / 100:f}", share)
     digits = str(node.value).rstrip("GKMTPEik")
     if not digits.isdigit():
         raise Problem(
@@ -50,11 +61,15 @@ def _part(key: str, node: Node, percent: int, share: Node) -> Node:
     return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share)
 
 
-def karpenters(limits: Node, maker: Maker | None, replicas: int) -> Node:
+def karpenters(
+    limits: Node, maker: Maker | None, replicas: int, priced: Callable[[Node], tuple[str, Node] | None]
+) -> Node:
     """Give Karpenter's limits; `gpus` counts physical GPUs, of which sharing shows `replicas` each.
 
+    `priced` gives the resource and its limit for an amount of `usdPerHour`, or None where it can't tell yet.
+
     Raises:
-        Problem: for `gpus` where the pool's accelerators are no GPUs.
+        Problem: for `gpus` where the pool's accelerators are no GPUs, and for `usdPerHour` as `priced` does.
     """
     made: dict[str, Node] = {}
     for key, node in mapping(limits).items():
@@ -62,6 +77,8 @@ def karpenters(limits: Node, maker: Maker | None, replicas: int) -> Node:
             count = int(str(node.value)) * replicas
             note = f"{node.value} GPUs, {replicas} pods on each" if replicas > 1 else ""
             made[gpu_resource(maker, node)] = leaf(count, node, note)
+        elif key == USD and node.value is not None:
+            made |= filter(None, (priced(node),))
         else:
             made[_known(key, node)] = node
     return Node(dict(sorted(made.items())), limits.at, limits.key)
@@ -71,7 +88,7 @@ def _known(key: str, node: Node) -> str:
     """Give a resource's name; a bare one that Karpenter does not count would limit nothing."""
     if "/" in key or key in _COUNTED:
         return key
-    near = nearest(key, ("gpus", *_COUNTED))
+    near = nearest(key, ("gpus", USD, *_COUNTED))
     fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "write the resource's whole name")
     raise Problem(
         Code.LIMIT_KEY, f"Karpenter counts no resource `{key}`, so it would limit nothing", node, fix

@@ -2,30 +2,55 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.blueprint.kinds import PLUGIN_CONFIG_LABEL
 from gpupool.blueprint.merge import settled
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing, taints
 from gpupool.expansion.accelerator import GPU_PRESENT, maker_of
+from gpupool.expansion.catalogued import Catalogued
 from gpupool.expansion.durations import karpenters as karpenters_duration
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.layers import Layered
 from gpupool.expansion.problem import Problem, error
 from gpupool.expansion.target import Target
-from gpupool.findings import Finding
+from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
 from gpupool.profiles.load import SHIPPED
 from gpupool.yamlio.nodes import Node, find, leaf, mapping, tree
 
+if TYPE_CHECKING:
+    from gpupool.expansion.machines import Machines
+
 CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
 
 
-def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[Finding]) -> ExpandedPool:
+class OfClass(NamedTuple):
+    """What a pool's node class decides about its machines; nothing where only the cluster has it."""
+
+    family: str
+    """The family of its image; empty where nothing tells."""
+
+    spec: Node | None
+    """The EC2NodeClass spec."""
+
+
+def expand_pool(
+    layered: Layered, of_class: OfClass, target: Target, known: Catalogued, found: list[Finding]
+) -> ExpandedPool:
     """Give one NodePool; mistakes go to `found`, and the part that holds one is left out."""
     words = layered.words
-    maker = maker_of(words)
-    slices, counts = sharing.slices(words), sharing.gpu_counts(words)
+    maker, slices = maker_of(words, known), sharing.slices(words)
+    made_labels = _labels(words, of_class.family, found)
+    made_requirements = requirements.pool_requirements(layered.words_and_nulls, target, known, found)
+
+    @cache
+    def admitted() -> "Machines":
+        from gpupool.expansion.machines import machines
+
+        return machines(layered.name, made_labels, made_requirements, of_class.spec, known)
 
     def part(word: str, make: Callable[[Node], Node | None]) -> Node | None:
         node = find(words, word)
@@ -35,10 +60,13 @@ def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[F
             found.append(problem.finding)
             return None
 
-    def pool_limits(node: Node) -> Node:
-        if isinstance(node.value, str):
-            node = limits.shared_out(settled(layered.pool_limits or node), node)
-        return limits.karpenters(node, maker, slices)
+    def priced(usd: Node) -> tuple[str, Node] | None:
+        from gpupool.expansion.dollars import accelerator_limit
+
+        # Which machines there are is not known while a word that chooses them is wrong.
+        return None if has_errors(found) else accelerator_limit(usd, admitted(), maker, slices, found)
+
+    own_limits = part("limits", lambda node: _own_limits(layered, node))
 
     return ExpandedPool(
         name=layered.name,
@@ -46,23 +74,31 @@ def expand_pool(layered: Layered, ami_family: str, target: Target, found: list[F
         path=layered.path,
         at=layered.tier or layered.own,
         metadata=find(words, "metadata"),
-        labels=_labels(words, ami_family, found),
+        labels=made_labels,
         annotations=_annotations(words),
         class_ref=_class_ref(layered, words),
-        requirements=requirements.pool_requirements(layered.words_and_nulls, target, found),
+        requirements=made_requirements,
         taints=part("taints", lambda node: taints.taints(node, found)),
         startup_taints=part("startupTaints", lambda node: taints.taints(node, found)),
         expire_after=part("expireAfter", karpenters_duration),
         termination_grace_period=part("terminationGracePeriod", karpenters_duration),
         disruption=part("disruption", lambda node: disruption.disruption(node, target, found)),
-        limits=part("limits", pool_limits),
+        limits=part("limits", lambda _: own_limits and limits.karpenters(own_limits, maker, slices, priced)),
+        usd_per_hour=find(own_limits, limits.USD),
         weight=find(words, "weight"),
         replicas=find(words, "replicas"),
         maker=maker,
-        ami_family=ami_family,
+        ami_family=of_class.family,
         slices=slices,
-        gpu_counts=counts,
+        gpu_counts=admitted().gpu_counts if slices > 1 else (),
     )
+
+
+def _own_limits(layered: Layered, node: Node) -> Node:
+    """Give a pool's or tier's limits in its own words, a share of the pool's worked out."""
+    if isinstance(node.value, str):
+        return limits.shared_out(settled(layered.pool_limits or node), node)
+    return node
 
 
 def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:

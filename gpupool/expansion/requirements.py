@@ -3,32 +3,39 @@
 from collections.abc import Iterator
 from functools import partial
 
-from gpupool.blueprint.kinds import INSTANCE_LABELS, accelerator_labels, by_key, pool_reach
+from gpupool.blueprint.kinds import INSTANCE_LABELS, by_key, pool_reach
 from gpupool.blueprint.merge import settled
-from gpupool.catalogue.accelerators import GPU_MAKERS, MAKERS, Maker
+from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
+from gpupool.expansion.catalogued import Catalogued
 from gpupool.expansion.problem import Problem, error, info, told
 from gpupool.expansion.target import Target
-from gpupool.findings import Finding
+from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
-from gpupool.shapes.words import nearest
+from gpupool.scheduling.named import in_requirement, is_looked_up, of_values
+from gpupool.scheduling.names import ACCELERATOR
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at
 
+_GPU_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_MANUFACTURER)
 _MANUFACTURER_VALUES = {Maker.NEURON: "aws"}
 _KARPENTERS_ORDER = ("reserved", "spot", "on-demand")
 
 
-def pool_requirements(words: Node, target: Target, found: list[Finding]) -> Node | None:
+def pool_requirements(words: Node, target: Target, known: Catalogued, found: list[Finding]) -> Node | None:
     """Give the requirement list of one NodePool; `words` still holds its `null`s.
 
     Mistakes go to `found`; the word that holds one is left out.
     """
     made: list[Node] = []
-    for label, node in _said_of_labels(words):
-        made += told(found, partial(_of_label, label, node))
-    made += told(found, lambda: list(_accelerator(words, found)))
-    made += _zones(words, target, found)
+    for label, node, in_short in _said_of_labels(words):
+        wanted = told(found, partial(_of_label, label, node))
+        found += _names(wanted, known, in_short=in_short)
+        made += wanted
+    made += told(found, lambda: list(_accelerator(words, known, found)))
+    zones = list(_zones(words, target, found))
+    found += _names(zones, known)
+    made += zones
     found += _order_notes(words)
     found += _lets_cpu_machines_in(made)
     return listing(sorted(made, key=_key), words)
@@ -43,17 +50,24 @@ def _said(words: Node, *path: str) -> Node | None:
     return None if node is None or node.value is None else node
 
 
-def _said_of_labels(words: Node) -> Iterator[tuple[str, Node]]:
-    """Give each label that a word speaks about alone, and the constraint on it."""
+def _said_of_labels(words: Node) -> Iterator[tuple[str, Node, bool]]:
+    """Give each label that a word speaks about alone, the constraint on it, and whether the word is short."""
     for word, label in (("arch", labels.ARCH), ("os", labels.OS), ("capacity", labels.CAPACITY_TYPE)):
         node = _said(words, word)
         if node is not None and node.value != "any":
-            yield label, node
-    for by_label in (
-        {INSTANCE_LABELS[word]: node for word, node in mapping(find(words, "instances")).items()},
-        by_key(find(words, "requirements")),
+            yield label, node, True
+    for in_short, by_label in (
+        (True, {INSTANCE_LABELS[word]: node for word, node in mapping(find(words, "instances")).items()}),
+        (False, by_key(find(words, "requirements"))),
     ):
-        yield from ((label, node) for label, node in by_label.items() if node.value is not None)
+        yield from ((label, node, in_short) for label, node in by_label.items() if node.value is not None)
+
+
+def _names(wanted: list[Node], known: Catalogued, *, in_short: bool = False) -> Iterator[Finding]:
+    """Find names in requirements that the catalogue lacks."""
+    for each in wanted:
+        if is_looked_up(each):
+            yield from in_requirement(known.names, each, in_short=in_short)
 
 
 def _of_label(label: str, node: Node) -> list[Node]:
@@ -87,15 +101,16 @@ def _zones(words: Node, target: Target, found: list[Finding]) -> Iterator[Node]:
         yield constraints.requirement(label, "In", node, zones)
 
 
-def _accelerator(words: Node, found: list[Finding]) -> Iterator[Node]:
+def _accelerator(words: Node, known: Catalogued, found: list[Finding]) -> Iterator[Node]:
     node = _said(words, "accelerator")
     if node is None:
         return
     names = items(node) or [node]
-    if unknown := [_unknown(name) for name in names if not _is_known(name)]:
-        found += unknown
+    said = list(_unknown(names, known))
+    found += said
+    if has_errors(said):
         return
-    reached = {label for name in names for label in accelerator_labels(str(name.value))}
+    reached = {label for name in names if (label := _chip_label(str(name.value), known))}
     if len(reached) > 1 or (len(names) > 1 and any(name.value == "none" for name in names)):
         fix = "make a pool for each, or use `requirements`"
         message = "one pool can't ask for several kinds of accelerator at once"
@@ -104,32 +119,39 @@ def _accelerator(words: Node, found: list[Finding]) -> Iterator[Node]:
         values = [leaf(_MANUFACTURER_VALUES.get(Maker(name), name), item) if label in _BY_MAKER else item
                   for item in names if (name := str(item.value))]  # fmt: skip
         yield constraints.requirement(label, "In", node, values)
-    yield from _guards(words, node, str(names[0].value))
+    yield from _guards(words, node, next(iter(reached), ""))
 
 
 _BY_MAKER = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
 
 
-def _is_known(word: Node) -> bool:
-    return word.value == "none" or word.value in MAKERS or word.value in set(Maker)
+def _unknown(names: list[Node], known: Catalogued) -> Iterator[Finding]:
+    """Find accelerators that the catalogue lacks."""
+    if any(name.value != "none" for name in names):
+        yield from of_values(known.names, ACCELERATOR, names, in_short=True)
 
 
-def _unknown(word: Node) -> Finding:
-    name = str(word.value)
-    near = nearest(name, [*MAKERS, *Maker, "none"])
-    newer = f"a newer one goes under `requirements: {{{labels.INSTANCE_GPU_NAME}: {name}}}`"
-    fix = f"did you mean `{near}`?" if near else newer
-    return error(Code.ACCELERATOR, f"unknown accelerator `{name}`", word, fix)
-
-
-def _guards(words: Node, node: Node, name: str) -> Iterator[Node]:
-    """Keep out machines that a name alone lets in; a word of anybody's on the same key wins."""
-    spoken = {target for path, target in pool_reach(words) if path != ("accelerator",)}
+def _chip_label(name: str, known: Catalogued) -> str:
+    """Give the label that a name stands in; where nothing tells, it is taken for a GPU's."""
     if name == "none":
-        for label in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
-            if f"requirement {label}" not in spoken:
-                yield constraints.requirement(label, "DoesNotExist", node, note="guard of accelerator: none")
-    elif MAKERS.get(name, name) in GPU_MAKERS and f"requirement {labels.INSTANCE_GPU_COUNT}" not in spoken:
+        return ""
+    if name in set(Maker):
+        return _BY_MAKER[Maker(name) not in GPU_MAKERS]
+    is_other = known.accelerators.is_gpu(name) is False
+    return (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)[is_other]
+
+
+def _guards(words: Node, node: Node, label: str) -> Iterator[Node]:
+    """Keep out machines that a name alone lets in; a word of anybody's on the same key wins.
+
+    `label` is the one that the name stands in; `none` stands in none.
+    """
+    spoken = {target for path, target in pool_reach(words) if path != ("accelerator",)}
+    if not label:
+        for count in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
+            if f"requirement {count}" not in spoken:
+                yield constraints.requirement(count, "DoesNotExist", node, note="guard of accelerator: none")
+    elif label in _GPU_LABELS and f"requirement {labels.INSTANCE_GPU_COUNT}" not in spoken:
         note = "guard of accelerator: fractional GPUs count 0"
         yield constraints.requirement(labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note)
 

@@ -1,14 +1,10 @@
 """Time-slicing: what the scheduler has to be told so that it counts slices and not GPUs."""
 
-from gpupool.blueprint.kinds import by_key
 from gpupool.expansion import constraints
 from gpupool.expansion.expanded import ExpandedOverlay, ExpandedPool
 from gpupool.expansion.limits import gpu_resource
 from gpupool.karpenter import labels
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, tree
-
-GPU_COUNTS = (1, 2, 4, 8)
-"""How many whole GPUs one EC2 machine has, of all types that are still offered (2026-10)."""
+from gpupool.yamlio.nodes import Node, find, leaf, listing, tree
 
 
 def slices(words: Node) -> int:
@@ -20,32 +16,6 @@ def slices(words: Node) -> int:
 def config_name(replicas: int) -> str:
     """Give the name of the device plugin's configuration for so many pods a GPU."""
     return f"time-slicing-{replicas}"
-
-
-def gpu_counts(words: Node) -> tuple[int, ...]:
-    """Give the GPU counts that a pool's `gpus` word, or requirement on the count, admits."""
-    own = by_key(find(words, "requirements"))
-    node = find(words, "instances", "gpus") or own.get(labels.INSTANCE_GPU_COUNT)
-    if node is None:
-        return GPU_COUNTS
-    made = list(constraints.requirements(labels.INSTANCE_GPU_COUNT, node))
-    return tuple(count for count in GPU_COUNTS if all(_admits(requirement, count) for requirement in made))
-
-
-def _admits(requirement: Node, count: int) -> bool:
-    values = [int(str(item.value)) for item in items(find(requirement, "values"))]
-    operator = str(getattr(find(requirement, "operator"), "value", ""))
-    first = values[0] if values else 0
-    return {
-        "In": count in values,
-        "NotIn": count not in values,
-        "Exists": True,
-        "DoesNotExist": False,
-        "Gt": count > first,
-        "Gte": count >= first,
-        "Lt": count < first,
-        "Lte": count <= first,
-    }[operator]
 
 
 def overlays(pool: ExpandedPool, cause: Node) -> list[ExpandedOverlay]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.expanded import ExpandedPool
+from gpupool.expansion.limits import USD, dollars
 from gpupool.expansion.problem import error, info
 from gpupool.findings import Finding
 from gpupool.karpenter.quantities import amount
@@ -17,7 +18,7 @@ def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[F
     for key, cap in mapping(caps).items():
         if cap.value is None:
             continue
-        counted = [pool for pool in pools if key != "gpus" or pool.maker in (Maker.NVIDIA, Maker.AMD)]
+        counted = [pool for pool in pools if _counts(pool, key)]
         open_ended = [pool.name for pool in counted if _limit(pool, key) is None]
         total = sum((_limit(pool, key) or Decimal(0) for pool in counted), Decimal(0))
         if open_ended:
@@ -25,7 +26,7 @@ def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[F
                 f"the cap of {cap.value} on `{key}` does not hold: no limit in {', '.join(open_ended[:5])}"
             )
             yield error(Code.TOTAL_LIMIT, message, cap, f"give each pool a limit on `{key}`")
-        elif total > amount(str(cap.value)):
+        elif total > (dollars(cap) if key == USD else amount(str(cap.value))):
             parts = ", ".join(f"{pool.name} {_limit(pool, key):f}" for pool in counted[:8])
             message = (
                 f"the pools' limits on `{key}` add up to {total:f}, over the cap of {cap.value}: {parts}"
@@ -51,7 +52,16 @@ def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
                 yield info(Code.TIER_SUM, message, mapping(tiers[0].limits)[key])
 
 
+def _counts(pool: ExpandedPool, key: str) -> bool:
+    """Say whether a cap is on what the pool has: GPUs, or money for accelerators."""
+    if key == USD:
+        return pool.maker is not None or pool.usd_per_hour is not None
+    return key != "gpus" or pool.maker in (Maker.NVIDIA, Maker.AMD)
+
+
 def _limit(pool: ExpandedPool, key: str) -> Decimal | None:
+    if key == USD:
+        return None if pool.usd_per_hour is None else dollars(pool.usd_per_hour)
     keys = (RESOURCES[Maker.NVIDIA], RESOURCES[Maker.AMD]) if key == "gpus" else (key,)
     amounts = [
         Decimal(amount(str(node.value))) for name, node in mapping(pool.limits).items() if name in keys

@@ -32,7 +32,6 @@ def said(tmp_path: Path, pools: str, cluster: str = "", rest: str = AMI) -> list
 GPU = "accelerator: l4, limits: {gpus: 8}"
 ROWS = {
     "a resource nobody counts": ("a: {accelerator: l4, limits: {gpu: 8}}", Code.LIMIT_KEY, "did you mean `gpus`?"),
-    "prices": ("a: {accelerator: l4, limits: {usdPerHour: 8}}", Code.LIMIT_KEY, "knows no prices"),
     "gpus of Neuron": ("a: {accelerator: trainium2, limits: {gpus: 8}}", Code.LIMIT_UNIT, "aws.amazon.com/neuron: 8"),
     "gpus of Gaudi": ("a: {accelerator: gaudi-hl-205, limits: {gpus: 8}}", Code.LIMIT_UNIT, "habana.ai/gaudi: 8"),
     "gpus of Qualcomm": ("a: {accelerator: qualcomm-ai100, limits: {gpus: 8}}", Code.LIMIT_UNIT, "limit `nodes`"),
@@ -43,8 +42,11 @@ ROWS = {
     "a soft limit": ("a: {accelerator: l4, limits: {nodes: 2}}", Code.SOFT_LIMIT, "add a limit on `gpus`"),
     "no pools": ("", Code.NO_POOLS, "write one under `pools`"),
     "no machines": ("a: {limits: {gpus: 8}}", Code.NO_MACHINES, "say one of `profile`"),
-    "an unknown accelerator": (f"a: {{{GPU.replace('l4', 'h1000')}}}", Code.ACCELERATOR, "did you mean `h100`?"),
-    "a new accelerator": (f"a: {{{GPU.replace('l4', 'zzzz')}}}", Code.ACCELERATOR, "a newer one goes under"),
+    "a misspelt accelerator": (f"a: {{{GPU.replace('l4', 'h10O')}}}", Code.MISSPELT_NAME, "did you mean `h100`?"),
+    "a new accelerator": (f"a: {{{GPU.replace('l4', 'zzzz')}}}", Code.UNKNOWN_NAME, "name a newer catalogue"),
+    "g7 in a profile without it": (
+        "a: {profile: inference, accelerator: rtx-pro-4500}", Code.PROFILE_MISFIT, "say `instances: {families: null}`",
+    ),
     "two kinds at once": ("a: {accelerator: [l4, trainium]}", Code.ACCELERATOR, "make a pool for each"),
     "none beside GPUs": ("a: {accelerator: none, instances: {families: g5}}", Code.ACCELERATOR, "take one of the two out"),
     "Neuron in a GPU profile": ("a: {profile: training, accelerator: trainium2}", Code.PROFILE_MISFIT, "`neuron-training` fits"),
@@ -251,14 +253,14 @@ def test_a_finding_about_a_profiles_value_stands_at_the_pool(tmp_path: Path) -> 
 
 def test_every_mistake_in_a_pool_comes_at_once(tmp_path: Path) -> None:
     words = (
-        "accelerator: [l5, h101], instances: {gpuMemory: 24GB, memory: 3GB}, zones: [eu-west-1a, eu-west-1b], "
+        "accelerator: [l4O, h10O], instances: {gpuMemory: 24GB, memory: 3GB}, zones: [eu-west-1a, eu-west-1b], "
         "requirements: {karpenter.sh/nodepool: x, karpenter.k8s.aws/foo: on}, taints: {a: x, b: z}, limits: {gpu: 4}"
     )
 
     found = said(tmp_path, f"a: {{{words}}}\nb: {{accelerator: l4, foo: 1}}")
 
     assert [(str(finding.code), finding.at.line) for finding in found] == [
-        (Code.ACCELERATOR, 7), (Code.ACCELERATOR, 7),
+        (Code.MISSPELT_NAME, 7), (Code.MISSPELT_NAME, 7),
         (Code.INEXACT_SIZE, 7), (Code.INEXACT_SIZE, 7),
         (Code.ZONE, 7), (Code.ZONE, 7),
         (Code.LABEL_KEY, 7), (Code.AMBIGUOUS_SCALAR, 7), (Code.LABEL_KEY, 7),

@@ -1,0 +1,148 @@
+"""A limit in USD per hour becomes a number of accelerators: as many of the dearest as the money pays for."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.catalogue.accelerators import RESOURCES
+from gpupool.codes import Code
+from gpupool.expansion.limits import dollars
+from gpupool.expansion.problem import Problem, info, warning
+from gpupool.scheduling.typemasks import positions
+from gpupool.yamlio.nodes import leaf
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpupool.catalogue.accelerators import Maker
+    from gpupool.expansion.machines import Machines
+    from gpupool.findings import Finding
+    from gpupool.yamlio.nodes import Node
+
+_MOST_NAMED = 5
+_CENTS = Decimal("0.0001")
+
+
+class Priced(NamedTuple):
+    """One type with what it costs by the hour."""
+
+    name: str
+    price: Fraction
+    pieces: int
+    """How many accelerators it has."""
+
+    @property
+    def each(self) -> Fraction:
+        """Give the price of one accelerator."""
+        return self.price / self.pieces
+
+
+def accelerator_limit(
+    usd: Node, machines: Machines, maker: Maker | None, slices: int, found: list[Finding]
+) -> tuple[str, Node]:
+    """Give the resource and its limit, `slices` for each accelerator; how it came about goes to `found`.
+
+    Raises:
+        Problem: where the machines tell no number, or not even one accelerator is to be had.
+    """
+    resource = _resource(usd, machines, maker)
+    types = _priced(usd, machines, resource)
+    dearest = max(types, key=lambda each: (each.each, each.name))
+    limit = int(Fraction(dollars(usd)) // dearest.each)
+    if not limit:
+        message = (
+            f"{usd.text or usd.value} USD/h pay for none: one costs {_usd(dearest.each)} in {dearest.name}"
+        )
+        raise Problem(Code.USD_LIMIT, message, usd, f"say at least {_usd(dearest.each, up=True)}")
+    found += _reasoning(usd, machines, dearest, limit)
+    smallest = min(types, key=lambda each: (each.pieces, each.price, each.name))
+    if smallest.pieces > limit:
+        message = f"{_pieces(limit)} are less than one machine has: {smallest.name} has {smallest.pieces}"
+        found.append(
+            warning(
+                Code.USD_LIMIT, message, usd, f"say at least {_usd(smallest.pieces * dearest.each, up=True)}"
+            )
+        )
+    return resource, leaf(limit * slices, usd, f"{_pieces(limit)} for {usd.text or usd.value} USD/h")
+
+
+def _resource(usd: Node, machines: Machines, maker: Maker | None) -> str:
+    """Give what the pool's accelerators are counted as: by its words, or else by its machines."""
+    if maker is not None:
+        if maker in RESOURCES:
+            return RESOURCES[maker]
+        message = f"`usdPerHour` limits accelerators, and Karpenter counts none of {maker}'s"
+        raise Problem(Code.USD_LIMIT, message, usd, "limit `nodes` or `cpu`")
+    found = {
+        resource for place in positions(machines.here) for resource in RESOURCES.values()
+        if machines.market.capacity(place).get(resource)
+    }  # fmt: skip
+    if len(found) == 1:
+        return found.pop()
+    which = f"has several kinds: {', '.join(sorted(found))}" if found else "has none"
+    fix = "name one with `accelerator`" if found else "limit `cpu` or `nodes`, or name an `accelerator`"
+    raise Problem(Code.USD_LIMIT, f"`usdPerHour` limits accelerators, and this pool {which}", usd, fix)
+
+
+def _priced(usd: Node, machines: Machines, resource: str) -> list[Priced]:
+    market, here = machines.market, list(positions(machines.here))
+    prices = market.price_list
+    if not here:
+        where = f" in {market.region}" if market.judged else ""
+        raise Problem(Code.USD_LIMIT, f"no machine that the pool admits is to be had{where}", usd)
+    if prices.currency != "USD":
+        message = f"the prices of {prices.region} are in {prices.currency}, not in USD"
+        raise Problem(Code.USD_LIMIT, message, usd, "limit `gpus` or the resource itself")
+    counts = {place: int(market.capacity(place).get(resource, 0)) for place in here}
+    _none_of(usd, [market.kind(place).name for place in here if not counts[place]], resource)
+    amounts = {place: market.price(place) for place in here}
+    unpriced = [market.kind(place).name for place in here if amounts[place] is None]
+    if unpriced:
+        message = f"the prices of {prices.region} ({prices.date}) have none for {_some(unpriced)}"
+        fix = "shut them out with `instances`, name a catalogue that has their prices, or limit `gpus`"
+        raise Problem(Code.USD_LIMIT, message, usd, fix)
+    return [Priced(market.kind(place).name, Fraction(str(amounts[place])), counts[place]) for place in here]
+
+
+def _none_of(usd: Node, names: Sequence[str], resource: str) -> None:
+    if not names:
+        return
+    message = f"the pool admits machines without any `{resource}`, which no limit on it stops: {_some(names)}"
+    fix = "say `instances: {gpus: {above: 0}}`"
+    if resource == "aws.amazon.com/neuron":
+        fix = "say `accelerator: neuron`"
+    raise Problem(Code.USD_LIMIT, message, usd, fix)
+
+
+def _reasoning(usd: Node, machines: Machines, dearest: Priced, limit: int) -> list[Finding]:
+    market = machines.market
+    prices = market.price_list
+    whole = f"{_usd(dearest.price)} / {dearest.pieces} = " if dearest.pieces > 1 else ""
+    message = (
+        f"{usd.text or usd.value} USD/h are {_pieces(limit)}: the dearest, in {dearest.name},"
+        f" costs {whole}{_usd(dearest.each)} ({prices.region}, {prices.date}, on demand)"
+    )
+    found = [info(Code.USD_REASONING, message, usd)]
+    if market.region and market.region != prices.region:
+        message = f"there are no prices of {market.region} offline: these are {prices.region}'s"
+        fix = "for its own, name what `gpupool catalogue refresh --to FILE` wrote with `cluster.catalogue`"
+        found.append(info(Code.OTHER_PRICES, message, usd, fix))
+    return found
+
+
+def _pieces(count: int) -> str:
+    return f"{count} accelerator{'s' if count > 1 else ''}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _usd(amount: Fraction, *, up: bool = False) -> str:
+    """Write an amount with at most four places behind the point; rounded up, it is enough to pay with."""
+    places = Fraction(_CENTS)
+    steps = -(-amount // places) if up else round(amount / places)
+    return f"{(Decimal(int(steps)) * _CENTS).normalize():f}"
