@@ -16,9 +16,17 @@ from gpupool.findings import Finding, Location, has_errors, in_file_order
 from gpupool.reports.report import Checked, Report, Skipped
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from gpupool.catalogue.model import Catalogue
+    from gpupool.expansion.calendar import Calendar
+    from gpupool.expansion.provenance.values import Provenance
+    from gpupool.explanation import Explanation
     from gpupool.manifests.result import Manifests, OwnFile
+    from gpupool.pools import NodePools
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
+    from gpupool.reports.fit import FitReport
 
 _STDIN = "-"
 _NO_SUCH_KIND = frozenset({Code.OLD_VERSION, Code.UNKNOWN_VERSION})
@@ -111,6 +119,131 @@ def validate(
     )
 
 
+def fit(
+    workloads: Sequence[str],
+    blueprint: Sequence[str] = (),
+    manifests: Sequence[str] = (),
+    *,
+    daemon_sets: Sequence[str] = (),
+    region: str | None = None,
+) -> "FitReport":
+    """Say which NodePools of a blueprint, or of plain manifests, take the pods of workloads, and why not.
+
+    Without a region, and without one in the blueprint, offers and prices are not judged.
+
+    Raises:
+        InputError: with every mistake found in the workloads, in file order; or else in the pools.
+    """
+    from gpupool.manifests.workloads import read_workloads
+    from gpupool.reports.fit import Counted, FitReport, Fitted, offers_of, taken_for_granted
+    from gpupool.scheduling import pending
+    from gpupool.scheduling.fit import sites
+    from gpupool.scheduling.nodepool import read_pool
+    from gpupool.scheduling.verdicts import judge, judge_daemon
+
+    found = read_workloads(workloads, _stdin)
+    pods = pending.pending(found)
+    daemons = pending.daemons(read_workloads(daemon_sets, _stdin)) if daemon_sets else []
+    pools = _pools(blueprint, manifests, region)
+    fixed = None if daemon_sets else pending.overhead(pools.cluster)
+    known = [read_pool(each.data, each.market) for each in pools.items]
+    places = sites(known, daemons, fixed)
+    return FitReport(
+        fitted=tuple(
+            Fitted(each.template, each.pod, judge(each.pod, places))
+            if each.template.pods is not None
+            else Fitted(each.template, each.pod, judge_daemon(each.pod, sites(known)))
+            for each in pods
+        ),
+        offers=offers_of(pools),
+        counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
+        notes=tuple(taken_for_granted(pools)),
+        findings=(*found.findings, *pools.findings),
+        passed_over=found.passed_over,
+    )
+
+
+def pools(blueprint: Sequence[str], manifests: Sequence[str] = (), region: str | None = None) -> "NodePools":
+    """Give the NodePools of a blueprint, or of plain manifests, each with what its class may launch.
+
+    Raises:
+        InputError: with every mistake found, in file order; also where there is no NodePool.
+    """
+    return _pools(blueprint, manifests, region)
+
+
+def explain(pools: "NodePools", pool: str, type_name: str | None = None) -> "Explanation":
+    """Say what a pool may launch, and what becomes of one instance type there.
+
+    Raises:
+        UsageError: where there is no such pool, or nobody knows the type.
+    """
+    from gpupool.explanation import explain_pool
+
+    return explain_pool(pools, pool, type_name)
+
+
+def explain_all(pools: "NodePools") -> "list[Explanation]":
+    """Say what every pool may launch."""
+    from gpupool.explanation import explain_each
+
+    return explain_each(pools)
+
+
+def provenance(blueprint: Sequence[str], field: str) -> "Provenance":
+    """Say where a value of a blueprint comes from; `field` is as in `chat.limits.gpus`.
+
+    Raises:
+        InputError: with every mistake found in the blueprint.
+        UsageError: where there is no such field.
+    """
+    from gpupool.blueprint.load import load
+    from gpupool.expansion.expand import expand
+    from gpupool.expansion.provenance.trace import trace
+    from gpupool.rendering.render import render
+
+    loaded = load(blueprint)
+    return trace(loaded, render(expand(loaded)).manifests, field)
+
+
+def calendars(
+    pools: "NodePools", pool: str, timezone: str | None, nodes: int, day: "date"
+) -> "list[Calendar]":
+    """Say for each NodePool of a pool how many of so many nodes may be disrupted in each hour of a week.
+
+    Raises:
+        UsageError: where there is no such pool or time zone.
+    """
+    from gpupool.expansion.calendar import calendar
+    from gpupool.expansion.timezones import UnknownTimezoneError
+    from gpupool.explanation import node_pools
+    from gpupool.yamlio.nodes import text_at
+
+    zone = timezone or text_at(pools.cluster, "timezone") or "UTC"
+    try:
+        return [calendar(dict(each.data), nodes, zone, day) for each in node_pools(pools, pool)]
+    except UnknownTimezoneError as problem:
+        raise UsageError(str(problem)) from None
+
+
+def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
+    """Give the catalogue that `explain` asks: a blueprint's own, the user's, or what gpupool brings.
+
+    Raises:
+        InputError: where a file can't be read, or is no catalogue.
+    """
+    from gpupool.catalogue.load import shipped, users_own
+    from gpupool.expansion.catalogued import named_catalogue
+    from gpupool.yamlio.nodes import find
+
+    named = None
+    if blueprint:
+        from gpupool.blueprint.load import load
+
+        named = named_catalogue(find(load(blueprint).node, "cluster"))
+    return named or users_own() or shipped()
+
+
 def write_karpenter_schemas(folder: Path, target: str) -> None:
     """Write JSON Schemas of the kinds of Karpenter `target` into a folder, as `GROUP/KIND_VERSION.json`.
 
@@ -149,6 +282,18 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
             [Finding(Code.IN_THE_WAY, "there is a file of this name already", Location(str(path)), fix)]
         )
     write_whole(path, starter_text(starter))
+
+
+def _pools(blueprint: Sequence[str], manifests: Sequence[str], region: str | None) -> "NodePools":
+    from gpupool import pools
+
+    if not manifests:
+        return pools.of_blueprint(blueprint, region)
+    found = pools.of_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
+    if not found.items:
+        message, fix = "there is no NodePool here", "name the files of your NodePools, or a blueprint with -f"
+        raise InputError([Finding(Code.NO_KARPENTER_OBJECT, message, Location(manifests[0]), fix)])
+    return found
 
 
 def _manifests(paths: Sequence[str]) -> "Manifests":

@@ -11,6 +11,8 @@ from typer.exceptions import TyperException
 from gpupool.cli import output
 from gpupool.cli.catalogue import catalogue
 from gpupool.cli.completion import completion
+from gpupool.cli.explain import explain
+from gpupool.cli.fit import fit
 from gpupool.cli.init import init
 from gpupool.cli.profiles import profiles
 from gpupool.cli.render import render
@@ -30,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (init, validate, render, profiles, catalogue, schema, completion):
+for command in (init, validate, render, explain, fit, profiles, catalogue, schema, completion):
     app.command()(command)
 
 

@@ -1,7 +1,7 @@
 """The options that several commands share, each written once."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -40,6 +40,26 @@ Outputs: TypeAlias = Annotated[
     ),
 ]  # fmt: skip
 
+OtherManifests: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--manifests", metavar="PATH", show_default=False,
+        help="NodePools and EC2NodeClasses in plain manifests, instead of a blueprint; repeat it for more.",
+    ),
+]  # fmt: skip
+Region: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--region", metavar="REGION", help="The AWS region. Unless said: the blueprint's."),
+]
+TEXT_OR_JSON = ("text", "json")
+Result: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
+        help="How to write the result: text, json; to a file with =PATH. Repeat it for several.",
+    ),
+]  # fmt: skip
+
 
 class Output(NamedTuple):
     """One format of a result, and where it goes."""
@@ -49,13 +69,13 @@ class Output(NamedTuple):
     """None for standard output."""
 
 
-def outputs(words: Sequence[str] | None) -> list[Output]:
+def outputs(words: Sequence[str] | None, formats: Collection[str] = tuple(FORMATS)) -> list[Output]:
     """Read `FORMAT` and `FORMAT=PATH`; without any, text is printed.
 
     Raises:
         UsageError: for an unknown format, a path without a name, or two results in one place.
     """
-    found = [_output(word) for word in words or ("text",)]
+    found = [_output(word, formats) for word in words or ("text",)]
     for place, count in Counter(each.path for each in found).items():
         if count > 1:
             where = "standard output" if place is None else f"`{place}`"
@@ -66,10 +86,10 @@ def outputs(words: Sequence[str] | None) -> list[Output]:
     return found
 
 
-def _output(word: str) -> Output:
+def _output(word: str, formats: Collection[str]) -> Output:
     name, equals, path = word.partition("=")
-    if name not in FORMATS:
-        message = f"-o knows no format `{name}`; there are {', '.join(FORMATS)}"
+    if name not in formats:
+        message = f"-o knows no format `{name}`; there are {', '.join(formats)}"
         raise UsageError(message)
     if equals and not path:
         message = f"`-o {word}` names no file after the ="

@@ -9,7 +9,14 @@ from gpupool.cli.options import Output
 from gpupool.errors import GpupoolError, InputError, StaleError
 from gpupool.findings import Finding
 from gpupool.reports import text
-from gpupool.reports.escaping import one_line
+from gpupool.reports.escaping import encodable, one_line
+
+
+def json_text(value: object) -> str:
+    """Write a result as JSON for people to read too."""
+    import json
+
+    return encodable(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
 
 
 def make_stdout_utf8() -> None:

@@ -10,9 +10,10 @@ from gpupool.scheduling.capacity import ACCELERATORS, PODS, Resources, fits
 from gpupool.scheduling.cost import Ceiling, ceiling
 from gpupool.scheduling.instancetype import InstanceType
 from gpupool.scheduling.launch import by_price, launch
-from gpupool.scheduling.limits import Admitted, admitted, exceeded, fitting, read_limits
+from gpupool.scheduling.limits import NODES, Admitted, admitted, exceeded, fitting
 from gpupool.scheduling.market import CAPACITY_TYPES, Market
-from gpupool.scheduling.matching import Match, match, template_requirements, zones_for
+from gpupool.scheduling.matching import Match, match, zones_for
+from gpupool.scheduling.nodepool import Pool, read_pool
 from gpupool.scheduling.typemasks import Mask, positions
 from gpupool.yamlio.nodes import Plain
 
@@ -33,10 +34,10 @@ class Candidate(NamedTuple):
     """Zones of the pool's that offer it."""
 
     offered: bool | None
-    """Whether any of them does; None where offerings are not judged."""
+    """Whether any of them does; None where that can't be judged."""
 
     launchable: bool | None
-    """Whether Karpenter's scheduler keeps it, limits aside; None where offerings are not judged."""
+    """Whether Karpenter's scheduler keeps it, limits aside; None where that can't be judged."""
 
     reason: str
     """Why it is not launchable, or by which limit no node of it ever fits; empty where nothing is wrong."""
@@ -59,73 +60,77 @@ class OnePod(NamedTuple):
 class Explained(NamedTuple):
     """What one NodePool may launch."""
 
-    name: str
-    weight: int
-    replicas: int | None
-    market: Market
-    wanted: Requirements
+    pool: Pool
     match: Match
     candidates: tuple[Candidate, ...]
     """The cheapest first, those without a price at the end."""
 
-    limits: dict[str, Amount]
     ceiling: Ceiling | None
     """None where offerings are not judged, and so nothing has a price."""
 
     one_pod: OnePod | None
 
     @property
-    def reserved(self) -> bool | None:
-        """Say whether the pool may use reservations: None where its class selects none."""
-        said = self.wanted.get(labels.CAPACITY_TYPE)
-        allowed = said is None or said.has(_RESERVED)
-        return allowed if self.market.node_class.reservations else None
+    def market(self) -> Market:
+        """Give the class and the region that it is for."""
+        return self.pool.market
 
     @property
-    def usable(self) -> Mask:
-        """Give the launchable types of which at least one node fits in the limits."""
-        return fitting(self.market, self.match.launchable, self.limits)
+    def wanted(self) -> Requirements:
+        """Give all that the pool's nodes have to be."""
+        return self.pool.wanted
+
+    @property
+    def reserved(self) -> bool | None:
+        """Say whether the pool may use reservations: None where its class selects none."""
+        return _from_reservations(self.pool) if self.market.node_class.reservations else None
 
 
 def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
     """Say what a NodePool may launch in a market."""
-    wanted, limits = template_requirements(node_pool), read_limits(node_pool)
-    found = match(market, wanted)
-    order = by_price(market, found.candidates)
+    pool = read_pool(node_pool, market)
+    found = match(market, pool.wanted)
+    reservable = _reservable(pool) if _from_reservations(pool) else 0
+    types = found.candidates | reservable
+    order = by_price(market, types)
     priced = set(order)
-    order += [place for place in positions(found.candidates) if place not in priced]
-    candidates = {place: _candidate(market, place, wanted, found, limits) for place in order}
-    spec = node_pool.get("spec")
-    said = spec if isinstance(spec, dict) else {}
-    metadata = node_pool.get("metadata")
-    usable = fitting(market, found.launchable, limits)
+    order += [place for place in positions(types) if place not in priced]
+    candidates = {place: _candidate(pool, place, found) for place in order}
     return Explained(
-        name=str(metadata.get("name", "")) if isinstance(metadata, dict) else "",
-        weight=_whole(said.get("weight")) or 0,
-        replicas=_whole(said.get("replicas")),
-        market=market,
-        wanted=wanted,
+        pool=pool,
         match=found,
         candidates=tuple(candidates.values()),
-        limits=limits,
-        ceiling=ceiling(market, usable, limits) if market.judged else None,
-        one_pod=_one_pod(market, wanted, usable, candidates) if market.judged else None,
+        ceiling=_ceiling(pool, found.launchable | reservable) if market.judged else None,
+        one_pod=_one_pod(pool, candidates) if market.judged else None,
     )
 
 
-def in_order(pools: list[Explained]) -> list[Explained]:
-    """Give pools as Karpenter tries them: by weight, and of equal weight by name, Z first."""
-    return sorted(sorted(pools, key=lambda pool: pool.name, reverse=True), key=lambda pool: -pool.weight)
+def _ceiling(pool: Pool, types: Mask) -> Ceiling:
+    """Give the most that it costs; a static pool has as many nodes as it says."""
+    limits = pool.limits if pool.replicas is None else {NODES: pool.replicas}
+    return ceiling(pool.market, fitting(pool.market, types, limits), limits)
 
 
-def _candidate(
-    market: Market, place: int, wanted: Requirements, found: Match, limits: Mapping[str, Amount]
-) -> Candidate:
+def _reservable(pool: Pool) -> Mask:
+    """Give the types that pass but for the capacity type, which is `reserved` where AWS has a reservation."""
+    others = {key: each for key, each in pool.wanted.items() if key != labels.CAPACITY_TYPE}
+    return match(pool.market, others).candidates
+
+
+def _from_reservations(pool: Pool) -> bool:
+    """Say whether nodes may come from reservations of the class."""
+    said = pool.wanted.get(labels.CAPACITY_TYPE)
+    return pool.market.node_class.reservations and (said is None or said.has(_RESERVED))
+
+
+def _candidate(pool: Pool, place: int, found: Match) -> Candidate:
+    market, wanted, limits = pool.market, pool.wanted, pool.limits
     kind, bit = market.kind(place), 1 << place
     said = wanted.get(labels.CAPACITY_TYPE)
     suits = [zone for zone, mask in market.zone_masks.items() if mask & bit]
     names, ids = wanted.get(labels.ZONE), wanted.get(labels.ZONE_ID)
     over = exceeded(market.capacity(place), limits)
+    judged = market.judged and (bool(found.launchable & bit) or not _from_reservations(pool))
     return Candidate(
         kind=kind,
         price=market.price(place) if market.judged else None,
@@ -137,18 +142,20 @@ def _candidate(
             zone.name for zone in suits
             if (names is None or names.has(zone.name)) and (ids is None or ids.has(zone.id))
         ),
-        offered=bool(found.offered & bit) if market.judged else None,
-        launchable=bool(found.launchable & bit) if market.judged else None,
-        reason=_reason(market, place, wanted, found) or _over(market.capacity(place), limits, over),
+        offered=bool(found.offered & bit) if judged else None,
+        launchable=bool(found.launchable & bit) if judged else None,
+        reason=_reason(pool, place, found) or _over(market.capacity(place), limits, over),
         allocatable=market.allocatable(place),
         admitted=admitted(market, place, limits),
     )  # fmt: skip
 
 
-def _reason(market: Market, place: int, wanted: Requirements, found: Match) -> str:
-    bit = 1 << place
+def _reason(pool: Pool, place: int, found: Match) -> str:
+    market, wanted, bit = pool.market, pool.wanted, 1 << place
     if not market.judged or found.launchable & bit:
         return ""
+    if _from_reservations(pool):
+        return "only from a reservation, if there is one for it"
     if not found.offered & bit:
         return _not_offered(market, bit, wanted)
     if market.price(place) is None:
@@ -168,10 +175,7 @@ def _not_offered(market: Market, bit: Mask, wanted: Requirements) -> str:
         return f"not offered in {market.region}"
     if not zones_for(market, wanted) & bit:
         return f"offered in {', '.join(elsewhere)} only"
-    said = wanted.get(labels.CAPACITY_TYPE)
-    if said is not None and said.has(_RESERVED):
-        return "only from a capacity reservation, which AWS alone knows"
-    return "the pool asks for a capacity reservation"
+    return "the pool asks for a capacity reservation, and its class selects none"
 
 
 def _over(room: Resources, limits: Mapping[str, Amount], over: list[str]) -> str:
@@ -179,18 +183,13 @@ def _over(room: Resources, limits: Mapping[str, Amount], over: list[str]) -> str
     return f"a single node has {', '.join(parts)}" if parts else ""
 
 
-def _one_pod(
-    market: Market, wanted: Requirements, usable: Mask, candidates: Mapping[int, Candidate]
-) -> OnePod | None:
-    rooms = {place: market.allocatable(place) for place in positions(usable)}
+def _one_pod(pool: Pool, candidates: Mapping[int, Candidate]) -> OnePod | None:
+    market = pool.market
+    rooms = {place: market.allocatable(place) for place in positions(pool.in_limits)}
     for resource in ACCELERATORS:
         asked: dict[str, Amount] = {resource: 1, PODS: 1}
         able = sum(1 << place for place, room in rooms.items() if fits(asked, room))
-        launched = launch(market, wanted, able, asked).types if able else ()
+        launched = launch(market, pool.wanted, able, asked).types if able else ()
         if launched:
             return OnePod(resource, candidates[launched[0]], candidates[launched[-1]])
     return None
-
-
-def _whole(value: Plain) -> int | None:
-    return int(value) if isinstance(value, (int, float)) else None

@@ -87,6 +87,18 @@ class InstanceType(NamedTuple):
     """The month since which EC2's answers lack it."""
 
     @property
+    def accelerators(self) -> tuple[tuple[int, str, int | None], ...]:
+        """Give for each kind of accelerator how many there are, its name, and the MiB of one GPU."""
+        if self.gpus:
+            return tuple((gpu.count, gpu.name, gpu.memory) for gpu in self.gpus)
+        if self.neuron or self.inference:
+            return tuple((each.count, each.name, None) for each in self.neuron or self.inference)
+        if self.other_accelerators is None:
+            return ()
+        kind, name, count = self.other_accelerators
+        return ((count, f"{kind} {name}".strip(), None),)
+
+    @property
     def is_metal(self) -> bool:
         """Say whether Karpenter takes it for bare metal, which goes by the size's name."""
         return "metal" in (self.size or "")

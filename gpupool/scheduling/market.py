@@ -43,6 +43,8 @@ class Market:
         self.judged = offered is not None
         self._offered = offered or Column((0,), bytes(len(self.catalogue.names)))
         self._kinds: dict[int, InstanceType] = {}
+        self._capacity: dict[int, dict[str, Amount]] = {}
+        self._allocatable: dict[int, dict[str, Amount]] = {}
 
     @cached_property
     def zones(self) -> tuple[Zone, ...]:
@@ -133,11 +135,17 @@ class Market:
 
     def capacity(self, position: int) -> dict[str, Amount]:
         """Give what Karpenter expects a node of a type to have."""
-        return capacity(self.kind(position), self.node_class)
+        found = self._capacity.get(position)
+        if found is None:
+            found = self._capacity[position] = capacity(self.kind(position), self.node_class)
+        return found
 
     def allocatable(self, position: int) -> dict[str, Amount]:
         """Give what pods may use of it."""
-        return allocatable(self.kind(position), self.node_class)
+        found = self._allocatable.get(position)
+        if found is None:
+            found = self._allocatable[position] = allocatable(self.kind(position), self.node_class)
+        return found
 
     @property
     def _zone_bits(self) -> list[int]:

@@ -58,6 +58,12 @@ class TypeMasks:
         values, column = self._label(key)
         return values[column.index[position]]
 
+    def known(self, key: str) -> frozenset[str]:
+        """Give every value that some type has for a label."""
+        if key == labels.INSTANCE_TYPE:
+            return frozenset(self.catalogue.names)
+        return frozenset(value for each in self._label(key)[0] for value in each)
+
     def having(self, column: str, wanted: Callable[[Fact], bool]) -> Mask:
         """Give the types of which a fact in the catalogue is as wanted."""
         found = self.catalogue.columns[column]

@@ -1,11 +1,9 @@
 """Node classes that differ in all that instance types depend on."""
 
-from typing import Any
-
 from tests.rig.scheduling import Body
 
 
-def node_class(name: str, **spec: Any) -> Body:
+def node_class(name: str, **spec: object) -> Body:
     """Give an EC2NodeClass; without an image it is AL2023's latest."""
     spec.setdefault("amiSelectorTerms", [{"alias": "al2023@latest"}])
     selected = [{"id": "x-1"}]
@@ -26,7 +24,7 @@ def _alias(name: str) -> list[Body]:
     return [{"alias": f"{name}@latest"}]
 
 
-def _disk(device: str, size: str | None = None, **more: Any) -> Body:
+def _disk(device: str, size: str | None = None, **more: object) -> Body:
     ebs = {"volumeSize": size} if size else {"snapshotID": "snap-1"}
     return {"deviceName": device, "ebs": ebs, **more}
 

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
 from gpupool.karpenter import labels
 from tests.rig.scheduling import Body
@@ -21,17 +20,16 @@ ZONES = ("us-east-1a", "us-east-1b", "us-east-1c", "us-east-1e", "us-east-1f", "
 RESOURCES = ("cpu", "memory", "nvidia.com/gpu", "pods", "aws.amazon.com/neuron", "nodes", "vpc.amazonaws.com/efa", "ephemeral-storage", "amd.com/gpu", "unknown")  # fmt: skip
 
 
-def node_pool(name: str, requirements: Sequence[Body], **more: Any) -> Body:
+def node_pool(name: str, requirements: Sequence[Body], **more: object) -> Body:
     """Give a NodePool of the class `c`."""
     template: Body = {
         "spec": {
             "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "c"},
             "requirements": list(requirements),
-            **more.pop("template", {}),
         }
     }
-    if "labels" in more:
-        template["metadata"] = {"labels": more.pop("labels")}
+    if labels_of_nodes := more.pop("labels", None):
+        template["metadata"] = {"labels": labels_of_nodes}
     return {
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
@@ -44,7 +42,7 @@ class Pools:
     """An endless supply of NodePools, the same for the same seed."""
 
     def __init__(self, seed: int) -> None:
-        self.chance = random.Random(seed)
+        self.chance = random.Random(seed)  # noqa: S311 - the same pools for the same seed
         self._count = 0
         self._meant = 0
 
@@ -122,7 +120,7 @@ class Pools:
         if key == labels.INSTANCE_TYPE:
             return [self.chance.choice(masks().catalogue.names), "p5.48xlarge", "nothing.large"]
         if masks().knows(key):
-            known = sorted({value for each in masks()._label(key)[0] for value in each})
+            known = sorted(masks().known(key))
             return [*known, self.chance.choice(("nothing", "0", "4", "H100"))]
         own = {
             labels.ZONE: ZONES,

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache
 
 from catalogue import sources
-
 from gpupool.catalogue.load import shipped
 from gpupool.catalogue.model import Catalogue, Prices
 from gpupool.scheduling.market import Market

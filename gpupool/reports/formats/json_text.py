@@ -11,7 +11,7 @@ from gpupool.reports.report import Report
 
 def document(report: Report) -> str:
     """Give every finding with all of its keys, and the summary; `line` is null for a file as a whole."""
-    found = {"findings": [_finding(each) for each in report.findings], "summary": summary(report)}
+    found = {"findings": [finding_object(each) for each in report.findings], "summary": summary(report)}
     return encodable(json.dumps(found, indent=2, ensure_ascii=False)) + "\n"
 
 
@@ -30,7 +30,8 @@ def summary(report: Report) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, str | int | None]:
+def finding_object(finding: Finding) -> dict[str, str | int | None]:
+    """Give one finding with all of its keys."""
     at = finding.at
     return {
         "rule": str(finding.code),

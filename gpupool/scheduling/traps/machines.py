@@ -32,8 +32,8 @@ def architectures(asked: Asked) -> Iterator[Trap]:
     arm = [each for each in able if each.kind.arch == "arm64"]
     if arm and len(arm) < len(able):
         message = (
-            f"{names(arm)} {'are' if len(arm) > 1 else 'is'} arm64, and the others amd64: an image for one does "
-            "not start on the other"
+            f"{names(arm)} {'are' if len(arm) > 1 else 'is'} arm64, and the others amd64: an image for one "
+            "does not start on the other"
         )
         fix = f"add `{labels.ARCH}` In [amd64]"
         yield warning(Code.MIXED_ARCHITECTURES, message, asked.path(labels.ARCH), fix)
@@ -48,9 +48,9 @@ def large_machine(asked: Asked) -> Iterator[Trap]:
     cheap, dear = pod.cheapest.price or 0, pod.dearest.price or 0
     if many >= few * _MANY_TIMES and dear >= cheap * _MANY_TIMES:
         message = (
-            f"a pod that asks for one {pod.resource} may get {pod.dearest.kind.name}, with {many} of them and "
-            f"at {dear:.2f} USD an hour, where EC2 has nothing cheaper than that; {pod.cheapest.kind.name}, "
-            f"which is tried first, is {cheap:.2f} USD"
+            f"a pod that asks for one {pod.resource} may get {pod.dearest.kind.name}, with {many} of them "
+            f"and at {dear:.2f} USD an hour, where EC2 has nothing cheaper than that; tried first is "
+            f"{pod.cheapest.kind.name} at {cheap:.2f} USD"
         )
         fix = "bound how many a machine may have"
         yield warning(Code.LARGE_MACHINE, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)

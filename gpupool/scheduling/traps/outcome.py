@@ -28,17 +28,17 @@ def limits(asked: Asked) -> Iterator[Trap]:
     """Find limits below a single node, and the one that Karpenter may overrun."""
     found = asked.found
     types = list(positions(found.match.launchable))
-    over = {place: exceeded(found.market.capacity(place), found.limits) for place in types}
-    for name in found.limits:
+    over = {place: exceeded(found.market.capacity(place), found.pool.limits) for place in types}
+    for name in found.pool.limits:
         kept = [found.market.kind(place).name for place, which in over.items() if name in which]
         if kept:
             which = f"{len(kept)} of {len(types)} types" if len(kept) < len(types) else "every type"
             said = asked.at(("spec", "limits", name))
-            message = f"the limit `{name}: {said}` is below a single node of {which}, which never launch: {listed(kept)}"
-            yield warning(
-                Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), "raise it, or leave them out"
-            )
-    if [*found.limits] == [NODES]:
+            below = f"the limit `{name}: {said}` is below a single node of {which}"
+            message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {listed(kept)}"
+            fix = "raise it, or leave them out"
+            yield warning(Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), fix)
+    if [*found.pool.limits] == [NODES]:
         message = "`nodes` alone is soft: pods that come together may get more nodes than that"
         yield info(Code.SOFT_NODES, message, ("spec", "limits", NODES), "limit accelerators or cpu as well")
 
@@ -47,18 +47,12 @@ def open_questions(asked: Asked) -> Iterator[Trap]:
     """Say what is left open."""
     market = asked.found.market
     if not market.judged:
-        where = (
-            f"the catalogue does not know the region {market.region}"
-            if market.region
-            else "no region is named"
-        )
-        message = f"{where}: zones, prices and what is offered are not judged"
+        region = f"the catalogue does not know {market.region}" if market.region else "no region is named"
+        message = f"{region}: zones, prices and what is offered are not judged"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS, "say `cluster.region` or --region")
     if asked.found.reserved:
         message = "what capacity reservations offer is not judged: only AWS knows which types they are for"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
     if market.node_class.placement_group:
-        message = (
-            "whether types can be in the class's placement group is not judged: only AWS knows its strategy"
-        )
+        message = "whether types can be in the placement group is not judged: only AWS knows its strategy"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)

@@ -51,7 +51,7 @@ class Asked:
 
     @cached_property
     def launchable(self) -> list[Candidate]:
-        """Give the types that are launched, or that may be where offerings are not judged."""
+        """Give the types that are launched, or may be, where that can't be judged."""
         return [each for each in self.found.candidates if each.launchable is not False]
 
     @cached_property
@@ -63,7 +63,7 @@ class Asked:
         )
         wanted = (each for each in self.entries if each.key in ACCELERATOR_LABELS)
         return any(each.operator != "DoesNotExist" for each in wanted) or any(
-            name in ACCELERATORS for name in (*self.found.limits, *keys)
+            name in ACCELERATORS for name in (*self.found.pool.limits, *keys)
         )
 
     def at(self, path: Path) -> Plain:

@@ -1,0 +1,190 @@
+"""`gpupool explain`: which machines a pool may launch, where a value comes from, what a rule means."""
+
+import re
+import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Annotated, NamedTuple
+
+import typer
+
+from gpupool.cli import output
+from gpupool.cli.options import (
+    DEFAULT_FILE,
+    TEXT_OR_JSON,
+    Files,
+    OtherManifests,
+    Output,
+    Region,
+    Result,
+    outputs,
+)
+from gpupool.errors import UsageError
+
+_CALENDAR_FORMATS = (*TEXT_OR_JSON, "svg")
+_RULE = re.compile(r"GP[0-9]{4}")
+
+
+class _Asked(NamedTuple):
+    subject: str | None
+    files: list[str]
+    manifests: list[str]
+    region: str | None
+
+
+class _Week(NamedTuple):
+    timezone: str | None
+    nodes: int
+    day: date
+
+
+def explain(  # noqa: PLR0913 - each is an option of the command line
+    subject: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="POOL|POOL.FIELD|RULE",
+            help="What to explain; without it all pools, in a line each.",
+            show_default=False,
+        ),
+    ] = None,
+    file: Files = None,
+    manifests: OtherManifests = None,
+    region: Region = None,
+    why: Annotated[
+        str | None,
+        typer.Option("--why", metavar="TYPE", help="Say what keeps an instance type out of the pool."),
+    ] = None,
+    *,
+    calendar: Annotated[
+        bool, typer.Option("--calendar", help="Draw a week: how many nodes may be disrupted in each hour.")
+    ] = False,
+    timezone: Annotated[
+        str | None,
+        typer.Option("--timezone", metavar="ZONE", help="The calendar's; the blueprint's, or UTC."),
+    ] = None,
+    nodes: Annotated[
+        int,
+        typer.Option("--nodes", metavar="N", min=0, help="How many nodes the pool has, for the calendar."),
+    ] = 10,
+    week: Annotated[
+        str | None,
+        typer.Option("--week", metavar="DATE", help="A day of the calendar's week. Unless said: today."),
+    ] = None,
+    catalogue: Annotated[
+        bool, typer.Option("--catalogue", help="Say where the facts about instance types come from.")
+    ] = False,
+    to: Result = None,
+) -> None:
+    """Say which machines a pool may launch and what they cost.
+
+    Lists the instance types as Karpenter's scheduler finds them, what the limits admit, the most that the
+    pool can cost, and what is surprising about it. With POOL.FIELD it says where a value comes from, with
+    the code of a finding what it means. Exits 1 when a pool has no candidate. It reads no cluster.
+
+    \b
+    gpupool explain
+    gpupool explain chat --why p5.48xlarge
+    gpupool explain chat.limits.gpus
+    gpupool explain chat --calendar -o text -o svg=chat.svg
+    gpupool explain gpu --manifests karpenter/ --region us-east-1 -o json
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    places = outputs(to, _CALENDAR_FORMATS if calendar else TEXT_OR_JSON)
+    if manifests and file:
+        message = "-f and --manifests both name pools: leave one out"
+        raise UsageError(message)
+    if catalogue:
+        _catalogue(places, file)
+    elif subject is not None and _RULE.fullmatch(subject):
+        _rule(places, subject)
+    else:
+        asked = _Asked(subject, file or [DEFAULT_FILE], manifests or [], region)
+        if calendar:
+            _calendar(places, asked, _Week(timezone, nodes, _day(week)))
+        else:
+            _pools(places, asked, why)
+
+
+def _catalogue(places: list[Output], files: list[str] | None) -> None:
+    from gpupool import api
+    from gpupool.reports import catalogue as report
+
+    known = api.catalogue(files or ())
+    _deliver(places, lambda: report.text(known), lambda: report.plain(known))
+
+
+def _rule(places: list[Output], code: str) -> None:
+    from gpupool.codes import Code, layer
+
+    if code not in set(Code):
+        message = f"there is no rule {code}; the codes are those of findings, such as GP5004"
+        raise UsageError(message)
+    meaning = next(each.meaning for each in Code if each == code)
+    said = {"rule": code, "layer": str(layer(code)), "meaning": meaning}
+    _deliver(places, lambda: f"{code} ({said['layer']}): {said['meaning']}\n", lambda: said)
+
+
+def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
+    from gpupool import api
+    from gpupool.reports import explain as report
+    from gpupool.reports import explain_json
+
+    pools = api.pools(asked.files, asked.manifests, asked.region)
+    output.say(pools.findings)
+    name = asked.subject
+    if name is None:
+        every = api.explain_all(pools)
+        _deliver(
+            places,
+            lambda: report.overview(every),
+            lambda: {"pools": [explain_json.plain(each) for each in every]},
+        )
+    elif name not in pools.names and "." in name and not asked.manifests:
+        _field(places, asked.files, name)
+    else:
+        found = api.explain(pools, name, why)
+        _deliver(places, lambda: report.page(found), lambda: explain_json.plain(found))
+        if not found.has_candidates:
+            raise typer.Exit(1)
+
+
+def _field(places: list[Output], files: list[str], field: str) -> None:
+    from gpupool import api
+    from gpupool.reports import provenance as report
+
+    found = api.provenance(files, field)
+    _deliver(places, lambda: report.text(found), lambda: report.as_json(found))
+
+
+def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
+    from gpupool import api
+    from gpupool.reports import calendar as report
+    from gpupool.reports.calendar_svg import svg
+
+    if asked.subject is None:
+        message = "--calendar is of one pool: name it"
+        raise UsageError(message)
+    pools = api.pools(asked.files, asked.manifests, asked.region)
+    output.say(pools.findings)
+    found = api.calendars(pools, asked.subject, week.timezone, week.nodes, week.day)
+    colour = sys.stdout.isatty()
+    texts = {
+        "text": lambda: "\n".join(report.text(each, colour=colour) for each in found),
+        "json": lambda: output.json_text([report.as_json(each) for each in found]),
+        "svg": lambda: svg(found[0]),
+    }
+    if len(found) > 1 and any(each.format == "svg" for each in places):
+        message = f"an SVG shows one NodePool: name one of {', '.join(each.name for each in found)}"
+        raise UsageError(message)
+    output.deliver(places, lambda name: texts[name]())
+
+
+def _day(said: str | None) -> date:
+    try:
+        return datetime.now(UTC).date() if said is None else date.fromisoformat(said)
+    except ValueError:
+        message = f"--week {said}: write a day as in 2026-03-28"
+        raise UsageError(message) from None
+
+
+def _deliver(places: list[Output], text: Callable[[], str], plain: Callable[[], object]) -> None:
+    output.deliver(places, lambda name: output.json_text(plain()) if name == "json" else text())

@@ -1,0 +1,107 @@
+"""What there is to say about a pool's machines: an answer for each of its NodePools, in Karpenter's order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.errors import UsageError
+from gpupool.findings import Finding
+from gpupool.scheduling.explained import explain
+from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.why import why
+from gpupool.shapes.words import dotted, locate, nearest
+from gpupool.yamlio.nodes import place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpupool.catalogue.model import Catalogue
+    from gpupool.pools import NodePool, NodePools
+    from gpupool.scheduling.explained import Explained
+    from gpupool.scheduling.traps.trap import Trap
+    from gpupool.scheduling.why import Why
+
+
+_MOST_NAMES = 20
+
+
+class Answer(NamedTuple):
+    """What one NodePool may launch, and what is surprising about it."""
+
+    explained: Explained
+    node_class: str
+    """Empty where the class is not among the files, and AL2023 was assumed."""
+
+    notes: tuple[Finding, ...]
+    why: Why | None
+    """What becomes of the type that was asked about."""
+
+
+class Explanation(NamedTuple):
+    """The answers for one pool."""
+
+    pool: str
+    answers: tuple[Answer, ...]
+    catalogue: Catalogue
+
+    @property
+    def tiered(self) -> bool:
+        """Say whether the pool has tiers."""
+        return len(self.answers) > 1 or any(each.explained.pool.name != self.pool for each in self.answers)
+
+    @property
+    def has_candidates(self) -> bool:
+        """Say whether any of its NodePools may launch anything."""
+        return any(each.explained.candidates for each in self.answers)
+
+
+def explain_pool(pools: NodePools, name: str, type_name: str | None = None) -> Explanation:
+    """Say what the NodePools of a pool may launch, and what becomes of one type there.
+
+    Raises:
+        UsageError: where there is no such pool, or the catalogue does not know the type.
+    """
+    found = node_pools(pools, name)
+    answers = [_answer(each, type_name) for each in found]
+    answers.sort(key=lambda each: (each.explained.pool.weight, each.explained.pool.name), reverse=True)
+    return Explanation(name, tuple(answers), found[0].market.catalogue)
+
+
+def node_pools(pools: NodePools, name: str) -> list[NodePool]:
+    """Give the NodePools of a pool.
+
+    Raises:
+        UsageError: where there is none of that name.
+    """
+    found = pools.named(name)
+    if not found:
+        raise UsageError(_unknown("pool", name, pools.names))
+    return found
+
+
+def explain_each(pools: NodePools) -> list[Explanation]:
+    """Say what every pool may launch."""
+    return [explain_pool(pools, name) for name in dict.fromkeys(each.pool for each in pools.items)]
+
+
+def _answer(each: NodePool, type_name: str | None) -> Answer:
+    found = explain(each.data, each.market)
+    becomes = None if type_name is None else why(found, type_name)
+    if type_name is not None and becomes is None:
+        raise UsageError(_unknown("instance type", type_name, found.market.catalogue.names))
+    notes = tuple(_note(each, trap) for trap in traps(each.data, found))
+    return Answer(found, each.node_class, notes, becomes)
+
+
+def _note(each: NodePool, trap: Trap) -> Finding:
+    at = place(locate(each.body, trap.path)[0])
+    return Finding(
+        trap.code, trap.message, at, trap.fix, trap.severity, dotted(trap.path), f"NodePool/{each.name}"
+    )
+
+
+def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
+    near = nearest(name, known)
+    few = ", ".join(known) if len(known) <= _MOST_NAMES else f"{len(known)} of them"
+    hint = f"; did you mean {near}?" if near else f"; there {'is' if len(known) == 1 else 'are'}: {few}"
+    return f"there is no {kind} `{name}`{hint}"

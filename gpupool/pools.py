@@ -1,0 +1,144 @@
+"""The NodePools that a user means: a blueprint's or plain manifests', each with what its class offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.errors import InputError
+from gpupool.findings import has_errors
+from gpupool.yamlio.nodes import find, plain, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gpupool.catalogue.model import Catalogue
+    from gpupool.findings import Finding
+    from gpupool.scheduling.market import Market
+    from gpupool.yamlio.nodes import Node, Plain
+
+
+class NodePool(NamedTuple):
+    """One NodePool, as it is rendered or as it stands in a file."""
+
+    name: str
+    pool: str
+    """The blueprint's pool that it is of, or its tiers'; its own name in plain manifests."""
+
+    body: Node
+    data: Mapping[str, Plain]
+    market: Market
+    """What its class may launch; an absent class counts as AL2023 as it comes."""
+
+    node_class: str
+    """The class that it refers to; empty where that is not among the files."""
+
+
+class NodePools(NamedTuple):
+    """The NodePools that were found."""
+
+    items: tuple[NodePool, ...]
+    region: str | None
+    findings: tuple[Finding, ...]
+    """What there is to say besides; no errors."""
+
+    files: tuple[str, ...]
+    cluster: Node | None = None
+    """What the blueprint says of its cluster."""
+
+    overlays: tuple[str, ...] = ()
+    """The NodeOverlays beside them, by name."""
+
+    def named(self, name: str) -> list[NodePool]:
+        """Give the NodePool of that name, or those of a pool's tiers; none for an unknown name."""
+        own = [each for each in self.items if each.name == name]
+        return own or [each for each in self.items if each.pool == name]
+
+    @property
+    def names(self) -> list[str]:
+        """Give the names that can be asked for."""
+        return sorted({each.name for each in self.items} | {each.pool for each in self.items})
+
+
+def of_blueprint(files: Sequence[str], region: str | None = None) -> NodePools:
+    """Render a blueprint and give its NodePools.
+
+    Raises:
+        InputError: with every mistake found, in file order.
+    """
+    from gpupool.blueprint.load import load
+    from gpupool.expansion.catalogued import named_catalogue
+    from gpupool.expansion.expand import expand
+    from gpupool.rendering.render import render
+
+    loaded = load(files)
+    rendered = render(expand(loaded))
+    cluster = find(loaded.node, "cluster")
+    region = region or text_at(cluster, "region") or None
+    return NodePools(
+        _read(
+            [(each.body, _pool_of(each.path)) for each in rendered.manifests if each.ref.kind == "NodePool"],
+            [each.body for each in rendered.manifests if each.ref.kind == "EC2NodeClass"],
+            named_catalogue(cluster),
+            region,
+        ),
+        region,
+        rendered.findings,
+        tuple(files),
+        cluster,
+        tuple(each.ref.name for each in rendered.manifests if each.ref.kind == "NodeOverlay"),
+    )
+
+
+def of_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) -> NodePools:
+    """Read plain manifests and give their NodePools.
+
+    Raises:
+        InputError: with every mistake found, in file order.
+    """
+    from gpupool.karpenter.validation.check import check
+    from gpupool.karpenter.versions import LATEST
+    from gpupool.manifests.read import read_manifests
+
+    found = read_manifests(paths, lambda: stdin)
+    wrong = [finding for each in found.objects for finding in check(each.kind, each.body, LATEST)]
+    findings = (*found.findings, *wrong)
+    if has_errors(findings):
+        raise InputError(findings)
+    pools = [(each.body, each.name) for each in found.objects if each.kind == "NodePool"]
+    classes = [each.body for each in found.objects if each.kind == "EC2NodeClass"]
+    overlays = tuple(each.name for each in found.objects if each.kind == "NodeOverlay")
+    return NodePools(_read(pools, classes, None, region), region, findings, found.files, overlays=overlays)
+
+
+def _pool_of(path: str) -> str:
+    """Give the pool that a NodePool at `pools.chat.tiers.spot` is of."""
+    return path.removeprefix("pools.").partition(".tiers.")[0]
+
+
+def _read(
+    pools: Iterable[tuple[Node, str]],
+    classes: Iterable[Node],
+    catalogue: Catalogue | None,
+    region: str | None,
+) -> tuple[NodePool, ...]:
+    from gpupool.catalogue.load import shipped, users_own
+    from gpupool.scheduling.market import Market
+    from gpupool.scheduling.nodeclass import read_node_class
+    from gpupool.scheduling.typemasks import TypeMasks
+
+    masks = TypeMasks(catalogue or users_own() or shipped())
+    markets = {"": Market(masks, None, region)}
+    for body in classes:
+        said = _map(plain(body))
+        markets[text_at(body, "metadata", "name")] = Market(masks, read_node_class(said), region)
+    made = []
+    for body, pool in pools:
+        reference = text_at(body, "spec", "template", "spec", "nodeClassRef", "name")
+        known = reference if reference in markets else ""
+        name = text_at(body, "metadata", "name")
+        made.append(NodePool(name, pool, body, _map(plain(body)), markets[known], known))
+    return tuple(made)
+
+
+def _map(value: Plain) -> Mapping[str, Plain]:
+    return value if isinstance(value, dict) else {}

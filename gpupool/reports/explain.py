@@ -1,0 +1,191 @@
+"""`gpupool explain` for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gpupool.catalogue.model import FALLBACK_REGION
+from gpupool.reports import text
+from gpupool.reports.escaping import one_line
+from gpupool.reports.requirement_words import said
+from gpupool.reports.tables import aligned
+from gpupool.scheduling.capacity import CPU, MEMORY
+from gpupool.scheduling.cost import HOURS_IN_MONTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gpupool.explanation import Answer, Explanation
+    from gpupool.scheduling.explained import Candidate, Explained
+    from gpupool.scheduling.why import Why
+
+MOST_ROWS: Final = 60
+_GIB, _MIB_IN_GIB = 1 << 30, 1 << 10
+_HEAD: Final = (
+    "TYPE", "ACCELERATORS", "VCPU", "MEMORY", "NVME", "EFA", "FOR PODS", "USD/H", "ZONES", "NODES", ""
+)  # fmt: skip
+
+
+def page(explanation: Explanation) -> str:
+    """Give all that there is to say about a pool."""
+    lines = [line for answer in explanation.answers for line in _answer(explanation, answer)]
+    lines.append(
+        f"Catalogue of {explanation.catalogue.date}, as Karpenter {explanation.catalogue.karpenter} reads it."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def overview(explanations: Sequence[Explanation]) -> str:
+    """Give a line for each NodePool, in the order in which Karpenter tries them."""
+    rows = [("NODEPOOL", "WEIGHT", "TYPES", "TRIED FIRST", "USD/H AT MOST")]
+    answers = [answer for each in explanations for answer in each.answers]
+    for answer in sorted(answers, key=_order, reverse=True):
+        pool, first = answer.explained.pool, _first(answer.explained)
+        types = str(pool.types.bit_count())
+        rows.append((one_line(pool.name), str(pool.weight), types, first, _hourly(answer.explained)))
+    return "\n".join(aligned(rows, right={1, 2})) + "\n"
+
+
+def _order(answer: Answer) -> tuple[int, str]:
+    return answer.explained.pool.weight, answer.explained.pool.name
+
+
+def _first(found: Explained) -> str:
+    first = next((each for each in found.candidates if each.launchable and each.admitted.nodes != 0), None)
+    return f"{first.kind.name} {first.price:.4f}" if first and first.price is not None else "-"
+
+
+def _answer(explanation: Explanation, answer: Answer) -> Iterator[str]:
+    found = answer.explained
+    tier = ""
+    if explanation.tiered:
+        place = explanation.answers.index(answer) + 1
+        tier = f", tried as number {place} of {len(explanation.answers)}"
+    weight = f", weight {found.pool.weight}" if found.pool.weight else ""
+    yield f"NodePool {one_line(found.pool.name)}{weight}{tier}"
+    family = found.market.node_class.family.name
+    yield f"  class   {one_line(answer.node_class) or 'not among the files; counted as'} ({family})"
+    yield f"  region  {one_line(found.market.region or 'none named')}"
+    yield ""
+    if answer.why is not None:
+        yield from _why(answer.why)
+    yield from _candidates(found)
+    yield ""
+    yield from _limits(found)
+    yield from _cost(found)
+    yield from _one_pod(found)
+    if answer.notes:
+        yield ""
+        yield from text.findings(answer.notes).splitlines()
+    yield ""
+
+
+def _candidates(found: Explained) -> Iterator[str]:
+    launchable = sum(each.launchable is True for each in found.candidates)
+    open_ones = sum(each.launchable is None for each in found.candidates)
+    count = len(found.candidates)
+    judged = f"{launchable} launchable" if launchable or not open_ones else ""
+    parts = [
+        f"{count} candidate type{'s' * (count != 1)}",
+        judged,
+        f"{open_ones} not judged" * bool(open_ones),
+    ]
+    yield ", ".join(filter(None, parts))
+    if count:
+        zones = [zone.name for zone in found.market.zones]
+        rows = [_HEAD, *(_row(each, zones) for each in found.candidates[:MOST_ROWS])]
+        yield from aligned(rows, right={2, 3, 4, 5, 7, 9})
+    if count > MOST_ROWS:
+        yield f"... and {count - MOST_ROWS} more; -o json gives all of them"
+
+
+def _row(each: Candidate, zones: Sequence[str]) -> tuple[str, ...]:
+    kind, nodes = each.kind, each.admitted.nodes
+    shown = "" if nodes is None else str(nodes)
+    if nodes and each.admitted.registered != nodes:
+        shown = f"{each.admitted.registered}-{nodes}"
+    return (
+        kind.name,
+        ", ".join(_accelerator(*one) for one in kind.accelerators) or "-",
+        str(kind.vcpus),
+        f"{kind.memory / _MIB_IN_GIB:g}Gi",
+        f"{kind.local_nvme}GB" if kind.local_nvme else "-",
+        str(kind.efa or "-"),
+        f"{float(each.allocatable[CPU]):g} cpu, {int(each.allocatable[MEMORY]) / _GIB:.1f}Gi",
+        "-" if each.price is None else f"{each.price:.4f}",
+        _zones(each.zones, zones),
+        shown or "-",
+        each.reason,
+    )
+
+
+def _accelerator(count: int, name: str, memory: int | None) -> str:
+    size = f" {memory / _MIB_IN_GIB:.0f}Gi" if memory else ""
+    return f"{count} {name}{size}"
+
+
+def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
+    """Give the letters of the zones; nothing where they are not judged."""
+    if not all_of_them:
+        return ""
+    return "".join(zone[-1] if zone in mine else "-" for zone in all_of_them)
+
+
+def _limits(found: Explained) -> Iterator[str]:
+    limits = ", ".join(f"{one_line(name)} {_amount(name, each)}" for name, each in found.pool.limits.items())
+    yield f"Limits: {limits or 'none'}"
+    if any(each.admitted.registered != each.admitted.nodes for each in found.candidates):
+        yield (
+            "  NODES with two numbers: how many fit at least, if registered nodes have all the memory that "
+            "EC2 names, and as many as Karpenter expects before"
+        )
+
+
+def _amount(name: str, amount: object) -> str:
+    whole = int(str(amount)) if str(amount).isdigit() else None
+    return f"{whole / _GIB:g}Gi" if whole is not None and name == MEMORY else str(amount)
+
+
+def _hourly(found: Explained) -> str:
+    ceiling = found.ceiling
+    if ceiling is None:
+        return "-"
+    return f"unbounded ({ceiling.unbounded_by})" if ceiling.hourly is None else f"{ceiling.hourly:.2f}"
+
+
+def _cost(found: Explained) -> Iterator[str]:
+    ceiling, prices = found.ceiling, found.market.price_list
+    if ceiling is None:
+        return
+    if ceiling.hourly is None:
+        yield f"Cost: unbounded: no limit counts anything that {ceiling.unbounded_by} has"
+    else:
+        month = f"{ceiling.hourly * HOURS_IN_MONTH:,.0f} {prices.currency} a month"
+        at_most = "" if ceiling.exact else "at most "
+        hour = f"{ceiling.hourly:.2f} {prices.currency} an hour"
+        yield f"Cost, if the limits are used up: {at_most}{hour}, {month}"
+    elsewhere = "" if found.market.region in (None, prices.region) else f", not {found.market.region}'s own"
+    yield f"  on demand, by the price list of {prices.region or FALLBACK_REGION} of {prices.date}{elsewhere}"
+
+
+def _one_pod(found: Explained) -> Iterator[str]:
+    pod = found.one_pod
+    if pod is not None:
+        cheap, dear = pod.cheapest, pod.dearest
+        yield (
+            f"A pod for one {pod.resource}: {cheap.kind.name} at {cheap.price:.4f} first, "
+            f"at worst {dear.kind.name} at {dear.price:.4f}"
+        )
+
+
+def _why(why: Why) -> Iterator[str]:
+    retired = f" (EC2 no longer offers it, since {why.retired})" if why.retired else ""
+    yield f"Why {why.name}{retired}:"
+    for each in why.refused:
+        has = ", ".join(each.values) if each.values else "no such label"
+        yield f"  refused by {said(each.requirement)}; it has {has}"
+    if why.by_class:
+        yield f"  refused by the class: {why.by_class}"
+    if why.candidate is not None:
+        yield f"  a candidate: {why.candidate.reason or 'Karpenter may launch it'}"
+    yield ""
