@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
+from gpupool.errors import UsageError
 from gpupool.expansion.timezones import load_zone
 from gpupool.karpenter import labels
 from gpupool.karpenter.budgets import (
@@ -24,6 +25,9 @@ ASSUMED_NODES = 10
 
 _QUARTER = 15
 """Since 1972 clocks have changed at whole quarters of an hour UTC only."""
+
+_YEARS = range(1973, 9991)
+"""Schedules are searched for five years, and dates end with 9999."""
 
 _MARGIN = timedelta(days=2)
 """Before and after the week in UTC; no time zone is further away."""
@@ -68,7 +72,11 @@ def calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
 
     Raises:
         UnknownTimezoneError: for a name that is not in the time zone database.
+        UsageError: for a day so far away that time zones or schedules can't be reckoned.
     """
+    if day.year not in _YEARS:
+        message = f"a calendar is of a week from {_YEARS[0]} to {_YEARS[-1]}, not of {day.isoformat()}"
+        raise UsageError(message)
     monday = day - timedelta(days=day.weekday())
     begin = datetime(monday.year, monday.month, monday.day, tzinfo=UTC) - _MARGIN
     cells = _cells(timezone, monday, begin)

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from gpupool.errors import UsageError
 from gpupool.expansion.calendar import DAYS, HOURS, Calendar, calendar
 from gpupool.expansion.timezones import UnknownTimezoneError
 from gpupool.karpenter.budgets import REASONS, allowed, budgets_of
@@ -147,3 +148,15 @@ def test_some_reasons_never_come_up(disruption: Plain, more: dict[str, Plain], r
 def test_an_unknown_time_zone_is_an_error() -> None:
     with pytest.raises(UnknownTimezoneError, match="New_Yrok"):
         calendar(body(), 1, "America/New_Yrok", date(2026, 3, 8))
+
+
+@pytest.mark.parametrize("day", [date.min, date(1972, 12, 31), date(9991, 1, 1), date.max], ids=str)
+def test_a_week_that_can_not_be_reckoned_is_an_error(day: date) -> None:
+    with pytest.raises(UsageError, match=day.isoformat()):
+        calendar(body(), 1, "UTC", day)
+
+
+@pytest.mark.parametrize("day", [date(1973, 1, 1), date(9990, 12, 31)], ids=str)
+def test_the_first_and_the_last_week_can_be_reckoned(day: date) -> None:
+    never = body({"nodes": "0", "schedule": "0 0 30 2 *", "duration": "9000h"})
+    assert numbers(calendar(never, 1, "Pacific/Kiritimati", day), "Empty", 6) == [0] * 24

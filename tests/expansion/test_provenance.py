@@ -184,6 +184,26 @@ def test_budgets_lead_to_the_windows_that_they_are_compiled_from(ask: Asker) -> 
     assert found[1].value == window
 
 
+def test_a_map_that_is_rendered_as_a_whole_is_told_as_one(ask: Asker) -> None:
+    window = {"days": "mon-fri", "hours": "08:00-20:00"}
+    (protect,) = ask(
+        "chat-spot.disruption.protect", {"pools": {"chat": CHAT | {"disruption": {"protect": window}}}}
+    )
+    assert (path(protect), protect.value) == ("pools.chat.disruption.protect", window)
+    assert [where for _, where, _ in rendered(protect)] == ["spec.disruption.budgets.1"]
+    pools = {"pools": {"chat": CHAT | {"nodeClass": {"disk": {"size": "300Gi"}}}}}
+    size, disk = ask("chat.nodeClass.disk", pools)
+    assert chain(size)[-1] == ("pool", "0", "300Gi", Outcome.WINS)
+    assert path(disk) == "pools.chat.nodeClass.disk"
+    assert {part.notes for part in disk.renderings} == {("built-in of disk",)}
+    assert {part.path[-1] for part in disk.renderings} == {
+        "deviceName",
+        "volumeType",
+        "encrypted",
+        "deleteOnTermination",
+    }
+
+
 def test_tiers_are_told_together_where_all_is_the_same(ask: Asker) -> None:
     pool, share = ask("chat.limits.gpus", {"pools": {"chat": CHAT}})
     assert (path(pool), rendered(pool)) == (

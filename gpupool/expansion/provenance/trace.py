@@ -140,14 +140,21 @@ def _origins(question: _Question, base: Item) -> list[Origin]:
     """Tell of each word under the path, and of each that something rendered under it stands for."""
     item, path, is_rendered = question
     sources = Sources(item, base)
-    below = [path] if is_rendered else list(paths.rendered_as(item, path))
     words = [] if is_rendered else _leaf_words(item, path)
-    rendered = [sources.of(*leaf) for one in (below if path else [()]) for leaf in sources.leaves(one)]
+    below = [path] if is_rendered else list(paths.rendered_as(item, path))
+
+    def is_asked(source: tuple[Item, Path]) -> bool:
+        return (
+            not is_rendered and source[0] is item and (source[1] in words or source[1][: len(path)] == path)
+        )
+
+    # A map that is one value to gpupool, such as a window, is rendered as a whole.
+    made = [source for leaf in sources.leaves(()) if is_asked(source := sources.of(*leaf))]
+    made += [sources.of(*leaf) for one in (below if path else [()]) for leaf in sources.leaves(one)]
     found: list[Origin] = []
-    for source in _once([*((item, word) for word in words), *rendered]):
+    for source in _once([*((item, word) for word in words), *made]):
         told = _root(item) if source == (item, ()) else origin(*source)
-        is_asked = source[0] is item and source[1] in words
-        where = sources.renderings(source, () if is_asked else below)
+        where = sources.renderings(source, () if is_asked(source) else below)
         found.append(told._replace(renderings=tuple(where)))
     return _telling(found)
 
