@@ -77,9 +77,12 @@ def of_blueprint(files: Sequence[str], region: str | None = None) -> NodePools:
     return NodePools(
         _read(
             [(each.body, _pool_of(each.path)) for each in rendered.manifests if each.ref.kind == "NodePool"],
-            [each.body for each in rendered.manifests if each.ref.kind == "EC2NodeClass"],
-            named_catalogue(cluster),
-            region,
+            _Around(
+                [each.body for each in rendered.manifests if each.ref.kind == "EC2NodeClass"],
+                [each.body for each in rendered.manifests if each.ref.kind == "NodeOverlay"],
+                named_catalogue(cluster),
+                region,
+            ),
         ),
         region,
         rendered.findings,
@@ -106,8 +109,10 @@ def of_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) 
         raise InputError(findings)
     pools = [(each.body, each.name) for each in found.objects if each.kind == "NodePool"]
     classes = [each.body for each in found.objects if each.kind == "EC2NodeClass"]
-    overlays = tuple(each.name for each in found.objects if each.kind == "NodeOverlay")
-    return NodePools(_read(pools, classes, None, region), region, findings, found.files, overlays=overlays)
+    overlays = [each for each in found.objects if each.kind == "NodeOverlay"]
+    around = _Around(classes, [each.body for each in overlays], None, region)
+    names = tuple(each.name for each in overlays)
+    return NodePools(_read(pools, around), region, findings, found.files, overlays=names)
 
 
 def _pool_of(path: str) -> str:
@@ -115,28 +120,37 @@ def _pool_of(path: str) -> str:
     return path.removeprefix("pools.").partition(".tiers.")[0]
 
 
-def _read(
-    pools: Iterable[tuple[Node, str]],
-    classes: Iterable[Node],
-    catalogue: Catalogue | None,
-    region: str | None,
-) -> tuple[NodePool, ...]:
+class _Around(NamedTuple):
+    """What NodePools are seen with."""
+
+    classes: Sequence[Node]
+    overlays: Sequence[Node]
+    """NodeOverlays; the gate that they need counts as open."""
+
+    catalogue: Catalogue | None
+    region: str | None
+
+
+def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool, ...]:
     from gpupool.catalogue.load import shipped, users_own
     from gpupool.scheduling.market import Market
     from gpupool.scheduling.nodeclass import read_node_class
+    from gpupool.scheduling.overlays import overlaid, read_overlay
     from gpupool.scheduling.typemasks import TypeMasks
 
-    masks = TypeMasks(catalogue or users_own() or shipped())
-    markets = {"": Market(masks, None, region)}
-    for body in classes:
+    masks = TypeMasks(around.catalogue or users_own() or shipped())
+    markets = {"": Market(masks, None, around.region)}
+    for body in around.classes:
         said = _map(plain(body))
-        markets[text_at(body, "metadata", "name")] = Market(masks, read_node_class(said), region)
+        markets[text_at(body, "metadata", "name")] = Market(masks, read_node_class(said), around.region)
+    overlays = [read_overlay(_map(plain(body))) for body in around.overlays]
     made = []
     for body, pool in pools:
         reference = text_at(body, "spec", "template", "spec", "nodeClassRef", "name")
         known = reference if reference in markets else ""
         name = text_at(body, "metadata", "name")
-        made.append(NodePool(name, pool, body, _map(plain(body)), markets[known], known))
+        data = _map(plain(body))
+        made.append(NodePool(name, pool, body, data, overlaid(markets[known], overlays, data), known))
     return tuple(made)
 
 

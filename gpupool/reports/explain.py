@@ -9,7 +9,7 @@ from gpupool.reports import text
 from gpupool.reports.escaping import one_line
 from gpupool.reports.requirement_words import said
 from gpupool.reports.tables import aligned
-from gpupool.scheduling.capacity import CPU, MEMORY
+from gpupool.scheduling.capacity import CPU, DEVICES, MEMORY
 from gpupool.scheduling.cost import HOURS_IN_MONTH
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _row(each: Candidate, zones: Sequence[str]) -> tuple[str, ...]:
         f"{kind.memory / _MIB_IN_GIB:g}Gi",
         f"{kind.local_nvme}GB" if kind.local_nvme else "-",
         str(kind.efa or "-"),
-        f"{float(each.allocatable[CPU]):g} cpu, {int(each.allocatable[MEMORY]) / _GIB:.1f}Gi",
+        f"{float(each.allocatable[CPU]):g} cpu, {int(each.allocatable[MEMORY]) / _GIB:.1f}Gi{_shared(each)}",
         "-" if each.price is None else f"{each.price:.4f}",
         _zones(each.zones, zones),
         shown or "-",
@@ -122,6 +122,17 @@ def _row(each: Candidate, zones: Sequence[str]) -> tuple[str, ...]:
 def _accelerator(count: int, name: str, memory: int | None) -> str:
     size = f" {memory / _MIB_IN_GIB:.0f}Gi" if memory else ""
     return f"{count} {name}{size}"
+
+
+def _shared(each: Candidate) -> str:
+    """Give what an overlay makes of the accelerators, where that is another number than there are."""
+    there = sum(count for count, *_ in each.kind.accelerators)
+    told = [
+        f"{int(each.allocatable[name])} {name}"
+        for name in DEVICES
+        if each.allocatable[name] not in (0, there)
+    ]
+    return f", {', '.join(told)}" if told else ""
 
 
 def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:

@@ -95,7 +95,7 @@ def taken_for_granted(pools: NodePools) -> Iterator[str]:
     if placed:
         yield f"The placement groups of {', '.join(placed)} are known to AWS only, and not judged."
     if pools.overlays:
-        yield f"What NodeOverlays change is not judged: {', '.join(pools.overlays)}."
+        yield f"NodeOverlays count, as if their feature gate were on: {', '.join(pools.overlays)}."
 
 
 def document(report: FitReport, name: str) -> str:

@@ -24,7 +24,11 @@ IPV4: Final = "vpc.amazonaws.com/PrivateIPv4Address"
 ACCELERATORS: Final = (NVIDIA, AMD, GAUDI, NEURON, NEURON_CORE)
 """Resources that make Karpenter keep a type for pods that ask for them."""
 
+DEVICES: Final = (NVIDIA, AMD, GAUDI, NEURON)
+"""Resources that count whole accelerators."""
+
 _MADE_BY: Final = {NVIDIA: "NVIDIA", AMD: "AMD", GAUDI: "Habana"}
+_HUGE_PAGES: Final = "hugepages-"
 _MIB: Final = 1 << 20
 _PODS_WITHOUT_ENI: Final = 110
 _ARM_KEEPS: Final = 64
@@ -89,15 +93,13 @@ def overhead(kind: InstanceType, node_class: NodeClass, settings: Settings = DEF
     )
 
 
-def allocatable(
-    kind: InstanceType, node_class: NodeClass, settings: Settings = DEFAULTS
-) -> dict[str, Amount]:
-    """Give what is left for pods; an amount may be negative, and then no pod ever fits."""
-    kept = overhead(kind, node_class, settings)
-    return {
-        name: whole - sum(part.get(name, 0) for part in kept)
-        for name, whole in capacity(kind, node_class, settings).items()
-    }
+def left_over(room: Resources, kept: Overhead) -> dict[str, Amount]:
+    """Give what is left for pods (`allocatable`); an amount may be negative, and then no pod ever fits."""
+    left = {name: whole - sum(part.get(name, 0) for part in kept) for name, whole in room.items()}
+    for name, pages in room.items():
+        if name.startswith(_HUGE_PAGES):
+            left[MEMORY] = max(left[MEMORY] - pages, 0)
+    return left
 
 
 def fits(requests: Resources, room: Resources) -> bool:

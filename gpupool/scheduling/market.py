@@ -1,5 +1,6 @@
 """What one node class may launch in one region: the types, their zones and their prices."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
@@ -7,7 +8,7 @@ from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, 
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirement, requirement
-from gpupool.scheduling.capacity import allocatable, capacity
+from gpupool.scheduling.capacity import Resources, capacity, left_over, overhead
 from gpupool.scheduling.classfilter import narrows, refusal
 from gpupool.scheduling.instancetype import InstanceType, instance_type
 from gpupool.scheduling.nodeclass import NodeClass
@@ -42,6 +43,8 @@ class Market:
         offered = self.catalogue.offered(region) if region else None
         self.judged = offered is not None
         self._offered = offered or Column((0,), bytes(len(self.catalogue.names)))
+        self._extra: Mapping[int, Resources] = {}
+        self._prices: Mapping[int, float] = {}
         self._kinds: dict[int, InstanceType] = {}
         self._capacity: dict[int, dict[str, Amount]] = {}
         self._allocatable: dict[int, dict[str, Amount]] = {}
@@ -74,7 +77,9 @@ class Market:
     @cached_property
     def priced(self) -> Mask:
         """Give the types with a price; without one there is no on-demand or spot offering."""
-        return sum(1 << place for place, price in enumerate(self.price_list.amounts) if price is not None)
+        listed = enumerate(self.price_list.amounts)
+        found = sum(1 << place for place, price in listed if price is not None)
+        return found | sum(1 << place for place in self._prices if not found >> place & 1)
 
     @cached_property
     def of_class(self) -> Mask:
@@ -91,6 +96,17 @@ class Market:
             name: self.masks.taken(requirement(labels.CAPACITY_TYPE, "In", (name,)))
             for name in CAPACITY_TYPES
         }
+
+    def changed(self, extra: Mapping[int, Resources], prices: Mapping[int, float]) -> "Market":
+        """Give the same with other capacity and prices for some types, by their positions."""
+        other = Market(self.masks, self.node_class, self.region)
+        other._extra, other._prices = extra, prices
+        return other
+
+    def knows(self, key: str) -> bool:
+        """Say whether types have a label of this key, or say that they lack it."""
+        own = (labels.OS, labels.WINDOWS_BUILD, *_PLACES, *RESERVATION_LABELS)
+        return self.masks.knows(key) or key in own
 
     def taken(self, requirement: Requirement) -> Mask:
         """Give the types that a requirement takes; a label that no type has keeps none out."""
@@ -131,20 +147,22 @@ class Market:
 
     def price(self, position: int) -> float | None:
         """Give what a type costs by the hour, on demand."""
-        return self.price_list.amounts[position]
+        return self._prices.get(position, self.price_list.amounts[position])
 
     def capacity(self, position: int) -> dict[str, Amount]:
         """Give what Karpenter expects a node of a type to have."""
         found = self._capacity.get(position)
         if found is None:
-            found = self._capacity[position] = capacity(self.kind(position), self.node_class)
+            made = capacity(self.kind(position), self.node_class)
+            found = self._capacity[position] = {**made, **self._extra.get(position, {})}
         return found
 
     def allocatable(self, position: int) -> dict[str, Amount]:
         """Give what pods may use of it."""
         found = self._allocatable.get(position)
         if found is None:
-            found = self._allocatable[position] = allocatable(self.kind(position), self.node_class)
+            kept = overhead(self.kind(position), self.node_class)
+            found = self._allocatable[position] = left_over(self.capacity(position), kept)
         return found
 
     @property

@@ -9,7 +9,7 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement
-from gpupool.scheduling.capacity import ACCELERATORS, NEURON_CORE
+from gpupool.scheduling.capacity import ACCELERATORS, DEVICES
 from gpupool.scheduling.explained import Candidate, Explained
 from gpupool.scheduling.matching import written_requirements
 from gpupool.yamlio.nodes import Plain
@@ -105,8 +105,7 @@ def info(code: Code, message: str, path: Path, fix: str = "") -> Trap:
 
 def accelerators(candidate: Candidate) -> int:
     """Give how many GPUs or other accelerators a node has for pods."""
-    counted = (name for name in ACCELERATORS if name != NEURON_CORE)
-    return int(max(candidate.allocatable.get(name, 0) for name in counted))
+    return int(max(candidate.allocatable.get(name, 0) for name in DEVICES))
 
 
 def names(candidates: Sequence[Candidate]) -> str:
