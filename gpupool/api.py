@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gpupool.pools import NodePools
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
+    from gpupool.scheduling.names import Names
     from gpupool.reports.fit import FitReport
 
 _STDIN = "-"
@@ -143,7 +144,8 @@ def fit(
 
     found = read_workloads(workloads, _stdin)
     pods = pending.pending(found)
-    daemons = pending.daemons(read_workloads(daemon_sets, _stdin)) if daemon_sets else []
+    running = read_workloads(daemon_sets, _stdin) if daemon_sets else None
+    daemons = pending.daemons(running) if running else []
     pools = _pools(blueprint, manifests, region)
     fixed = None if daemon_sets else pending.overhead(pools.cluster)
     known = [read_pool(each.data, each.market) for each in pools.items]
@@ -158,7 +160,7 @@ def fit(
         offers=offers_of(pools),
         counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
         notes=tuple(taken_for_granted(pools)),
-        findings=(*found.findings, *pools.findings),
+        findings=(*found.findings, *(running.findings if running else ()), *pools.findings),
         passed_over=found.passed_over,
     )
 
@@ -327,15 +329,28 @@ def _objects(found: "Manifests", target: str | None) -> list[_Result]:
         return []
     from gpupool.karpenter.validation.check import check, named
     from gpupool.karpenter.versions import LATEST
+    from gpupool.scheduling.named import in_manifest
 
     results: list[_Result] = []
     placeholders = {each.at for each in found.findings if each.code == Code.PLACEHOLDER}
+    names = _shipped_names()
     for each in found.objects:
         said = check(each.kind, each.body, target or LATEST)
+        told = {finding.at for finding in said}
+        said += (finding for finding in in_manifest(names, each.kind, each.body) if finding.at not in told)
         # What a placeholder is wrong for is nobody's mistake before it was filled in.
         meant = [finding for finding in said if finding.at not in placeholders]
         results.append(([Checked(each.kind, named(each.body), each.at)], meant))
     return results
+
+
+def _shipped_names() -> "Names":
+    """Give what names there are, by the catalogue that everybody has: a check says the same everywhere."""
+    from gpupool.catalogue.load import shipped
+    from gpupool.scheduling.names import Names
+    from gpupool.scheduling.typemasks import TypeMasks
+
+    return Names(TypeMasks(shipped()))
 
 
 def _own_file(found: "OwnFile") -> _Result:

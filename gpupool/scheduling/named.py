@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from gpupool.blueprint.kinds import INSTANCE_LABELS
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity
 from gpupool.karpenter import labels
@@ -26,7 +25,14 @@ _REQUIREMENTS: Final = {
     "NodeOverlay": ("spec", "requirements"),
 }
 _DEAD: Final = (State.SLIP, State.ODD, State.RETIRED)
-_WORDS: Final = {label: word for word, label in INSTANCE_LABELS.items()}
+_WORDS: Final = {
+    labels.INSTANCE_TYPE: "types",
+    labels.INSTANCE_FAMILY: "families",
+    labels.INSTANCE_CATEGORY: "categories",
+    labels.INSTANCE_SIZE: "sizes",
+}
+"""The words of a blueprint's `instances` for what a name may be instead."""
+
 _ZONE: Final = re.compile(r"([a-z]+(?:-[a-z]+)+-[0-9]+)[a-z]")
 """The name of an ordinary zone; those of local zones have a part more."""
 
@@ -86,7 +92,7 @@ def _finding(names: Names, label: str, node: Node, verdict: Verdict, effect: str
     noun, name = NOUNS[label], node.value
     fix = f"did you mean `{verdict.near}`?" if verdict.near else ""
     if fix and not effect:
-        fix += "; a name that is right all the same goes under `requirements`"
+        fix += " If not, say it under `requirements`"
     if verdict.state is State.RETIRED:
         message = f"EC2 has retired {noun} `{name}` by {verdict.since}, so it {effect}"
         return _said(Code.RETIRED_NAME, message, node, "take it out")
@@ -98,8 +104,8 @@ def _finding(names: Names, label: str, node: Node, verdict: Verdict, effect: str
     if verdict.elsewhere:
         message = f"`{name}` is no {noun} but {_a(NOUNS[verdict.elsewhere])}"
         fix = f"say `{_where(verdict.elsewhere, in_short=not effect)}: {name}`"
-    if str(name).lower() == verdict.near and effect:
-        message = f"labels have small letters, so there is no {noun} `{name}`"
+    if str(name).lower() == verdict.near:
+        message = f"names of machines and chips have small letters, and this is `{name}`"
     return _said(Code.MISSPELT_NAME, f"{message}, so it {effect}" if effect else message, node, fix, severity)
 
 

@@ -201,7 +201,7 @@ class Names:
         mended = ".".join(wrong[label].near if label in wrong else half for label, half in halves.items())
         if all(verdict.state is State.UNKNOWN for verdict in wrong.values()):
             # Of a known family the sizes it comes in tell more than any one type that looks alike.
-            sizes = tuple(self._sizes(family))
+            sizes = tuple(sorted(self._sizes(family), key=lambda size: (len(size), size)))
             return Verdict(
                 State.UNKNOWN,
                 mended if mended in self.known(labels.INSTANCE_TYPE) and not sizes else "",

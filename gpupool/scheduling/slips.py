@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 _LOOK_ALIKES: Final = str.maketrans({"o": "0", "l": "1", "i": "1", "-": "", "_": "", ".": "", " ": ""})
+_DOUBLED, _TRIPLED = re.compile(r"([a-z])\1"), re.compile(r"([0-9])\1\1+")
 _PARTS: Final = re.compile(r"[a-z]+|[^a-z]+")
 _SHORTEST, _LONG = 3, 6
 """Letters in a row from which one wrong letter counts as a slip, and from which two do."""
@@ -38,7 +39,7 @@ class Slips:
         """Give the known word of which `word` is a slip, or an empty text.
 
         A slip is another case, a look-alike (`h10O`), a lost or wrong separator, two swapped neighbours, a
-        letter doubled or halved; and in words of enough letters one wrong letter, in long ones two.
+        letter doubled or halved, a digit thrice in a row; and in words of enough letters one wrong letter, in long ones two.
         """
         lower = word.lower()
         found = {*self._folded.get(_folded(lower), ()), *self._single.get(_single(lower), ())}
@@ -85,8 +86,8 @@ def _swapped(word: str) -> Iterator[str]:
 
 
 def _single(word: str) -> str:
-    """Give a word with each doubled letter once; doubled digits stay, as in a100."""
-    return re.sub(r"([a-z])\1", r"\1", word)
+    """Give a word with each doubled letter once, and a digit twice at most: a100 is not a10, h1000 is h100."""
+    return _TRIPLED.sub(r"\1\1", _DOUBLED.sub(r"\1", word))
 
 
 def _letters_slipped(word: str, known: str, shortest: int) -> bool:
