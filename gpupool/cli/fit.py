@@ -1,15 +1,22 @@
 """`gpupool fit`: which pools take a workload, why the others don't, and what would be launched."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, Result, outputs
+from gpupool.cli.options import (
+    DEFAULT_FILE,
+    TEXT_OR_JSON,
+    Files,
+    OtherManifests,
+    Region,
+    Result,
+    outputs,
+    refuse_stdin_twice,
+)
 from gpupool.errors import UsageError
-
-_STDIN = "-"
+from gpupool.findings import Severity
 
 
 def fit(
@@ -20,15 +27,7 @@ def fit(
         ),
     ],
     file: Files = None,
-    manifests: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--manifests",
-            metavar="PATH",
-            show_default=False,
-            help="Plain manifests of NodePools and EC2NodeClasses, instead of a blueprint; repeat it.",
-        ),
-    ] = None,
+    manifests: OtherManifests = None,
     daemonsets: Annotated[
         list[str] | None,
         typer.Option(
@@ -38,10 +37,7 @@ def fit(
             help="Manifests of DaemonSets, whose requests count on each node where they run; repeat it.",
         ),
     ] = None,
-    region: Annotated[
-        str | None,
-        typer.Option("--region", metavar="REGION", help="The AWS region. Unless said: the blueprint's."),
-    ] = None,
+    region: Region = None,
     to: Result = None,
 ) -> None:
     """Say which pools take a workload, and what Karpenter would launch for it.
@@ -60,19 +56,13 @@ def fit(
         message = "-f and --manifests both name pools: leave one out"
         raise UsageError(message)
     files = [] if other else file or [DEFAULT_FILE]
-    _refuse_twice([*workload, *files, *other, *daemons])
+    refuse_stdin_twice([*workload, *files, *other, *daemons])
 
     from gpupool import api
     from gpupool.reports.fit import document
 
     report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
-    output.say(report.findings)
+    output.say(finding for finding in report.findings if finding.severity is not Severity.INFO)
     output.deliver(places, lambda name: document(report, name))
     if report.failed:
         raise typer.Exit(1)
-
-
-def _refuse_twice(paths: Sequence[str]) -> None:
-    if paths.count(_STDIN) > 1:
-        message = "standard input can be read only once: leave one `-` out"
-        raise UsageError(message)

@@ -11,6 +11,7 @@ from gpupool.errors import UsageError
 from gpupool.reports.formats.choice import FORMATS
 
 DEFAULT_FILE = "gpupool.yaml"
+_STDIN = "-"
 
 Files: TypeAlias = Annotated[
     list[str] | None,
@@ -95,6 +96,17 @@ def _output(word: str, formats: Collection[str]) -> Output:
         message = f"`-o {word}` names no file after the ="
         raise UsageError(message)
     return Output(name, Path(path) if equals and path != "-" else None)
+
+
+def refuse_stdin_twice(paths: Sequence[str]) -> None:
+    """Refuse to read standard input for two things.
+
+    Raises:
+        UsageError: where `-` stands twice.
+    """
+    if list(paths).count(_STDIN) > 1:
+        message = "standard input can be read only once: leave one `-` out"
+        raise UsageError(message)
 
 
 def target_named(version: str | None) -> str:

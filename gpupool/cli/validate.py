@@ -1,16 +1,20 @@
 """`gpupool validate`: what can be known offline about blueprints and plain manifests."""
 
 import sys
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import DEFAULT_FILE, Files, Outputs, Target, outputs, target_named
-from gpupool.errors import UsageError
-
-_STDIN = "-"
+from gpupool.cli.options import (
+    DEFAULT_FILE,
+    Files,
+    Outputs,
+    Target,
+    outputs,
+    refuse_stdin_twice,
+    target_named,
+)
 
 
 def validate(
@@ -45,7 +49,7 @@ def validate(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     places, target = outputs(to), target_named(karpenter)
     paths, files = path or [], file or ([] if path else [DEFAULT_FILE])
-    _refuse_twice(paths, files)
+    refuse_stdin_twice([*paths, *files])
 
     from gpupool import api
     from gpupool.reports.formats import choice
@@ -57,9 +61,3 @@ def validate(
         sys.stderr.write(summary(report))
     if report.failed:
         raise typer.Exit(1)
-
-
-def _refuse_twice(paths: Sequence[str], files: Sequence[str]) -> None:
-    if [*paths, *files].count(_STDIN) > 1:
-        message = "standard input can be read only once: leave one `-` out"
-        raise UsageError(message)
