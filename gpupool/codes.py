@@ -122,7 +122,10 @@ class Code(StrEnum):
     )
     USD_REASONING = "GP0092", "How a limit in USD per hour became a number of accelerators."
     OTHER_PRICES = "GP0093", "A region without a price list of its own, so that those of us-east-1 count."
-    MISSPELT_NAME = "GP0094", "A name of machines or accelerators that is close to a known one, or can't be one."
+    MISSPELT_NAME = (
+        "GP0094",
+        "A name of machines or accelerators that is close to a known one, or can't be one.",
+    )
     UNKNOWN_NAME = "GP0095", "A name of machines or accelerators that the catalogue does not have."
     RETIRED_NAME = "GP0096", "A name of machines or accelerators that EC2 no longer offers."
     UNKNOWN_ZONE = "GP0097", "A zone that the catalogue does not have in its region."
@@ -208,3 +211,20 @@ class Code(StrEnum):
         "A reference to a node class that no controller knows, so that all ignore the pool.",
     )
     NAME_NO_LABEL = "GP4013", "A name that is too long for the node label that Karpenter makes of it."
+
+    CONTRADICTION = "GP5001", "Conditions on one label that contradict each other: Karpenter reads none."
+    CPU_TYPES = "GP5002", "A pool for accelerators that also launches machines without any."
+    FRACTIONAL_GPUS = "GP5003", "Machines with a share of a GPU, which count as having none."
+    MIXED_ARCHITECTURES = "GP5004", "GPU machines of both architectures in one pool."
+    DEAD_VALUE = "GP5005", "A value that no machine of the pool has."
+    LIMIT_BELOW_NODE = "GP5006", "A limit below what a single machine of the pool has."
+    LARGE_MACHINE = "GP5007", "A pod for one accelerator that may get a machine with many."
+    NO_PRICE = "GP5008", "Machines without a price, which Karpenter does not launch."
+    NOTHING_LEFT = "GP5009", "A pool that launches nothing at all."
+    FEW_SPOT_TYPES = "GP5010", "A pool on spot with few types to choose from."
+    SOFT_NODES = "GP5011", "A limit on `nodes` alone, which Karpenter may overrun."
+    LIMIT_NOT_REACHED = (
+        "GP5013",
+        "A limit that can't be used up, as the others or the machines don't allow it.",
+    )
+    NOT_JUDGED = "GP5012", "What only AWS knows, so that the answer leaves it open."

@@ -9,13 +9,15 @@ from gpupool.reports import text
 from gpupool.reports.escaping import one_line
 from gpupool.reports.requirement_words import said
 from gpupool.reports.tables import aligned
-from gpupool.scheduling.capacity import CPU, DEVICES, MEMORY
+from gpupool.scheduling.capacity import CPU, DEVICES, MEMORY, STORAGE
 from gpupool.scheduling.cost import HOURS_IN_MONTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gpupool.explanation import Answer, Explanation
+    from gpupool.karpenter.quantities import Amount
+    from gpupool.scheduling.cost import Reach
     from gpupool.scheduling.explained import Candidate, Explained
     from gpupool.scheduling.why import Why
 
@@ -143,8 +145,12 @@ def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
 
 
 def _limits(found: Explained) -> Iterator[str]:
-    limits = ", ".join(f"{one_line(name)} {_amount(name, each)}" for name, each in found.pool.limits.items())
-    yield f"Limits: {limits or 'none'}"
+    yield "Limits" if found.pool.limits else "Limits: none"
+    rows = [
+        (f"  {one_line(name)}", _amount(name, limit), _reached(name, limit, found.reaches[name]))
+        for name, limit in found.pool.limits.items()
+    ]
+    yield from aligned(rows, right={1})
     if any(each.admitted.registered != each.admitted.nodes for each in found.candidates):
         yield (
             "  NODES with two numbers: how many fit at least, if registered nodes have all the memory that "
@@ -152,9 +158,15 @@ def _limits(found: Explained) -> Iterator[str]:
         )
 
 
-def _amount(name: str, amount: object) -> str:
-    whole = int(str(amount)) if str(amount).isdigit() else None
-    return f"{whole / _GIB:g}Gi" if whole is not None and name == MEMORY else str(amount)
+def _amount(name: str, amount: Amount) -> str:
+    return f"{int(amount) / _GIB:g}Gi" if name in (MEMORY, STORAGE) else f"{amount}"
+
+
+def _reached(name: str, limit: Amount, most: Reach) -> str:
+    if most.amount >= limit:
+        return "binds" if most.exact else "can bind"
+    how = "at most " if not most.exact else ""
+    return f"never reached: {how}{_amount(name, int(most.amount))} can be used within the limits"
 
 
 def _hourly(found: Explained) -> str:

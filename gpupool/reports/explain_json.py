@@ -55,6 +55,7 @@ def _candidate(each: Candidate) -> Json:
         "instanceType": kind.name,
         "offered": each.offered,
         "price": each.price,
+        "prices": {name: each.price if name == "on-demand" else None for name in each.capacity_types},
         "launchable": each.launchable,
         "reason": each.reason,
         "capacityTypes": _list(each.capacity_types),
@@ -77,6 +78,10 @@ def _limits(found: Explained) -> Json:
     launchable = [each for each in found.candidates if each.launchable is not False]
     return {
         "said": _amounts(found.pool.limits),
+        "reached": {
+            name: {"most": each.amount, "exact": each.exact, "binds": each.amount >= found.pool.limits[name]}
+            for name, each in found.reaches.items()
+        },
         "nodes": {each.kind.name: each.admitted.nodes for each in launchable},
         "never": [each.kind.name for each in launchable if each.admitted.nodes == 0],
     }

@@ -7,12 +7,12 @@ from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirements
 from gpupool.scheduling.capacity import ACCELERATORS, PODS, Resources, fits
-from gpupool.scheduling.cost import Ceiling, ceiling
+from gpupool.scheduling.cost import Ceiling, Reach, ceiling, reach
 from gpupool.scheduling.instancetype import InstanceType
 from gpupool.scheduling.launch import by_price, launch
 from gpupool.scheduling.limits import NODES, Admitted, admitted, exceeded, fitting
 from gpupool.scheduling.market import CAPACITY_TYPES, Market
-from gpupool.scheduling.matching import Match, match, zones_for
+from gpupool.scheduling.matching import Match, lacking_values, match, zones_for
 from gpupool.scheduling.nodepool import Pool, read_pool
 from gpupool.scheduling.typemasks import Mask, positions
 from gpupool.yamlio.nodes import Plain
@@ -68,7 +68,16 @@ class Explained(NamedTuple):
     ceiling: Ceiling | None
     """None where offerings are not judged, and so nothing has a price."""
 
+    reaches: dict[str, Reach]
+    """For each limit how much of it the launchable types can use within all of them."""
+
     one_pod: OnePod | None
+
+    @property
+    def too_few_in_limits(self) -> dict[str, tuple[int, int]]:
+        """Give the labels of which the types within the limits have too few values for `minValues`."""
+        kept = self.pool.in_limits
+        return lacking_values(self.market, kept, self.wanted) if kept != self.match.launchable else {}
 
     @property
     def market(self) -> Market:
@@ -101,6 +110,7 @@ def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
         match=found,
         candidates=tuple(candidates.values()),
         ceiling=_ceiling(pool, found.launchable | reservable) if market.judged else None,
+        reaches={name: reach(market, pool.in_limits, pool.limits, name) for name in pool.limits},
         one_pod=_one_pod(pool, candidates) if market.judged else None,
     )
 

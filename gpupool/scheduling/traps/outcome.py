@@ -1,12 +1,15 @@
 """What comes of the whole: nothing at all, limits that admit nothing, and what can't be judged."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpupool.codes import Code
 from gpupool.findings import Severity
+from gpupool.scheduling.capacity import MEMORY, STORAGE
 from gpupool.scheduling.limits import NODES, exceeded
 from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, info, listed, warning
 from gpupool.scheduling.typemasks import positions
+
+_GIB = 1 << 30
 
 
 def nothing(asked: Asked) -> Iterator[Trap]:
@@ -14,14 +17,24 @@ def nothing(asked: Asked) -> Iterator[Trap]:
     found = asked.found
     if found.match.launchable or not found.market.judged or found.reserved:
         return
-    few = "; ".join(
-        f"`{key}` has {left} different values, and minValues asks for {least}"
-        for key, (left, least) in found.match.too_few.items()
-    )
+    few = values_left(found.match.too_few)
     first = next(iter(found.candidates), None)
     why = few or (f"{first.kind.name}: {first.reason}" if first else "no type meets all of its conditions")
     message = f"the pool launches nothing: {why}"
     yield Trap(Code.NOTHING_LEFT, Severity.ERROR, message, "ask `--why TYPE` about a type that is meant")
+
+
+def values_left(too_few: Mapping[str, tuple[int, int]]) -> str:
+    """Say of which labels there are too few values."""
+    return "; ".join(
+        f"`{key}` has {left} different values, and minValues asks for {least}"
+        for key, (left, least) in too_few.items()
+    )
+
+
+def amount_of(name: str, amount: float) -> str:
+    """Give an amount as limits are written: memory in Gi, the rest in pieces."""
+    return f"{amount / _GIB:g}Gi" if name in (MEMORY, STORAGE) else f"{int(amount)}"
 
 
 def limits(asked: Asked) -> Iterator[Trap]:
@@ -38,6 +51,17 @@ def limits(asked: Asked) -> Iterator[Trap]:
             message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {listed(kept)}"
             fix = "raise it, or leave them out"
             yield warning(Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), fix)
+    for name, most in found.reaches.items():
+        if 0 < most.amount < found.pool.limits[name]:
+            said = asked.at(("spec", "limits", name))
+            message = (
+                f"the limit `{name}: {said}` is never used up: {amount_of(name, most.amount)} of it at most"
+            )
+            yield info(Code.LIMIT_NOT_REACHED, message, ("spec", "limits", name))
+    if found.too_few_in_limits and len(over) > sum(map(bool, over.values())):
+        few = values_left(found.too_few_in_limits)
+        message = f"the limits leave too few types, so that the pool launches nothing: {few}"
+        yield Trap(Code.NOTHING_LEFT, Severity.ERROR, message, "raise the limits", ("spec", "limits"))
     if [*found.pool.limits] == [NODES]:
         message = "`nodes` alone is soft: pods that come together may get more nodes than that"
         yield info(Code.SOFT_NODES, message, ("spec", "limits", NODES), "limit accelerators or cpu as well")
