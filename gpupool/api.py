@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gpupool.pools import NodePools
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
-    from gpupool.scheduling.names import Names
     from gpupool.reports.fit import FitReport
+    from gpupool.scheduling.names import Names
 
 _STDIN = "-"
 _NO_SUCH_KIND = frozenset({Code.OLD_VERSION, Code.UNKNOWN_VERSION})
@@ -162,6 +162,7 @@ def fit(
         notes=tuple(taken_for_granted(pools)),
         findings=(*found.findings, *(running.findings if running else ()), *pools.findings),
         passed_over=found.passed_over,
+        skipped=found.skipped,
     )
 
 

@@ -49,7 +49,7 @@ def fit(
     \b
     gpupool fit train.yaml
     gpupool fit jobs/ --daemonsets daemonsets/ -o json=fit.json
-    helm template ./chart | gpupool fit - --manifests karpenter/ --region us-east-1
+    helm template ./chart | gpupool fit - --manifests pools/ --region us-east-1
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     places, other, daemons = outputs(to, TEXT_OR_JSON), manifests or [], daemonsets or []
     if other and file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from gpupool.catalogue.model import Prices
     from gpupool.findings import Finding, Location
     from gpupool.karpenter.pods import Pod, Resources
+    from gpupool.manifests.sources import Skipped
     from gpupool.manifests.workloads import PodTemplate
     from gpupool.pools import NodePools
     from gpupool.scheduling.verdicts import Judged, Machine, Placed, Verdict
@@ -70,6 +72,7 @@ class FitReport:
 
     findings: tuple[Finding, ...]
     passed_over: Mapping[str, int]
+    skipped: tuple[Skipped, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -198,6 +201,9 @@ def _foot(report: FitReport) -> Iterator[str]:
     if report.passed_over:
         counted = ", ".join(f"{one_line(kind)} {count}" for kind, count in report.passed_over.items())
         yield f"Passed over what makes no pods: {counted}"
+    if report.skipped:
+        reasons = Counter(str(each.reason) for each in report.skipped)
+        yield f"Skipped: {', '.join(f'{reason} {count}' for reason, count in sorted(reasons.items()))}"
     fits = sum(each.judged.fits for each in report.fitted)
     yield f"{fits} of {len(report.fitted)} fit{'s' * (fits == 1)}"
 
@@ -224,6 +230,7 @@ def _plain(report: FitReport) -> Json:
         "workloads": [_workload_plain(each) for each in report.fitted],
         "notes": list(report.notes),
         "passedOver": dict(report.passed_over),
+        "skipped": [{"file": each.at.file, "reason": str(each.reason)} for each in report.skipped],
     }
 
 

@@ -176,9 +176,12 @@ class TestFit:
     def test_workloads_come_from_folders_too(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("w").mkdir()
         Path("w/pod.yaml").write_text(f"{POD}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\n")
+        Path("w/notes.txt").write_text("nothing")
         said = fit(capsys, "w", "--manifests", "pool.yaml", "--region", "us-east-1")
 
-        assert "\nPassed over what makes no pods: ConfigMap 1\n1 of 1 fits\n" in said.out
+        assert (
+            "\nPassed over what makes no pods: ConfigMap 1\nSkipped: not .yaml, .yml or .json 1\n1 of 1 fits\n"
+        ) in said.out
 
     def test_a_daemon_set_runs_on_pools_and_launches_nothing(
         self, capsys: pytest.CaptureFixture[str]
