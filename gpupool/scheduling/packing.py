@@ -5,7 +5,8 @@ It is filled exactly where at most two limits bind and the states are few enough
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import gcd, inf
+from math import gcd, inf, lcm, prod
+from operator import le
 from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount
@@ -32,6 +33,11 @@ class Best(NamedTuple):
     """Whether a mix is worth just that; otherwise none is worth more."""
 
 
+class _Whole(NamedTuple):
+    worth: int
+    uses: tuple[int, ...]
+
+
 class _Packed(NamedTuple):
     worth: int
     down: int
@@ -45,83 +51,70 @@ def best(items: Sequence[Item], limits: Sequence[Amount]) -> Best:
         return Best(0, exact=True)
     if any(not any(item.uses) for item in items):
         return Best(inf, exact=True)
-    binding = _binding(items, limits)
-    items = _undominated([Item(item.worth, tuple(item.uses[each] for each in binding)) for item in items])
-    limits = [limits[each] for each in binding]
-    sizes = [_steps([item.uses[each] for item in items], limit) for each, limit in enumerate(limits)]
-    states = 1
-    for _, steps in sizes:
-        states *= steps + 1
-    if len(binding) > _MOST_LIMITS or states > MOST_STATES:
-        return Best(_bound(items, limits), exact=False)
-    grains = [grain for grain, _ in sizes]
-    rows, width = [0, *(steps for _, steps in sizes)][-2:]
-    return Best(_filled([_scaled(item, grains) for item in items], rows, width), exact=True)
+    whole, most = _in_grains(items, limits)
+    binding = _binding(whole, most)
+    most = [most[each] for each in binding]
+    whole = _undominated([_Whole(worth, tuple(uses[each] for each in binding)) for worth, uses in whole])
+    if len(binding) > _MOST_LIMITS or prod(limit + 1 for limit in most) > MOST_STATES:
+        return Best(_bound(whole, most), exact=False)
+    rows, width = [0, *most][-2:]
+    packed = [_Packed(worth, *[0, *uses][-2:]) for worth, uses in whole]
+    return Best(_filled(packed, rows, width), exact=True)
 
 
 def _fits(item: Item, limits: Sequence[Amount]) -> bool:
     return all(used <= limit for used, limit in zip(item.uses, limits, strict=True))
 
 
-def _scaled(item: Item, grains: Sequence[Fraction]) -> _Packed:
-    steps = (int(Fraction(used) / grain) for used, grain in zip(item.uses, grains, strict=True))
-    down, across = [0, *steps][-2:]
-    return _Packed(item.worth, down, across)
+def _in_grains(items: Sequence[Item], limits: Sequence[Amount]) -> tuple[list[_Whole], list[int]]:
+    """Give items and limits in whole numbers of the largest grain that all amounts are multiples of."""
+    columns, most = [], []
+    for each, limit in enumerate(limits):
+        used = [Fraction(item.uses[each]) for item in items]
+        scale = lcm(*{amount.denominator for amount in used})
+        counts = [int(amount * scale) for amount in used]
+        grain = gcd(*counts) or 1
+        columns.append([count // grain for count in counts])
+        most.append(int(Fraction(limit) * scale / grain))
+    return [
+        _Whole(item.worth, uses) for item, uses in zip(items, zip(*columns, strict=True), strict=True)
+    ], most
 
 
-def _binding(items: Sequence[Item], limits: Sequence[Amount]) -> list[int]:
+def _binding(items: Sequence[_Whole], limits: Sequence[int]) -> list[int]:
     """Give the limits that can be reached at all before another one is."""
     left = list(range(len(limits)))
     for each in sorted(left, key=lambda each: -len({item.uses[each] for item in items})):
         others = [other for other in left if other != each]
-        if _most_of(each, items, others, limits) <= limits[each]:
+        if any(_is_covered(items, limits, each, other) for other in others) or not any(
+            item.uses[each] for item in items
+        ):
             left = others
     return left
 
 
-def _most_of(
-    each: int, items: Sequence[Item], others: Sequence[int], limits: Sequence[Amount]
-) -> Fraction | float:
-    """Give how much of a resource any mix can use within one of the other limits, at most."""
-    if not any(item.uses[each] for item in items):
-        return 0
-    return min(
-        (max(_share(item, each, other, limits[other]) for item in items) for other in others), default=inf
-    )
+def _is_covered(items: Sequence[_Whole], limits: Sequence[int], each: int, other: int) -> bool:
+    """Say whether a mix within the limit `other` is always within the limit `each`."""
+    most, bound = limits[each], limits[other]
+    return all(bound * item.uses[each] <= most * item.uses[other] for item in items)
 
 
-def _share(item: Item, each: int, other: int, limit: Amount) -> Fraction | float:
-    if item.uses[other]:
-        return Fraction(limit) * Fraction(item.uses[each]) / Fraction(item.uses[other])
-    return inf if item.uses[each] else 0
-
-
-def _undominated(items: Sequence[Item]) -> list[Item]:
+def _undominated(items: Sequence[_Whole]) -> list[_Whole]:
     """Leave out what another one, no larger in any way, is worth as much as."""
-    kept: list[Item] = []
-    for item in sorted(set(items), key=lambda item: (-item.worth, [*map(float, item.uses)])):
-        if not any(all(a <= b for a, b in zip(one.uses, item.uses, strict=True)) for one in kept):
+    kept: list[_Whole] = []
+    for item in sorted(set(items), key=lambda item: (-item.worth, item.uses)):
+        if not any(all(map(le, one.uses, item.uses)) for one in kept):
             kept.append(item)
     return kept
 
 
-def _steps(uses: Sequence[Amount], limit: Amount) -> tuple[Fraction, int]:
-    """Give the largest grain that all amounts are multiples of, and how many of it the limit holds."""
-    exact = [Fraction(used) for used in uses]
-    scale = 1
-    for used in exact:
-        scale = scale * used.denominator // gcd(scale, used.denominator)
-    grain = Fraction(gcd(*(int(used * scale) for used in exact)) or 1, scale)
-    return grain, int(Fraction(limit) / grain)
-
-
-def _bound(items: Sequence[Item], limits: Sequence[Amount]) -> float:
+def _bound(items: Sequence[_Whole], limits: Sequence[int]) -> float:
     """Give the least, over the limits, of what it holds of the item that is worth most for what it uses."""
-    return float(min(max(_worth(item, each, limit) for item in items) for each, limit in enumerate(limits)))
+    return min(max(_worth(item, each, limit) for item in items) for each, limit in enumerate(limits))
 
 
-def _worth(item: Item, each: int, limit: Amount) -> Fraction | float:
-    return Fraction(limit) * item.worth / Fraction(item.uses[each]) if item.uses[each] else inf
+def _worth(item: _Whole, each: int, limit: int) -> float:
+    return limit * item.worth / item.uses[each] if item.uses[each] else inf
 
 
 def _filled(items: Sequence[_Packed], rows: int, width: int) -> int:
