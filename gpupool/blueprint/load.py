@@ -117,7 +117,10 @@ def check(node: Node, model: Model, kind: str, found: list[Finding]) -> None:
 
 def word_conflicts(node: Node, kind: Kind, path: str = "") -> Iterator[Finding]:
     """Give each pair of words in one item that say the same thing, short beside long."""
+    pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
     for first, second, target in conflicts(node, kind.reach) if kind.reach else ():
+        pairs.setdefault((first, second), target)
+    for (first, second), target in pairs.items():
         later = find(node, *second) or find(node, second[0]) or node
         names = f"`{'.'.join(first)}` and `{'.'.join(second)}`"
         yield Finding(
