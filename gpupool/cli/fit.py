@@ -1,6 +1,6 @@
 """`gpupool fit`: which pools take a workload, why the others don't, and what would be launched."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from gpupool.cli.options import (
 )
 from gpupool.errors import UsageError
 from gpupool.findings import Severity
+
+if TYPE_CHECKING:
+    from gpupool.reports.fit import FitReport
 
 
 def fit(
@@ -59,10 +62,21 @@ def fit(
     refuse_stdin_twice([*workload, *files, *other, *daemons])
 
     from gpupool import api
-    from gpupool.reports.fit import document
 
     report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
     output.say(finding for finding in report.findings if finding.severity is not Severity.INFO)
-    output.deliver(places, lambda name: document(report, name))
+    output.deliver(places, lambda name: _written(report, name))
     if report.failed:
         raise typer.Exit(1)
+
+
+def _written(report: "FitReport", name: str) -> str:
+    if name == "text":
+        from gpupool.reports.fit import text
+
+        return text(report)
+    import json
+
+    from gpupool.reports.fit_json import plain
+
+    return json.dumps(plain(report), indent=2) + "\n"

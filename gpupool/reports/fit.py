@@ -1,11 +1,10 @@
-"""Which pools take which pods, for people and for programs."""
+"""Which pools take which pods, for people."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.reports.escaping import one_line
 from gpupool.scheduling.words import amounts
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from gpupool.manifests.workloads import PodTemplate
     from gpupool.pools import NodePools
     from gpupool.scheduling.verdicts import Judged, Machine, Placed, Verdict
-
-Json: TypeAlias = "str | int | float | bool | dict[str, Json] | list[Json] | None"
 
 
 class Fitted(NamedTuple):
@@ -99,11 +96,6 @@ def taken_for_granted(pools: NodePools) -> Iterator[str]:
         yield f"The placement groups of {', '.join(placed)} are known to AWS only, and not judged."
     if pools.overlays:
         yield f"NodeOverlays count, as if their feature gate were on: {', '.join(pools.overlays)}."
-
-
-def document(report: FitReport, name: str) -> str:
-    """Give the report as `text` or `json`."""
-    return json.dumps(_plain(report), indent=2) + "\n" if name == "json" else text(report)
 
 
 def text(report: FitReport) -> str:
@@ -216,79 +208,3 @@ def _counted(counted: Counted) -> str:
             f"Counted for DaemonSets on each node (cluster.daemonOverhead): {amounts(counted.fixed)}."
         )
     return "Nothing is counted for DaemonSets: name them with --daemonsets, or say cluster.daemonOverhead."
-
-
-def _plain(report: FitReport) -> Json:
-    prices = report.offers.prices
-    fixed = report.counted.fixed
-    return {
-        "region": report.offers.region or None,
-        "offeringsJudged": report.offers.judged,
-        "prices": {"region": prices.region, "currency": prices.currency, "date": prices.date},
-        "daemonSets": list(report.counted.names),
-        "daemonOverhead": None if fixed is None else _numbers(fixed),
-        "workloads": [_workload_plain(each) for each in report.fitted],
-        "notes": list(report.notes),
-        "passedOver": dict(report.passed_over),
-        "skipped": [{"file": each.at.file, "reason": str(each.reason)} for each in report.skipped],
-    }
-
-
-def _workload_plain(each: Fitted) -> Json:
-    template = each.template
-    missing = [*each.pod.not_judged, *([template.note] if template.note else [])]
-    return {
-        "name": template.name,
-        "object": template.object,
-        "role": template.role or None,
-        "pods": template.pods,
-        "at": _place(template.at),
-        "requests": _numbers(each.pod.requests),
-        "fits": each.judged.fits,
-        "chosen": _chosen(each.judged),
-        "pools": [_verdict_plain(each, verdict) for verdict in each.judged.verdicts],
-        "notJudged": list(missing),
-    }
-
-
-def _chosen(judged: Judged) -> Json:
-    return {"pool": judged.chosen, **_placed_plain(judged.placed)} if judged.placed else None
-
-
-def _verdict_plain(each: Fitted, verdict: Verdict) -> Json:
-    made: dict[str, Json] = {"pool": verdict.pool, "fits": verdict.placed is not None}
-    if verdict.replicas is not None:
-        made["replicas"] = verdict.replicas
-    if verdict.reserved:
-        made["reserved"] = True
-    if verdict.placed:
-        return {**made, **_placed_plain(verdict.placed)}
-    if verdict.refusal:
-        at = each.at(verdict)
-        made |= {"rule": str(verdict.refusal.rule), "message": verdict.refusal.message}
-        made["at"] = _place(at) if at else None
-    return made
-
-
-def _placed_plain(placed: Placed) -> dict[str, Json]:
-    return {
-        "capacityType": placed.capacity_type or None,
-        "first": _machine(placed.first),
-        "dearest": _machine(placed.dearest),
-        "instanceTypes": list(placed.types),
-    }
-
-
-def _machine(machine: Machine | None) -> Json:
-    return {"instanceType": machine.name, "price": machine.price} if machine else None
-
-
-def _numbers(resources: Resources) -> dict[str, Json]:
-    return {
-        name: amount if isinstance(amount, int) else float(amount)
-        for name, amount in sorted(resources.items())
-    }
-
-
-def _place(at: Location) -> Json:
-    return {"file": at.file, "line": at.line, "column": at.column}
