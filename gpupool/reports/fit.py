@@ -169,14 +169,26 @@ def _outcome(each: Fitted, offers: Offers) -> str:
         names = [verdict.pool for verdict in judged.verdicts if verdict.placed]
         return f"runs on the nodes of {', '.join(names)}" if names else "runs on no pool's nodes"
     if judged.placed is None:
-        other = [verdict.pool for verdict in judged.verdicts if verdict.placed]
-        return f"waits for room in {', '.join(other)}" if other else "no pool takes it: the pod stays Pending"
+        return _unlaunched(judged)
     placed = judged.placed
     launched = f"Karpenter launches a node of {judged.chosen}"
     if placed.first is None:
         return launched
     how = "spot; on demand it costs" if placed.capacity_type == "spot" else f"{placed.capacity_type},"
     return f"{launched}: {placed.first.name}, {how} {_price(placed.first, offers)}"
+
+
+def _unlaunched(judged: Judged) -> str:
+    """Say what becomes of a pod that no node is launched for."""
+    taking = [verdict for verdict in judged.verdicts if verdict.placed]
+    names = ", ".join(verdict.pool for verdict in taking)
+    if not taking:
+        return "no pool takes it: the pod stays Pending"
+    if all(verdict.reserved or verdict.replicas is not None for verdict in taking):
+        return f"waits for room in {names}"
+    return (
+        f"stays Pending: {names} would take it, but Karpenter decides for a pool that fails on minValues then"
+    )
 
 
 def _foot(report: FitReport) -> Iterator[str]:

@@ -16,7 +16,7 @@ from gpupool.scheduling.attempts import attempts
 from gpupool.scheduling.capacity import fits
 from gpupool.scheduling.daemons import UNDEFINED_OK, Daemon, groups
 from gpupool.scheduling.ignored import ignored
-from gpupool.scheduling.launch import Launch, launch
+from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, by_price, launch
 from gpupool.scheduling.matching import lacking_values, offered_to
 from gpupool.scheduling.nodepool import Pool, in_order
 from gpupool.scheduling.typemasks import Mask, positions
@@ -92,8 +92,21 @@ def _first(pod: Pod, sites: Sequence[Site]) -> Taken | None:
     for attempt in attempts(pod, tolerates_soft_taints=has_soft_taints):
         for site in sites:
             if found := _taken(attempt, site):
-                return found
+                # Karpenter looks at this when it has decided for the pool, and tries no other then.
+                return None if lost_values(found) else found
     return None
+
+
+def lost_values(found: Taken) -> dict[str, tuple[int, int]]:
+    """Give the labels of which the cheapest types have too few values for `minValues`, while all have enough.
+
+    No more than the cheapest 600 are written into a NodeClaim.
+    """
+    market, wanted = found.pool.market, found.wanted
+    if found.types.bit_count() <= MOST_IN_CLAIM:
+        return {}
+    kept = sum(1 << place for place in by_price(market, found.types)[:MOST_IN_CLAIM])
+    return lacking_values(market, kept, wanted)
 
 
 def _taken(attempt: Attempt, site: Site) -> Taken | None:

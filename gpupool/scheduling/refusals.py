@@ -11,8 +11,9 @@ from gpupool.karpenter.requirements import combined, conflicts
 from gpupool.scheduling.attempts import least
 from gpupool.scheduling.capacity import ACCELERATORS, EFA
 from gpupool.scheduling.daemons import UNDEFINED_OK
-from gpupool.scheduling.fit import Site, new_node, with_room
+from gpupool.scheduling.fit import Site, Taken, lost_values, new_node, with_room
 from gpupool.scheduling.ignored import ignored
+from gpupool.scheduling.launch import MOST_IN_CLAIM
 from gpupool.scheduling.limits import NODES, exceeded
 from gpupool.scheduling.market import RESERVATION_LABELS
 from gpupool.scheduling.matching import lacking_values, offered_to
@@ -100,6 +101,10 @@ def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     yield from _offered(attempt, site, wanted, types)
     yield from _least_values(site, wanted, _suitable(site, wanted, types))
     yield from _limits(site, _suitable(site, wanted, types), wanted)
+    left = _suitable(site, wanted, types) & site.pool.in_limits
+    for key, (count, least_count) in lost_values(Taken(site.pool, left, wanted)).items():
+        asked = f"the pool's minValues asks for {least_count} of {key}"
+        yield Refusal(Rule.MIN_VALUES, f"{asked}; the {MOST_IN_CLAIM} cheapest types have {count}")
 
 
 def _taints(attempt: Attempt, site: Site) -> Iterator[Refusal]:

@@ -89,6 +89,15 @@ REQUESTS: list[tuple[str, list[str]]] = [
     ("amd.com/gpu", ["1"]),
     ("example.com/dongle", ["1"]),
 ]
+IGNORED: list[Body] = [
+    {"resourceClaims": [{"name": "gpu"}]},
+    {"nodeSelector": {f"{AWS}ec2nodeclass": "al2023"}},
+    {"nodeSelector": {"kubernetes.io/hostname": "a"}},
+    {"nodeSelector": {"karpenter.sh/capacity-type": "Spot"}},
+    {"nodeSelector": {"karpenter.sh/initialized": "true"}},
+]
+"""What makes Karpenter pass over a pod."""
+
 CLASSES_USED = ["al2023", "bottlerocket", "raid0", "max-pods", "efa", "reserves", "windows", "small-disk"]
 
 
@@ -247,6 +256,8 @@ def pod(chance: Random, aimed_at: Body) -> Body:
         spec["nodeSelector"] = selector
     if affinity := node_affinity(chance):
         spec["affinity"] = {"nodeAffinity": affinity}
+    if chance.random() < 0.04:
+        spec.update(chance.choice(IGNORED))
     return {"metadata": {"name": "p"}, "spec": spec}
 
 

@@ -483,6 +483,22 @@ def test_soft_taints_are_tolerated_in_the_end(al2023: Market) -> None:
     assert judge(pod(), sites(pools[:1])).chosen == "soft"
 
 
+def test_min_values_have_to_hold_in_the_cheapest_600_types(al2023: Market) -> None:
+    """Karpenter finds out when it has decided for the pool, and asks no other one."""
+    names = "a10g", "h100", "l4", "l40s", "t4", "t4g"
+    broad = pool(al2023, requirement(GPU_NAME, "NotIn", *names, minValues=2), name="broad", weight=50)
+    other = pool(al2023, requirement(FAMILY, "In", "m7i"), name="other")
+    judged = judge(pod(), sites([broad, other]))
+
+    assert judged.chosen == ""
+    assert [verdict.placed is not None for verdict in judged.verdicts] == [False, True]
+    assert judged.verdicts[0].refusal == (
+        Rule.MIN_VALUES,
+        f"the pool's minValues asks for 2 of {GPU_NAME}; the 600 cheapest types have 0",
+        "",
+    )
+
+
 def test_a_static_pool_takes_pods_and_is_never_chosen(al2023: Market) -> None:
     judged = judge(pod(), sites([pool(al2023, *L4, replicas=2)]))
 
