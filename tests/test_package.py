@@ -158,10 +158,14 @@ sys.exit(main(sys.argv[1:]))
         ["render", "-d", "out", "--check"], ["render", "--values", "nvidia-device-plugin"],
         ["render", "-f", "none.yaml"], ["profiles"], ["profiles", "training"], ["schema"], ["completion", "zsh"],
         ["validate"], ["validate", "."], ["validate", "-o", "sarif=found.sarif"], ["schema", "karpenter", "-d", "out"],
+        ["fit", "pod.yaml"], ["fit", "pod.yaml", "-o", "json=fit.json"],
     ],
 )  # fmt: skip
 def test_no_command_opens_a_socket_or_starts_a_program(arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "gpupool.yaml").write_text(SMALL, "utf-8")
+    (tmp_path / "pod.yaml").write_text(
+        "{apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}", "utf-8"
+    )
 
     ended = subprocess.run(
         [sys.executable, "-c", GUARD, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False,
