@@ -73,7 +73,7 @@ class Code(StrEnum):
     ZONE = "GP0021", "A zone letter without a region, or a zone of another region."
     CAPACITY_ORDER = "GP0022", "Capacity types in an order that Karpenter does not follow."
     LABEL_KEY = "GP0023", "A label key that Karpenter refuses."
-    ACCELERATOR = "GP0024", "An accelerator name that is not known, or several kinds in one pool."
+    ACCELERATOR = "GP0024", "Several kinds of accelerator in one pool, or `none` beside machines with some."
     CPU_MACHINES_TOO = "GP0025", "A constraint on the GPU count that lets machines without a GPU in."
     TAINT = "GP0026", "A taint that is neither `value:Effect` nor `Effect`."
     LIMIT_SHARE = "GP0027", "A tier's share of limits that the pool does not have, or that can't be divided."

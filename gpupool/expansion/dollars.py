@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Node
 
 _MOST_NAMED = 5
-_CENTS = Decimal("0.0001")
+_SMALLEST = Decimal("0.000001")
+"""Price lists have no more places, and a share of a price needs no more."""
 
 
 class Priced(NamedTuple):
@@ -142,7 +143,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _usd(amount: Fraction, *, up: bool = False) -> str:
-    """Write an amount with at most four places behind the point; rounded up, it is enough to pay with."""
-    places = Fraction(_CENTS)
+    """Write an amount with at most six places behind the point; rounded up, it is enough to pay with."""
+    places = Fraction(_SMALLEST)
     steps = -(-amount // places) if up else round(amount / places)
-    return f"{(Decimal(int(steps)) * _CENTS).normalize():f}"
+    return f"{(Decimal(int(steps)) * _SMALLEST).normalize():f}"

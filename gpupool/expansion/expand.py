@@ -6,7 +6,7 @@ from gpupool.blueprint import kinds
 from gpupool.blueprint.load import Loaded
 from gpupool.blueprint.merge import merge, settled
 from gpupool.errors import InputError
-from gpupool.expansion import checks, sharing, totals
+from gpupool.expansion import checks, requirements, sharing, totals
 from gpupool.expansion.catalogued import Catalogued
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import Layered, declared_class, layered, profile_word
@@ -16,7 +16,7 @@ from gpupool.expansion.problem import Problem
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding, has_errors, in_file_order
 from gpupool.profiles.load import SHIPPED, Profiles
-from gpupool.yamlio.nodes import Node, find, mapping, text_at, tree
+from gpupool.yamlio.nodes import Node, find, items, mapping, text_at, tree
 
 
 def expand(loaded: Loaded) -> Expanded:
@@ -75,6 +75,7 @@ class _Work:
         for name, node in self._section("nodeOverlays").items():
             said = {key: item for key, item in mapping(node).items() if key != "metadata"}
             spec = settled(Node(said, node.at, node.key))
+            self.found += requirements.names(items(find(spec, "requirements")), self.known)
             self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
         self.found += checks.names(self.pools, list(self.classes.values()), self.overlays)
 

@@ -30,11 +30,11 @@ def pool_requirements(words: Node, target: Target, known: Catalogued, found: lis
     made: list[Node] = []
     for label, node, in_short in _said_of_labels(words):
         wanted = told(found, partial(_of_label, label, node))
-        found += _names(wanted, known, in_short=in_short)
+        found += names(wanted, known, in_short=in_short)
         made += wanted
     made += told(found, lambda: list(_accelerator(words, known, found)))
     zones = list(_zones(words, target, found))
-    found += _names(zones, known)
+    found += names(zones, known)
     made += zones
     found += _order_notes(words)
     found += _lets_cpu_machines_in(made)
@@ -63,8 +63,8 @@ def _said_of_labels(words: Node) -> Iterator[tuple[str, Node, bool]]:
         yield from ((label, node, in_short) for label, node in by_label.items() if node.value is not None)
 
 
-def _names(wanted: list[Node], known: Catalogued, *, in_short: bool = False) -> Iterator[Finding]:
-    """Find names in requirements that the catalogue lacks."""
+def names(wanted: list[Node], known: Catalogued, *, in_short: bool = False) -> Iterator[Finding]:
+    """Find names in Karpenter's requirements that the catalogue lacks; a slip in a short word is an error."""
     for each in wanted:
         if is_looked_up(each):
             yield from in_requirement(known.names, each, in_short=in_short)

@@ -39,7 +39,8 @@ class Slips:
         """Give the known word of which `word` is a slip, or an empty text.
 
         A slip is another case, a look-alike (`h10O`), a lost or wrong separator, two swapped neighbours, a
-        letter doubled or halved, a digit thrice in a row; and in words of enough letters one wrong letter, in long ones two.
+        letter doubled or halved, a digit thrice in a row; and in words of enough letters one wrong letter, in
+        long ones two.
         """
         lower = word.lower()
         found = {*self._folded.get(_folded(lower), ()), *self._single.get(_single(lower), ())}
@@ -86,7 +87,7 @@ def _swapped(word: str) -> Iterator[str]:
 
 
 def _single(word: str) -> str:
-    """Give a word with each doubled letter once, and a digit twice at most: a100 is not a10, h1000 is h100."""
+    """Give a word with doubled letters once, and a digit twice at most: h1000 is h100, a100 is not a10."""
     return _TRIPLED.sub(r"\1\1", _DOUBLED.sub(r"\1", word))
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,17 +16,17 @@ from hypothesis import strategies as st
 
 from gpupool.api import render_files
 from gpupool.catalogue.load import SHIPPED, shipped
+from gpupool.cli.app import main
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Severity
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gpupool.findings import Finding
     from gpupool.rendering.render import Rendered
     from gpupool.yamlio.nodes import Plain
 
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-blueprint.md"
 HEAD = """\
 apiVersion: gpupool.dev/v1alpha1
 kind: Blueprint
@@ -253,6 +255,24 @@ def test_caps_on_the_money_of_all_pools(tmp_path: Path) -> None:
     assert over.message == "the pools' limits on `usdPerHour` add up to 110.08, over the cap of 110: a 110.08"
     (open_ended,) = wrong(tmp_path, f"{H100}, limits: {{gpus: 8}}", rest="limits: {usdPerHour: 110}\n")
     assert "no limit in a" in open_ended.message
+
+
+def test_the_guide_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = dict(
+        re.findall(
+            r"```(yaml|text)\n(.*?)```", GUIDE.read_text("utf-8").partition("## Limits,")[2], re.DOTALL
+        )[:2]
+    )
+    (tmp_path / "budget.yaml").write_text(blocks["yaml"], "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["render", "-f", "budget.yaml"]) == 0
+
+    printed = capsys.readouterr()
+    assert printed.err == blocks["text"]
+    assert "nvidia.com/gpu: 16\n" in printed.out
 
 
 @cache

@@ -122,6 +122,17 @@ def test_an_unknown_accelerator_is_rendered_as_its_siblings_are(tmp_path: Path) 
         assert f"key: karpenter.k8s.aws/{label}\n" in render_files([str(file)]).text()
 
 
+def test_in_an_overlay_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "gpupool.yaml"
+    requirement = "{key: karpenter.k8s.aws/instance-family, operator: In, values: [p5ne]}"
+    overlay = f"nodeOverlays:\n  cheap: {{requirements: [{requirement}], price: '1'}}\n"
+    file.write_text(blueprint("a: {accelerator: l4}") + overlay, "utf-8")
+
+    (found,) = about_names(list(render_files([str(file)]).findings))
+
+    assert (found.severity, found.code, found.at.line) == ("warning", Code.MISSPELT_NAME, 9)
+
+
 def blueprint(pools: str, cluster: str = "") -> str:
     return (
         "apiVersion: gpupool.dev/v1alpha1\nkind: Blueprint\nmetadata: {name: lab}\n"
