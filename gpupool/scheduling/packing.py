@@ -96,7 +96,10 @@ def _binding(items: Sequence[_Whole], limits: Sequence[int]) -> list[int]:
 def _is_covered(items: Sequence[_Whole], limits: Sequence[int], each: int, other: int) -> bool:
     """Say whether a mix within the limit `other` is always within the limit `each`."""
     most, bound = limits[each], limits[other]
-    return all(bound * item.uses[each] <= most * item.uses[other] for item in items)
+    return all(
+        bound * item.uses[each] <= most * item.uses[other] and (item.uses[other] or not item.uses[each])
+        for item in items
+    )
 
 
 def _undominated(items: Sequence[_Whole]) -> list[_Whole]:
@@ -109,12 +112,22 @@ def _undominated(items: Sequence[_Whole]) -> list[_Whole]:
 
 
 def _bound(items: Sequence[_Whole], limits: Sequence[int]) -> float:
-    """Give the least, over the limits, of what it holds of the item that is worth most for what it uses."""
-    return min(max(_worth(item, each, limit) for item in items) for each, limit in enumerate(limits))
+    """Give what no mix is worth more than: the least of each limit alone, and of all of them together.
+
+    Alone, a limit holds the item that is worth most for what it uses of it; together, each holds such an
+    item of those that it stops before any other limit does.
+    """
+    together = [0.0] * len(limits)
+    for item in items:
+        worth, first = min((_worth(item, each, limit), each) for each, limit in enumerate(limits))
+        together[first] = max(together[first], worth)
+    alone = (max(_worth(item, each, limit) for item in items) for each, limit in enumerate(limits))
+    return min(*alone, sum(together))
 
 
 def _worth(item: _Whole, each: int, limit: int) -> float:
-    return limit * item.worth / item.uses[each] if item.uses[each] else inf
+    """Give the worth of what a limit holds of an item, in whole parts, as every mix has them."""
+    return limit * item.worth // item.uses[each] if item.uses[each] else inf
 
 
 def _filled(items: Sequence[_Packed], rows: int, width: int) -> int:
