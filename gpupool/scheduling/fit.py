@@ -13,13 +13,12 @@ from gpupool.karpenter.labels import HOSTNAME
 from gpupool.karpenter.pod_requests import total
 from gpupool.karpenter.requirements import combined, conflicts, requirement
 from gpupool.scheduling.attempts import attempts
-from gpupool.scheduling.capacity import fits
 from gpupool.scheduling.daemons import UNDEFINED_OK, Daemon, groups
 from gpupool.scheduling.ignored import ignored
 from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, by_price, launch
 from gpupool.scheduling.matching import lacking_values, offered_to
 from gpupool.scheduling.nodepool import Pool, in_order
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.room import Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from gpupool.karpenter.requirements import Requirements
     from gpupool.scheduling.attempts import Attempt
     from gpupool.scheduling.daemons import Group
+    from gpupool.scheduling.typemasks import Mask
 
 _A_NEW_NODE = requirement(HOSTNAME, "In", ("hostname-placeholder",))
 """A node that is not there yet has a name that no pod can know."""
@@ -41,6 +41,9 @@ class Site:
 
     pool: Pool
     groups: tuple[Group, ...]
+    room: Room
+    in_limits: Mask
+    """The types of which one node is within the pool's limits."""
 
 
 class Taken(NamedTuple):
@@ -71,7 +74,7 @@ def sites(
     Reservations, which only AWS knows, are supposed to be there for all that a pool of them alone takes.
     """
     known = [pool.supposed() if pool.is_reserved else pool for pool in pools]
-    return [Site(pool, groups(pool, daemons, fixed)) for pool in known]
+    return [Site(pool, groups(pool, daemons, fixed), Room(pool), pool.in_limits) for pool in known]
 
 
 def taken_by(pod: Pod, site: Site) -> Taken | None:
@@ -114,7 +117,7 @@ def _taken(attempt: Attempt, site: Site) -> Taken | None:
     if pod_is_kept_away(attempt, pool) or conflicts(new_node(pool), attempt.wanted, UNDEFINED_OK):
         return None
     wanted = combined([*pool.wanted.values(), *attempt.wanted.values()])
-    types = with_labels(pool, wanted, pool.in_limits)
+    types = with_labels(pool, wanted, site.in_limits)
     types &= offered_to(pool.market, pool.offers_for(wanted))
     types = with_room(site, attempt.pod, types)
     if not types or lacking_values(pool.market, types, wanted):
@@ -146,8 +149,8 @@ def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
     for group in site.groups:
         if any(port.conflicts(other) for port in pod.host_ports for other in group.host_ports):
             continue
-        asked = total([pod.requests, group.requests])
-        for place in positions(types & group.types):
-            if fits(asked, site.pool.market.allocatable(place)):
-                found |= 1 << place
+        fitting = types & group.types
+        for name, asked in total([pod.requests, group.requests]).items():
+            fitting &= site.room.with_at_least(name, asked)
+        found |= fitting
     return found

@@ -101,7 +101,7 @@ def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     yield from _offered(attempt, site, wanted, types)
     yield from _least_values(site, wanted, _suitable(site, wanted, types))
     yield from _limits(site, _suitable(site, wanted, types), wanted)
-    left = _suitable(site, wanted, types) & site.pool.in_limits
+    left = _suitable(site, wanted, types) & site.in_limits
     for key, (count, least_count) in lost_values(Taken(site.pool, left, wanted)).items():
         asked = f"the pool's minValues asks for {least_count} of {key}"
         yield Refusal(Rule.MIN_VALUES, f"{asked}; the {MOST_IN_CLAIM} cheapest types have {count}")
@@ -151,9 +151,7 @@ def _with(site: Site, pod: Pod, name: str, types: Mask) -> tuple[Mask, list[Refu
     left = 0
     for group in site.groups:
         need = pod.requests[name] + group.requests.get(name, 0)
-        for place in positions(types & group.types):
-            if site.pool.market.allocatable(place).get(name, 0) >= need:
-                left |= 1 << place
+        left |= types & group.types & site.room.with_at_least(name, need)
     if left or not types:
         return left, []
     rule = Rule.EFA if name == EFA else Rule.ACCELERATOR if name in ACCELERATORS else Rule.RESOURCES
@@ -227,7 +225,7 @@ def _limits(site: Site, types: Mask, wanted: Requirements) -> Iterator[Refusal]:
     if pool.limits.get(NODES) == 0:
         yield Refusal(Rule.LIMITS, "the pool's limits allow 0 nodes")
         return
-    left = types & pool.in_limits
+    left = types & site.in_limits
     if left and not lacking_values(pool.market, left, wanted):
         return
     broken = [set(exceeded(pool.market.capacity(place), pool.limits)) for place in positions(types & ~left)]
