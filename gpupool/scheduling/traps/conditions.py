@@ -43,7 +43,8 @@ def machines_without(asked: Asked) -> Iterator[Trap]:
         bounded = wanted.gte is not None or wanted.lte is not None
         said = "NotIn beside a bound" if bounded else "NotIn"
         message += f"; `{key}` with {said} is content with machines that lack the label"
-    fix = "list the values that are wanted with In, or add Exists"
+    wanted_ones = "say with In which ones are wanted"
+    fix = f"{wanted_ones}: Exists or a bound beside NotIn keeps no such machine out" if key else wanted_ones
     yield warning(Code.CPU_TYPES, message, asked.path(key), fix)
 
 
@@ -53,7 +54,7 @@ def dead_values(asked: Asked) -> Iterator[Trap]:
     for each in asked.entries:
         if each.complement or not launchable or not market.masks.knows(each.key):
             continue
-        if each.key == labels.CAPACITY_TYPE:
+        if each.key == labels.CAPACITY_TYPE or asked.found.wanted[each.key].operator == "DoesNotExist":
             continue
         for value in sorted(each.values):
             having = market.taken(Requirement(each.key, False, frozenset((value,))))

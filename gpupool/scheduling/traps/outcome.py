@@ -6,7 +6,7 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.scheduling.capacity import MEMORY, STORAGE
 from gpupool.scheduling.limits import NODES, exceeded
-from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, info, listed, warning
+from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, count, info, listed, warning
 from gpupool.scheduling.typemasks import positions
 
 _GIB = 1 << 30
@@ -27,7 +27,7 @@ def nothing(asked: Asked) -> Iterator[Trap]:
 def values_left(too_few: Mapping[str, tuple[int, int]]) -> str:
     """Say of which labels there are too few values."""
     return "; ".join(
-        f"`{key}` has {left} different values, and minValues asks for {least}"
+        f"`{key}` has {count(left, 'different value')}, and minValues asks for {least}"
         for key, (left, least) in too_few.items()
     )
 

@@ -1,0 +1,370 @@
+"""What surprises people in a pool's machines: where it bites, where it doesn't, what is said and of which line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from gpupool.codes import Code
+from gpupool.findings import Severity
+from gpupool.karpenter import labels
+from gpupool.scheduling.explained import explain
+from gpupool.scheduling.traps.find import traps
+from tests.scheduling.classes import CLASSES, node_class
+from tests.scheduling.pools import node_pool
+from tests.scheduling.worlds import market
+
+if TYPE_CHECKING:
+    from gpupool.scheduling.market import Market
+    from gpupool.scheduling.traps.trap import Trap
+    from tests.rig.scheduling import Body
+
+GPUS, NAME, FAMILY = labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_NAME, labels.INSTANCE_FAMILY
+SIZE, TYPE, CATEGORY = labels.INSTANCE_SIZE, labels.INSTANCE_TYPE, labels.INSTANCE_CATEGORY
+GPU = "nvidia.com/gpu"
+ENTRY = "spec.template.spec.requirements"
+
+
+def pool(*said: str, **spec: object) -> Body:
+    """Give a pool of conditions as `key In a,b`."""
+    entries: list[Body] = []
+    for each in said:
+        key, operator, *values = each.split(" ")
+        entries.append({"key": key, "operator": operator, "values": values[0].split(",") if values else []})
+        if len(values) > 1:
+            entries[-1]["minValues"] = int(values[1])
+    return node_pool("p", entries, **spec)
+
+
+def found(body: Body, where: Market | None = None) -> dict[Code, list[Trap]]:
+    where = where or market(CLASSES["al2023"])
+    said: dict[Code, list[Trap]] = {}
+    for trap in traps(body, explain(body, where)):
+        said.setdefault(trap.code, []).append(trap)
+    return said
+
+
+class Bite(NamedTuple):
+    """A pool with a surprise, what is said of it and at which path, and a pool like it without."""
+
+    code: Code
+    pool: Body
+    words: str
+    path: str
+    fix: str
+    harmless: Body
+
+
+IN = "say with In which ones are wanted: Exists or a bound beside NotIn keeps no such machine out"
+TYPES = f"{TYPE} In p5.48xlarge"
+BITES = {
+    "bounds that contradict each other": Bite(
+        Code.CONTRADICTION,
+        pool(f"{GPUS} Gt 4", f"{GPUS} Lt 2"),
+        f"conditions on `{GPUS}` contradict each other, which Karpenter reads as DoesNotExist: it launches 1270 "
+        "types without that label",
+        f"{ENTRY}.0",
+        "say one condition that some value meets",
+        pool(f"{GPUS} Gt 1", f"{GPUS} Lt 5"),
+    ),
+    "two GPU names, each in an entry of its own": Bite(
+        Code.CONTRADICTION,
+        pool(f"{FAMILY} Exists", f"{NAME} In l4", f"{NAME} In h100"),
+        f"conditions on `{NAME}` contradict each other, which Karpenter reads as DoesNotExist: it launches 1270 "
+        "types without that label",
+        f"{ENTRY}.1",
+        "say one condition that some value meets",
+        pool(f"{NAME} In l4,h100", f"{NAME} In h100"),
+    ),
+    "a contradiction that leaves nothing": Bite(
+        Code.CONTRADICTION,
+        pool(f"{FAMILY} In g6", f"{FAMILY} In p5"),
+        f"conditions on `{FAMILY}` contradict each other, which Karpenter reads as DoesNotExist",
+        f"{ENTRY}.0",
+        "say one condition that some value meets",
+        pool(f"{NAME} DoesNotExist", f"{NAME} DoesNotExist"),
+    ),
+    "NotIn of a GPU name": Bite(
+        Code.CPU_TYPES,
+        pool(f"{NAME} NotIn h100"),
+        "1259 types without a GPU or Neuron device would do as well: t4g.nano, t3a.nano, t3.nano, t2.nano and "
+        f"1255 more; `{NAME}` with NotIn is content with machines that lack the label",
+        f"{ENTRY}.0",
+        IN,
+        pool(f"{NAME} NotIn h100", f"{CATEGORY} In g,p"),
+    ),
+    "NotIn beside a bound": Bite(
+        Code.CPU_TYPES,
+        pool(f"{GPUS} Gt 0", f"{GPUS} NotIn 8"),
+        f"; `{GPUS}` with NotIn beside a bound is content with machines that lack the label",
+        f"{ENTRY}.0",
+        IN,
+        pool(f"{GPUS} Gt 0", f"{GPUS} Lt 8"),
+    ),
+    "a pool with a limit on GPUs alone": Bite(
+        Code.CPU_TYPES,
+        pool(f"{TYPE} In g6.xlarge,m7i.large", limits={GPU: "8", "cpu": "99"}),
+        "1 type without a GPU or Neuron device would do as well: m7i.large",
+        ENTRY,
+        IN.partition(":")[0],
+        pool(f"{TYPE} In m7i.large", limits={"cpu": "99"}),
+    ),
+    "g6f in the category g": Bite(
+        Code.FRACTIONAL_GPUS,
+        pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 6", limits={GPU: "8"}),
+        "g6f.large, g6f.xlarge, g6f.2xlarge, g6f.4xlarge have a share of a GPU, which EC2 counts as 0: pods that "
+        "ask for a GPU never land there, and pods that ask for none do",
+        ENTRY,
+        f"add `{GPUS}` Gt 0",
+        pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 6", f"{GPUS} Gt 0"),
+    ),
+    "gr6f": Bite(
+        Code.FRACTIONAL_GPUS,
+        pool(f"{GPUS} Lt 4", f"{CATEGORY} In gr"),
+        "gr6f.4xlarge has a share of a GPU",
+        f"{ENTRY}.0",
+        f"add `{GPUS}` Gt 0",
+        pool(f"{GPUS} In 1", f"{CATEGORY} In gr"),
+    ),
+    "g5g in the category g": Bite(
+        Code.MIXED_ARCHITECTURES,
+        pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 5"),
+        "g5g.xlarge, g5g.2xlarge, g5g.4xlarge, g5g.8xlarge and 2 more are arm64, and the others amd64: an image "
+        "for one does not start on the other",
+        ENTRY,
+        f"add `{labels.ARCH}` In [amd64]",
+        pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 5", f"{labels.ARCH} In amd64"),
+    ),
+    "a family that is none": Bite(
+        Code.DEAD_VALUE,
+        pool(f"{FAMILY} In g6,p4"),
+        f"`p4` adds nothing: no machine has `{FAMILY}` p4",
+        f"{ENTRY}.0.values.1",
+        "take it out, or change what keeps it out",
+        pool(f"{FAMILY} In g6,p4d"),
+    ),
+    "a family of which no size is left": Bite(
+        Code.DEAD_VALUE,
+        pool(f"{SIZE} In xlarge,24xlarge", f"{FAMILY} In p5,g6"),
+        f"`p5` adds nothing: `{SIZE}` keeps its 2 types out",
+        f"{ENTRY}.1.values.0",
+        "take it out, or change what keeps it out",
+        pool(f"{SIZE} In xlarge,48xlarge", f"{FAMILY} In p5,g6"),
+    ),
+    "a family that the region lacks": Bite(
+        Code.DEAD_VALUE,
+        pool(f"{FAMILY} In p5e,p5"),
+        "`p5e` adds nothing: p5e.48xlarge is not offered in us-east-1",
+        f"{ENTRY}.0.values.0",
+        "take it out, or change what keeps it out",
+        pool(f"{FAMILY} In p5en,p5"),
+    ),
+    "a GPU name in capitals": Bite(
+        Code.DEAD_VALUE,
+        pool(f"{NAME} In L4,l4"),
+        f"`L4` adds nothing: no machine has `{NAME}` L4",
+        f"{ENTRY}.0.values.0",
+        "take it out, or change what keeps it out",
+        pool(f"{NAME} In l4"),
+    ),
+    "a limit below one of the machines": Bite(
+        Code.LIMIT_BELOW_NODE,
+        pool(f"{TYPE} In g6.xlarge,p5.48xlarge", limits={GPU: "4"}),
+        f"the limit `{GPU}: 4` is below a single node of 1 of 2 types, which never launches: p5.48xlarge",
+        f"spec.limits.{GPU}",
+        "raise it, or leave them out",
+        pool(f"{TYPE} In g6.xlarge,p5.48xlarge", limits={GPU: "8"}),
+    ),
+    "a limit of memory below every machine": Bite(
+        Code.LIMIT_BELOW_NODE,
+        pool(f"{TYPE} In p5.48xlarge,p5en.48xlarge", limits={GPU: "8", "memory": "1Ti"}),
+        "the limit `memory: 1Ti` is below a single node of every type, which never launch: p5.48xlarge, "
+        "p5en.48xlarge",
+        "spec.limits.memory",
+        "raise it, or leave them out",
+        pool(f"{TYPE} In p5.48xlarge,p5en.48xlarge", limits={GPU: "8", "memory": "2Ti"}),
+    ),
+    "one GPU on a machine of eight": Bite(
+        Code.LARGE_MACHINE,
+        pool(f"{FAMILY} In p5"),
+        f"a pod that asks for one {GPU} may get p5.48xlarge, with 8 of them and at 55.04 USD an hour, where EC2 "
+        "has nothing cheaper than that; tried first is p5.4xlarge at 6.88 USD",
+        ENTRY,
+        "bound how many a machine may have",
+        pool(f"{FAMILY} In p5", f"{GPUS} Lt 2"),
+    ),
+    "no price": Bite(
+        Code.NO_PRICE,
+        pool(f"{FAMILY} In g7,g6"),
+        "have no price in the list: without one Karpenter launches a type only from a reservation, or with a "
+        "price from a NodeOverlay",
+        f"{ENTRY}.0",
+        "",
+        pool(f"{FAMILY} In g6"),
+    ),
+    "a family that is nowhere in the region": Bite(
+        Code.NOTHING_LEFT,
+        pool(f"{FAMILY} In p5e"),
+        "the pool launches nothing: p5e.48xlarge: not offered in us-east-1",
+        ENTRY,
+        "ask `--why TYPE` about a type that is meant",
+        pool(f"{FAMILY} In p5en"),
+    ),
+    "too few families for minValues": Bite(
+        Code.NOTHING_LEFT,
+        pool(f"{FAMILY} In p5,p5en,p6-b200 3", f"{SIZE} In 4xlarge"),
+        f"the pool launches nothing: `{FAMILY}` has 1 different value, and minValues asks for 3",
+        ENTRY,
+        "ask `--why TYPE` about a type that is meant",
+        pool(f"{FAMILY} In p5,p5en,p6-b200 3", f"{SIZE} In 48xlarge"),
+    ),
+    "a GPU name in capitals alone": Bite(
+        Code.NOTHING_LEFT,
+        pool(f"{NAME} In L4"),
+        "the pool launches nothing: no type meets all of its conditions",
+        ENTRY,
+        "ask `--why TYPE` about a type that is meant",
+        pool(f"{NAME} In l4"),
+    ),
+    "two types on spot": Bite(
+        Code.FEW_SPOT_TYPES,
+        pool(f"{TYPE} In g6.xlarge,g6.2xlarge", f"{labels.CAPACITY_TYPE} In spot"),
+        "spot has only 2 types to choose from: g6.xlarge, g6.2xlarge",
+        f"{ENTRY}.1",
+        "allow more types or sizes, or on-demand besides",
+        pool(f"{FAMILY} In g6,g5", f"{labels.CAPACITY_TYPE} In spot"),
+    ),
+    "a limit on nodes alone": Bite(
+        Code.SOFT_NODES,
+        pool(TYPES, limits={"nodes": "4"}),
+        "`nodes` alone is soft: pods that come together may get more nodes than that",
+        "spec.limits.nodes",
+        "limit accelerators or cpu as well",
+        pool(TYPES, limits={"nodes": "4", GPU: "32"}),
+    ),
+    "20 GPUs of machines with eight": Bite(
+        Code.LIMIT_NOT_REACHED,
+        pool(TYPES, limits={GPU: "20"}),
+        f"the limit `{GPU}: 20` is never used up: 16 of it at most",
+        f"spec.limits.{GPU}",
+        "",
+        pool(TYPES, limits={GPU: "16"}),
+    ),
+    "100 GPUs that the CPUs don't admit": Bite(
+        Code.LIMIT_NOT_REACHED,
+        pool(TYPES, limits={"cpu": "192", GPU: "100"}),
+        f"the limit `{GPU}: 100` is never used up: 8 of it at most",
+        f"spec.limits.{GPU}",
+        "",
+        pool(TYPES, limits={"cpu": "192", GPU: "8"}),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BITES)
+def test_where_it_bites_it_is_said(name: str) -> None:
+    bite = BITES[name]
+
+    said = found(bite.pool)[bite.code]
+
+    meant = [trap for trap in said if ".".join(map(str, trap.path)) == bite.path]
+    assert len(meant) == 1
+    assert bite.words in meant[0].message
+    assert meant[0].fix == bite.fix
+
+
+@pytest.mark.parametrize("name", BITES)
+def test_where_it_does_not_bite_nothing_is_said(name: str) -> None:
+    assert BITES[name].code not in found(BITES[name].harmless)
+
+
+@pytest.mark.parametrize("said", ["Exists", "Gt 0", "Lt 99999"])
+def test_nothing_beside_notin_keeps_machines_without_a_gpu_out(said: str) -> None:
+    beside = pool(f"{labels.INSTANCE_GPU_MEMORY} NotIn 24576", f"{labels.INSTANCE_GPU_MEMORY} {said}")
+
+    assert "1259 types without a GPU" in found(beside)[Code.CPU_TYPES][0].message
+
+
+def test_a_region_that_nobody_knows_leaves_the_offers_open() -> None:
+    body = pool(TYPES, limits={GPU: "16"})
+
+    for region, words in (
+        ("eu-moon-1", "the catalogue does not know eu-moon-1"),
+        (None, "no region is named"),
+    ):
+        said = found(body, market(CLASSES["al2023"], region))  # type: ignore[arg-type] # nobody named one
+        assert [trap.message for trap in said.pop(Code.NOT_JUDGED)] == [
+            f"{words}: zones, prices and what is offered are not judged"
+        ]
+        assert said == {}
+    assert found(body) == {}
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "words"),
+    [
+        (
+            "capacityReservationSelectorTerms",
+            [{"id": "cr-1"}],
+            "what capacity reservations offer is not judged: only AWS knows which types they are for",
+        ),
+        (
+            "placementGroupSelector",
+            {"name": "near"},
+            "whether types can be in the placement group is not judged: only AWS knows its strategy",
+        ),
+    ],
+    ids=["reservations", "placement group"],
+)
+def test_what_only_aws_knows_is_left_open(word: str, value: object, words: str) -> None:
+    said = found(pool(TYPES), market(node_class("c", **{word: value})))
+
+    assert [trap.message for trap in said[Code.NOT_JUDGED]] == [words]
+
+
+def test_reservations_of_a_pool_that_allows_none_are_no_question() -> None:
+    where = market(node_class("c", capacityReservationSelectorTerms=[{"id": "cr-1"}]))
+
+    assert Code.NOT_JUDGED not in found(pool(TYPES, f"{labels.CAPACITY_TYPE} In on-demand"), where)
+    assert Code.NOTHING_LEFT not in found(pool(TYPES, f"{labels.CAPACITY_TYPE} In reserved"), where)
+    assert Code.NOTHING_LEFT in found(pool(TYPES, f"{labels.CAPACITY_TYPE} In reserved"))
+
+
+def test_a_price_that_is_missing_elsewhere_is_said() -> None:
+    said = found(pool(f"{FAMILY} In p5,p5e"), market(CLASSES["al2023"], "us-east-2"))
+
+    assert said[Code.NO_PRICE][0].message.startswith("p5e.48xlarge has no price in the list")
+    assert "no price in the list" in said[Code.DEAD_VALUE][0].message
+
+
+def test_limits_that_leave_too_few_families_are_an_error() -> None:
+    """The types within the limits no longer have the values that minValues asks for."""
+    body = pool(f"{FAMILY} In g6,p5 2", f"{SIZE} In xlarge,48xlarge", limits={GPU: "4"})
+
+    said = found(body)[Code.NOTHING_LEFT]
+
+    assert [(trap.severity, trap.path) for trap in said] == [(Severity.ERROR, ("spec", "limits"))]
+    assert found(pool(f"{FAMILY} In g6,p5 2", f"{SIZE} In xlarge,48xlarge", limits={GPU: "8"})).get(
+        Code.NOTHING_LEFT
+    ) is None  # fmt: skip
+
+
+def test_the_worst_is_said_first() -> None:
+    order = [*Severity]
+    for bite in BITES.values():
+        said = [
+            order.index(trap.severity)
+            for trap in traps(bite.pool, explain(bite.pool, market(CLASSES["al2023"])))
+        ]
+        assert said == sorted(said)
+
+
+def test_a_plain_pool_of_one_machine_has_no_surprise() -> None:
+    assert found(pool(TYPES, limits={GPU: "16", "cpu": "384"})) == {}
+
+
+def test_every_trap_is_shown_here() -> None:
+    shown = {bite.code for bite in BITES.values()} | {Code.NOT_JUDGED}
+
+    assert {code for code in Code if code.startswith("GP50")} == shown
