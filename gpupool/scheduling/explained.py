@@ -182,7 +182,8 @@ def _reason(pool: Pool, place: int, found: Match) -> str:
 def _not_offered(market: Market, bit: Mask, wanted: Requirements) -> str:
     elsewhere = [zone.name for zone, mask in market.zone_masks.items() if mask & bit]
     if not elsewhere:
-        return f"not offered in {market.region}"
+        subnets = "" if market.node_class.zones is None else " where the class has subnets"
+        return f"not offered in {market.region}{subnets}"
     if not zones_for(market, wanted) & bit:
         return f"offered in {', '.join(elsewhere)} only"
     return "the pool asks for a capacity reservation, and its class selects none"
