@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.errors import UsageError
-from gpupool.findings import Finding
+from gpupool.findings import Finding, has_errors
 from gpupool.scheduling.explained import explain
 from gpupool.scheduling.traps.find import traps
 from gpupool.scheduling.why import why
@@ -50,9 +50,9 @@ class Explanation(NamedTuple):
         return len(self.answers) > 1 or any(each.explained.pool.name != self.pool for each in self.answers)
 
     @property
-    def has_candidates(self) -> bool:
-        """Say whether any of its NodePools may launch anything."""
-        return any(each.explained.candidates for each in self.answers)
+    def failed(self) -> bool:
+        """Say whether one of its NodePools has no candidate, or launches nothing for certain."""
+        return any(not each.explained.candidates or has_errors(each.notes) for each in self.answers)
 
 
 def explain_pool(pools: NodePools, name: str, type_name: str | None = None) -> Explanation:

@@ -79,7 +79,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
 
     Lists the instance types as Karpenter's scheduler finds them, what the limits admit, the most that the
     pool can cost, and what is surprising about it. With POOL.FIELD it says where a value comes from, with
-    the code of a finding what it means. Exits 1 when a pool has no candidate. It reads no cluster.
+    the code of a finding what it means. Exits 1 when the pool launches nothing. It reads no cluster.
 
     \b
     gpupool explain
@@ -143,7 +143,7 @@ def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
     else:
         found = api.explain(pools, name, why)
         _deliver(places, lambda: report.page(found), lambda: explain_json.plain(found))
-        if not found.has_candidates:
+        if found.failed:
             raise typer.Exit(1)
 
 

@@ -66,7 +66,8 @@ def _answer(explanation: Explanation, answer: Answer) -> Iterator[str]:
     weight = f", weight {found.pool.weight}" if found.pool.weight else ""
     yield f"NodePool {one_line(found.pool.name)}{weight}{tier}"
     family = found.market.node_class.family.name
-    yield f"  class   {one_line(answer.node_class) or 'not among the files; counted as'} ({family})"
+    named = f"{one_line(answer.node_class)} ({family})"
+    yield f"  class   {named if answer.node_class else f'not among the files, counted as {family} as it comes'}"
     yield f"  region  {one_line(found.market.region or 'none named')}"
     yield ""
     if answer.why is not None:
@@ -178,7 +179,7 @@ def _hourly(found: Explained) -> str:
 
 def _cost(found: Explained) -> Iterator[str]:
     ceiling, prices = found.ceiling, found.market.price_list
-    if ceiling is None:
+    if ceiling is None or ceiling.hourly == 0:
         return
     if ceiling.hourly is None:
         yield f"Cost: unbounded: no limit counts anything that {ceiling.unbounded_by} has"
