@@ -67,7 +67,7 @@ def _answer(explanation: Explanation, answer: Answer) -> Iterator[str]:
     yield f"NodePool {one_line(found.pool.name)}{weight}{tier}"
     family = found.market.node_class.family.name
     named = f"{one_line(answer.node_class)} ({family})"
-    yield f"  class   {named if answer.node_class else f'not among the files, counted as {family} as it comes'}"
+    yield f"  class   {named if answer.node_class else f'not among the files: {family} as it comes'}"
     yield f"  region  {one_line(found.market.region or 'none named')}"
     yield ""
     if answer.why is not None:
