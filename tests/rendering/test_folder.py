@@ -76,7 +76,6 @@ def test_the_files_are_one_for_each_object_and_two_beside(
         "kustomization.yaml",
         "nodeoverlays/cheap.yaml",
         "nodeoverlays/serve-gpus-1.yaml",
-        "nodeoverlays/serve-gpus-2.yaml",
         "nodeoverlays/serve-gpus-4.yaml",
         "nodeoverlays/serve-gpus-8.yaml",
         "nodepools/serve.yaml",
