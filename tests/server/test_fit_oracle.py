@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.server
 
 SEED = 20_261_121
-SCENES = int(os.environ.get("GPUPOOL_SCENES", "500"))
-"""Pods for each test and each of two price lists; 1,250 make 5,000 pods, for some seven minutes."""
+SCENES = int(os.environ.get("GPUPOOL_SCENES", "300"))
+"""Pods for each test and each of two price lists; 1,250 make 5,000 pods, for some ten minutes."""
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["real prices", "every type priced"])
@@ -146,7 +146,8 @@ SAID = {
 def test_a_pod_fits_a_pool_where_karpenter_says_so(
     oracle: Oracle, markets: dict[str, Market], priced: bool
 ) -> None:
-    chance = Random(SEED)  # noqa: S311 - the same sequence each time
+    seed = SEED + 2 * priced
+    chance = Random(seed)  # noqa: S311 - the same sequence each time
     scenes = [scene(chance, 1) for _ in range(SCENES)]
     rules: Counter[str] = Counter()
     wrong: list[tuple[object, ...]] = []
@@ -164,7 +165,7 @@ def test_a_pod_fits_a_pool_where_karpenter_says_so(
         else:
             rules["fits"] += 1
 
-    assert not wrong, f"seed {SEED}: {len(wrong)} differ, the first: {json.dumps(wrong[0], default=str)}"
+    assert not wrong, f"seed {seed}: {len(wrong)} differ, the first: {json.dumps(wrong[0], default=str)}"
     assert set(rules) >= {*Rule, "fits"} - {Rule.EFA, Rule.HOST_PORT}, rules
     assert SCENES / 5 < rules["fits"] < SCENES * 4 / 5, rules
 
@@ -172,7 +173,8 @@ def test_a_pod_fits_a_pool_where_karpenter_says_so(
 def test_of_several_pools_karpenter_chooses_the_same(
     oracle: Oracle, markets: dict[str, Market], priced: bool
 ) -> None:
-    chance = Random(SEED + 1)  # noqa: S311 - the same sequence each time
+    seed = SEED + 2 * priced + 1
+    chance = Random(seed)  # noqa: S311 - the same sequence each time
     scenes = [scene(chance, chance.choice([2, 3, 4])) for _ in range(SCENES)]
     pools: Counter[str] = Counter()
     wrong: list[tuple[object, ...]] = []
@@ -183,5 +185,5 @@ def test_of_several_pools_karpenter_chooses_the_same(
         if found := difference(ours, theirs, sites, priced=priced):
             wrong.append((number, found, each.pod, each.pools, each.daemon_sets))
 
-    assert not wrong, f"seed {SEED + 1}: {len(wrong)} differ, the first: {json.dumps(wrong[0], default=str)}"
+    assert not wrong, f"seed {seed}: {len(wrong)} differ, the first: {json.dumps(wrong[0], default=str)}"
     assert set(pools) == {"", "pool-0", "pool-1", "pool-2", "pool-3"}
