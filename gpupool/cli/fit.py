@@ -43,7 +43,7 @@ def fit(
     region: Region = None,
     to: Result = None,
 ) -> None:
-    """Say which pools take a workload, and what Karpenter would launch for it.
+    """Say which pools take a workload, and what is launched for it.
 
     Judges one pod of each kind in the manifests as Karpenter's scheduler would, alone and on a new node:
     tolerations, selectors and affinity, GPUs, EFA, CPU and memory beside DaemonSets, offers, minValues and

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.run import SECONDS, gpupool, process
 
-COMMANDS = ["init", "validate", "render", "profiles", "catalogue", "schema", "completion"]
+COMMANDS = ["init", "validate", "render", "explain", "fit", "profiles", "catalogue", "schema", "completion"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
