@@ -5,6 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.bench import matching
 from tests.bench.blueprints import blueprint
 from tests.bench.catalogue import loading
 from tests.bench.manifests import of_kubeconform, write_nodepools
@@ -43,6 +44,7 @@ def main() -> None:
         )
         command = of_gpupool("validate", "-f", EXAMPLE)
         _say(str(measured("gpupool validate, docs/examples/ml-platform", command, runs)))
+        _say(*(_explaining(pool, runs) for pool in ("chat", "pretrain")))
         _say(loading(runs))
         for size, file in files.items():
             command = of_gpupool("render", "-f", file)
@@ -59,7 +61,14 @@ def main() -> None:
         folder = Path(name, "out")
         command = of_gpupool("render", "-f", files[1_000], "-d", folder)
         _say(str(measured("gpupool render -d, 1,000 pools, unchanged", command, few)))
+        _say("", *matching.rows(EXAMPLE.parent, Path(name)))
         _say(f"\n{'writing the objects of 1,000 pools':<44}{'best s':>8}", *compare(files[1_000], few))
+
+
+def _explaining(pool: str, runs: int) -> str:
+    return str(
+        measured(f"gpupool explain {pool}, ml-platform", of_gpupool("explain", pool, "-f", EXAMPLE), runs)
+    )
 
 
 def _say(*lines: str) -> None:
