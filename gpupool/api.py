@@ -5,15 +5,13 @@ Each imports what it needs when it is called: to read manifests takes no bluepri
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from gpupool.codes import Code
 from gpupool.errors import InputError, StaleError, UsageError
-from gpupool.findings import Finding, Location, has_errors, in_file_order
-from gpupool.reports.report import Checked, Report, Skipped
+from gpupool.findings import Finding, Location
 
 if TYPE_CHECKING:
     from datetime import date
@@ -22,16 +20,13 @@ if TYPE_CHECKING:
     from gpupool.expansion.calendar import Calendar
     from gpupool.expansion.provenance.values import Provenance
     from gpupool.explanation import Explanation
-    from gpupool.manifests.result import Manifests, OwnFile
     from gpupool.pools import NodePools
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
     from gpupool.reports.fit import FitReport
-    from gpupool.scheduling.names import Names
+    from gpupool.reports.report import Report
 
 _STDIN = "-"
-_NO_SUCH_KIND = frozenset({Code.OLD_VERSION, Code.UNKNOWN_VERSION})
-_Result: TypeAlias = tuple[list[Checked], Sequence[Finding]]
 
 
 def render_files(paths: Sequence[str]) -> "Rendered":
@@ -40,11 +35,9 @@ def render_files(paths: Sequence[str]) -> "Rendered":
     Raises:
         InputError: with every mistake found, in file order.
     """
-    from gpupool.blueprint.load import load
-    from gpupool.expansion.expand import expand
-    from gpupool.rendering.render import render
+    from gpupool.rendering import render
 
-    return render(expand(load(paths)))
+    return render.render_files(paths)
 
 
 def write_folder(rendered: "Rendered", folder: Path) -> None:
@@ -91,33 +84,14 @@ def validate(
     target: str | None = None,
     strict: bool = False,
     allow_empty: bool = False,
-) -> Report:
+) -> "Report":
     """Check all that can be known offline: manifests and blueprints in `paths`, and one layered blueprint.
 
     Manifests are held against Karpenter `target`, or the latest; a blueprint names its own version.
     """
-    found = _manifests(paths)
-    results = [
-        *([_blueprint(blueprint)] if blueprint else []),
-        *_objects(found, target),
-        (_refused(found.findings), ()),
-        *(_own_file(each) for each in found.own_files),
-    ]
-    findings = [*found.findings, *(finding for result in results for finding in result[1])]
-    checked = [each for result in results for each in result[0]]
-    if not (checked or allow_empty or has_errors(findings)):
-        findings.append(_nothing_there(paths))
-    files = tuple(dict.fromkeys((*blueprint, *found.files)))
-    order = {file: index for index, file in enumerate(files)}
-    return Report(
-        in_file_order(findings, files),
-        files,
-        tuple(sorted(checked, key=lambda each: (order.get(each.at.file, 0), each.at))),
-        documents=found.documents + len(blueprint),
-        passed_over=_passed_over(found, checked),
-        skipped=tuple(Skipped(each.at, each.reason) for each in found.skipped),
-        strict=strict,
-    )
+    from gpupool.checking import Wanted, check
+
+    return check(Wanted(paths, blueprint, target, allow_empty), _stdin, strict=strict)
 
 
 def fit(
@@ -299,95 +273,8 @@ def _pools(blueprint: Sequence[str], manifests: Sequence[str], region: str | Non
     return found
 
 
-def _manifests(paths: Sequence[str]) -> "Manifests":
-    from gpupool.manifests.result import Manifests
-
-    if not paths:
-        return Manifests()
-    from gpupool.manifests.read import read_manifests
-
-    return read_manifests(paths, _stdin)
-
-
 def _stdin() -> bytes:
     """Give what standard input holds; of what has no end, enough to refuse it."""
     from gpupool.yamlio.decoding import MAX_MANIFEST_BYTES
 
     return sys.stdin.buffer.read(MAX_MANIFEST_BYTES + 1)
-
-
-def _blueprint(files: Sequence[str]) -> _Result:
-    at = Location(files[0])
-    try:
-        rendered = render_files(files)
-    except InputError as problem:
-        return [Checked("Blueprint", "", at)], problem.findings
-    return [Checked("Blueprint", rendered.name, at)], rendered.findings
-
-
-def _objects(found: "Manifests", target: str | None) -> list[_Result]:
-    if not found.objects:
-        return []
-    from gpupool.karpenter.validation.check import check, named
-    from gpupool.karpenter.versions import LATEST
-    from gpupool.scheduling.named import in_manifest
-
-    results: list[_Result] = []
-    placeholders = {each.at for each in found.findings if each.code == Code.PLACEHOLDER}
-    names = _shipped_names()
-    for each in found.objects:
-        said = check(each.kind, each.body, target or LATEST)
-        told = {finding.at for finding in said}
-        said += (finding for finding in in_manifest(names, each.kind, each.body) if finding.at not in told)
-        # What a placeholder is wrong for is nobody's mistake before it was filled in.
-        meant = [finding for finding in said if finding.at not in placeholders]
-        results.append(([Checked(each.kind, named(each.body), each.at)], meant))
-    return results
-
-
-def _shipped_names() -> "Names":
-    """Give what names there are, by the catalogue that everybody has: a check says the same everywhere."""
-    from gpupool.catalogue.load import shipped
-    from gpupool.scheduling.names import Names
-    from gpupool.scheduling.typemasks import TypeMasks
-
-    return Names(TypeMasks(shipped()))
-
-
-def _own_file(found: "OwnFile") -> _Result:
-    if found.path == _STDIN:
-        message = f"a {(found.kind or 'blueprint').lower()} can't be read here from standard input"
-        fix = "name its file" if found.kind == "Profile" else "write `gpupool validate -f -`"
-        return [], [Finding(Code.NOT_THE_KIND, message, Location(found.path), fix)]
-    return _profile(found) if found.kind == "Profile" else _blueprint([found.path])
-
-
-def _profile(found: "OwnFile") -> _Result:
-    from gpupool.profiles.load import Profiles
-    from gpupool.yamlio.nodes import Node
-
-    profiles, at = Profiles(), Location(found.path)
-    profiles.named(Node(found.path if "/" in found.path else f"./{found.path}", at))
-    return [Checked("Profile", found.name, at)], profiles.findings
-
-
-def _nothing_there(paths: Sequence[str]) -> Finding:
-    message = "nothing was checked: there is no NodePool, EC2NodeClass, NodeOverlay or blueprint"
-    fix = "name other files, or say --allow-empty where that is all right"
-    return Finding(Code.NO_KARPENTER_OBJECT, message, Location(paths[0]), fix)
-
-
-def _refused(findings: Sequence[Finding]) -> list[Checked]:
-    """Give the objects of Karpenter's groups whose kind or version is itself the mistake."""
-    found = []
-    for each in findings:
-        if each.code in _NO_SUCH_KIND and each.path in {"apiVersion", "kind"}:
-            kind, _, name = each.object.partition("/")
-            found.append(Checked(kind, name, each.at))
-    return found
-
-
-def _passed_over(found: "Manifests", checked: Sequence[Checked]) -> dict[str, int]:
-    left = Counter(found.kinds)
-    left.subtract(each.kind for each in checked)
-    return {kind: count for kind, count in left.items() if count > 0}

@@ -1,5 +1,6 @@
 """Everything that one blueprint renders to: objects, chart values, and the files that hold them."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpupool.expansion.expanded import Expanded
@@ -43,6 +44,18 @@ class Rendered(NamedTuple):
 
     def _marked(self, text: str, *comments: str) -> str:
         return "\n".join([f"{MARK}{self.name}", *(f"# {line}" for line in comments), text])
+
+
+def render_files(paths: Sequence[str]) -> Rendered:
+    """Read blueprint files, later ones over earlier ones, and render them.
+
+    Raises:
+        InputError: with every mistake found, in file order.
+    """
+    from gpupool.blueprint.load import load
+    from gpupool.expansion.expand import expand
+
+    return render(expand(load(paths)))
 
 
 def render(expanded: Expanded) -> Rendered:
