@@ -17,6 +17,9 @@ MinValuesPolicy: TypeAlias = Literal["Strict", "BestEffort"]
 _SIMULATED: Final = ("karpenter.sh/registered", "karpenter.sh/initialized")
 """Labels that a node has later; Karpenter adds them so that DaemonSets that wait for them are counted."""
 
+_ROOMY_DISK: Final = 2 << 30
+"""From so many bytes on, less than the disk is kept for the kubelet and against eviction."""
+
 
 class Match(NamedTuple):
     """The types that a pool's requirements leave, narrower from field to field."""
@@ -134,14 +137,15 @@ def sum_of(masks: Iterable[Mask]) -> Mask:
 
 
 def _reserves(node_class: NodeClass) -> bool:
-    """Say whether a class changes what is kept on a node; as Linux comes, every type has room."""
+    """Say whether a class may keep more on a node than it has; as Linux comes, every type has room."""
+    family, disks = node_class.family, node_class.block_devices
     return bool(
-        not node_class.family.eni_limited_pods
+        not family.eni_limited_pods
         or node_class.kube_reserved
         or node_class.system_reserved
         or node_class.eviction_hard
-        or node_class.block_devices
-        or node_class.max_pods is not None
+        or any(each.size is not None and each.size < _ROOMY_DISK for each in disks)
+        or (node_class.max_pods is not None and not family.eni_limited_memory)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from gpupool.karpenter import labels
 from gpupool.scheduling.classfilter import refusal
 from gpupool.scheduling.explained import explain
 from gpupool.scheduling.limits import admitted
-from gpupool.scheduling.matching import match, template_requirements
+from gpupool.scheduling.matching import match, template_requirements, with_room
 from gpupool.scheduling.why import why
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.pools import node_pool
@@ -302,3 +303,34 @@ def test_zones_of_the_class_s_subnets_count() -> None:
     assert (said["p5.48xlarge"].zones, said["p5.48xlarge"].offered) == (("us-east-1a",), True)
     assert (said["p6-b200.48xlarge"].zones, said["p6-b200.48xlarge"].offered) == ((), False)
     assert said["p6-b200.48xlarge"].reason == "not offered in us-east-1 where the class has subnets"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_types_of_which_all_is_kept_are_left_out(name: str) -> None:
+    assert_room(market(CLASSES[name]))
+
+
+@pytest.mark.parametrize(
+    ("family", "size"), list(product(("al2023", "bottlerocket"), ("1Gi", "1193Mi", "2047Mi", "2Gi")))
+)
+def test_disks_of_which_all_is_kept_leave_every_type_out(family: str, size: str) -> None:
+    terms, device = [{"alias": f"{family}@latest"}], "/dev/xvdb" if family == "bottlerocket" else "/dev/xvda"
+    mapping = [{"deviceName": device, "ebs": {"volumeSize": size}}]
+
+    assert_room(market(node_class("c", amiSelectorTerms=terms, blockDeviceMappings=mapping)))
+
+
+@pytest.mark.parametrize("pods", [0, 110, 1000])
+@pytest.mark.parametrize("family", ["al2023", "al2", "bottlerocket", "windows2022"])
+def test_pods_for_which_all_is_kept_leave_types_out(family: str, pods: int) -> None:
+    terms = [{"alias": f"{family}@latest"}]
+
+    assert_room(market(node_class("c", amiSelectorTerms=terms, kubelet={"maxPods": pods})))
+
+
+def assert_room(where: Market) -> None:
+    """Hold what is left out against the room on every type, worked out one by one."""
+    places = range(len(where.catalogue.names))
+    left = [place for place in places if min(where.allocatable(place).values()) >= 0]
+
+    assert with_room(where, where.masks.all) == sum(1 << place for place in left)
