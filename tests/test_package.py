@@ -157,6 +157,8 @@ sys.exit(main(sys.argv[1:]))
         ["--version"], ["--help"], ["init", "new.yaml"], ["render"], ["render", "-d", "out"],
         ["render", "-d", "out", "--check"], ["render", "--values", "nvidia-device-plugin"],
         ["render", "-f", "none.yaml"], ["profiles"], ["profiles", "training"], ["schema"], ["completion", "zsh"],
+        ["explain"], ["explain", "train", "--why", "g6.xlarge"], ["explain", "train", "--calendar", "-o", "svg"],
+        ["explain", "--manifests", ".", "--region", "us-east-1"], ["explain", "--catalogue"], ["explain", "train.limits"],
         ["validate"], ["validate", "."], ["validate", "-o", "sarif=found.sarif"], ["schema", "karpenter", "-d", "out"],
         ["fit", "pod.yaml"], ["fit", "pod.yaml", "-o", "json=fit.json"],
     ],
