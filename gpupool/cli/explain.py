@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -20,6 +20,9 @@ from gpupool.cli.options import (
     outputs,
 )
 from gpupool.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpupool.expansion.calendar import Calendar
 
 _CALENDAR_FORMATS = (*TEXT_OR_JSON, "svg")
 _RULE = re.compile(r"GP[0-9]{4}")
@@ -158,7 +161,6 @@ def _field(places: list[Output], files: list[str], field: str) -> None:
 def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
     from gpupool import api
     from gpupool.reports import calendar as report
-    from gpupool.reports.calendar_svg import svg
 
     if asked.subject is None:
         message = "--calendar is of one pool: name it"
@@ -170,12 +172,18 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
     texts = {
         "text": lambda: "\n".join(report.text(each, colour=colour) for each in found),
         "json": lambda: output.json_text([report.as_json(each) for each in found]),
-        "svg": lambda: svg(found[0]),
+        "svg": lambda: _svg(found[0]),
     }
     if len(found) > 1 and any(each.format == "svg" for each in places):
         message = f"an SVG shows one NodePool: name one of {', '.join(each.name for each in found)}"
         raise UsageError(message)
     output.deliver(places, lambda name: texts[name]())
+
+
+def _svg(week: "Calendar") -> str:
+    from gpupool.reports.calendar_svg import svg
+
+    return svg(week)
 
 
 def _day(said: str | None) -> date:

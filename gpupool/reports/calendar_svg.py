@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from xml.sax.saxutils import escape
+from functools import partial
+from html import escape
 
 from gpupool.expansion.calendar import DAYS, HOURS, Calendar
 from gpupool.reports.calendar import Group, amount, day_name, groups, notes, remarks, subtitle, title
@@ -14,6 +15,8 @@ _WIDTH = _LEFT + HOURS * _CELL + 16
 _SHADES = ("#e8e8e8", "#fdecc8", "#d9ecc0", "#b5dca4", "#8fca8b")
 """From none to all; dark text is easy to read on each."""
 
+_escaped = partial(escape, quote=False)
+
 
 def svg(calendar: Calendar) -> str:
     """Draw the week."""
@@ -22,8 +25,8 @@ def svg(calendar: Calendar) -> str:
     height = _TOP + len(found) * _group_height() + len(below) * _LINE + 16
     lines = [
         _head(height),
-        f'<title id="title">{escape(title(calendar))}</title>',
-        f'<desc id="description">{escape(_description(calendar, found))}</desc>',
+        f'<title id="title">{_escaped(title(calendar))}</title>',
+        f'<desc id="description">{_escaped(_description(calendar, found))}</desc>',
         f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
         _text(16, 26, title(calendar), ' font-size="16" font-weight="600"'),
         _text(16, 46, subtitle(calendar)),
@@ -69,14 +72,14 @@ def _cell(x: int, y: int, number: int, calendar: Calendar, when: str, is_changin
     centred = ' text-anchor="middle" font-size="10"'
     inner = _text(x + (_CELL - _GAP) // 2, y + 14, f"{number}{'*' * is_changing}", centred)
     return (
-        f"<g><title>{escape(said)}</title>"
+        f"<g><title>{_escaped(said)}</title>"
         f'<rect x="{x}" y="{y}" width="{_CELL - _GAP}" height="{_ROW - _GAP}" fill="{shade}"/>'
         f"{inner}</g>"
     )
 
 
 def _text(x: int, y: int, said: str, more: str = "") -> str:
-    return f'<text x="{x}" y="{y}"{more}>{escape(said)}</text>'
+    return f'<text x="{x}" y="{y}"{more}>{_escaped(said)}</text>'
 
 
 def _description(calendar: Calendar, found: list[Group]) -> str:

@@ -1,6 +1,8 @@
 """`gpupool explain`: what it says of pools, in which order, as text and as JSON, and how it ends."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 from gpupool.catalogue.load import shipped
 from gpupool.catalogue.packed import pack
 from tests.cli.blueprints import TOP
-from tests.cli.run import gpupool, process
+from tests.cli.run import SECONDS, gpupool, process
 
 BLUEPRINT = f"""\
 {TOP}pools:
@@ -502,3 +504,34 @@ class TestCatalogue:
 
 def replace_prices(prices: Any, amount: float) -> Any:  # noqa: ANN401 - a named tuple of the catalogue's
     return prices._replace(amounts=tuple(None if each is None else amount for each in prices.amounts))
+
+
+MODELS = {"gpupool.blueprint.model", "gpupool.rendering.render", "gpupool.profiles.load"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["train"], {"gpupool.scheduling.fit", "gpupool.expansion.provenance.trace", "gpupool.expansion.calendar"}),
+        (["gpu", "--manifests", "pool.yaml"], MODELS),
+        (["--catalogue"], {*MODELS, "yaml", "gpupool.scheduling.market"}),
+        (["GP5004"], {*MODELS, "yaml", "gpupool.catalogue.load", "gpupool.api"}),
+        (["train", "--calendar"], {"gpupool.reports.calendar_svg"}),
+        (["train", "--calendar", "-o", "svg"], {"xml", "urllib.request", "ssl"}),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)  # fmt: skip
+def test_only_what_it_needs_is_imported(arguments: list[str], unused: set[str], folder: Path) -> None:
+    code = (
+        "import sys; from gpupool.cli.app import main; main(sys.argv[1:]);"
+        " sys.stderr.write(' '.join(sorted(sys.modules)))"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "explain", *arguments],
+        cwd=folder, capture_output=True, text=True, check=True, timeout=SECONDS,
+    )  # fmt: skip
+
+    imported = set(ended.stderr.split())
+    assert "gpupool.cli.explain" in imported
+    assert (unused | {"jinja2", "boto3", "rich"}) & imported == set()
