@@ -96,6 +96,18 @@ def taken_for_granted(pools: NodePools) -> Iterator[str]:
         yield f"The placement groups of {', '.join(placed)} are known to AWS only, and not judged."
     if pools.overlays:
         yield f"NodeOverlays count, as if their feature gate were on: {', '.join(pools.overlays)}."
+        yield from _overlays_left_out(pools)
+
+
+def _overlays_left_out(pools: NodePools) -> Iterator[str]:
+    overlaid = [each.market.overlaid for each in pools.items]
+    refused = sorted({name for each in overlaid for name in each.refused})
+    if refused:
+        yield f"NodeOverlays that contradict one of their weight count for nothing: {', '.join(refused)}."
+    partly = sorted({name for each in overlaid for name in each.partly})
+    if partly:
+        names = ", ".join(partly)
+        yield f"Prices for some zones or capacity types only count where all on-demand ones are equal: {names}."
 
 
 def text(report: FitReport) -> str:
@@ -184,11 +196,9 @@ def _unlaunched(judged: Judged) -> str:
     names = ", ".join(verdict.pool for verdict in taking)
     if not taking:
         return "no pool takes it: the pod stays Pending"
-    if all(verdict.reserved or verdict.replicas is not None for verdict in taking):
+    if judged.fits:
         return f"waits for room in {names}"
-    return (
-        f"stays Pending: {names} would take it, but Karpenter decides for a pool that fails on minValues then"
-    )
+    return f"stays Pending: {names} would take it, but Karpenter decides for another, where the launch fails"
 
 
 def _foot(report: FitReport) -> Iterator[str]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
 from gpupool.scheduling.fit import Site, Taken, chosen, taken_by
-from gpupool.scheduling.launch import by_price, launch
-from gpupool.scheduling.refusals import Refusal, refusal
+from gpupool.scheduling.launch import MOST_IN_FLEET, by_price, launch
+from gpupool.scheduling.refusals import Refusal, Rule, refusal
 from gpupool.scheduling.typemasks import positions
 
 if TYPE_CHECKING:
@@ -72,10 +72,15 @@ class Judged(NamedTuple):
     placed: Placed | None
     """What is launched there. A pod that other pools refuse as it wishes may get more types by itself."""
 
+    is_daemon: bool = False
+    """It is a DaemonSet's, for which no node is launched."""
+
     @property
     def fits(self) -> bool:
-        """Say whether any pool takes the pod."""
-        return any(verdict.placed for verdict in self.verdicts)
+        """Say whether the pod gets somewhere: on a node that is launched, or on one that is there anyway."""
+        there = (each for each in self.verdicts if each.placed)
+        waits = (self.is_daemon or each.reserved or each.replicas is not None for each in there)
+        return self.placed is not None or any(waits)
 
 
 def judge(pod: Pod, sites: Sequence[Site]) -> Judged:
@@ -85,21 +90,33 @@ def judge(pod: Pod, sites: Sequence[Site]) -> Judged:
     return Judged(
         verdicts=tuple(_verdict(pod, site) for site in reversed(ordered)),
         chosen=found.pool.name if found else "",
-        placed=_placed(found) if found else None,
+        placed=None if found is None or _failure(found) else _placed(found),
     )
 
 
 def judge_daemon(pod: Pod, sites: Sequence[Site]) -> Judged:
     """Say of each pool on how many of its types the pod of a DaemonSet runs; none is launched for it."""
     settled = replace(pod, preferred=(), tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
-    return judge(settled, sites)._replace(chosen="", placed=None)
+    return judge(settled, sites)._replace(chosen="", placed=None, is_daemon=True)
 
 
 def _verdict(pod: Pod, site: Site) -> Verdict:
     found, pool = taken_by(pod, site), site.pool
-    why = None if found else refusal(pod, site)
-    placed = _placed(found) if found else None
+    why = _failure(found) if found else refusal(pod, site)
+    placed = _placed(found) if found and not why else None
     return Verdict(pool.name, pool.replicas, pool.is_supposed, pool.types.bit_count(), placed, why)
+
+
+def _failure(found: Taken) -> Refusal | None:
+    """Say why nothing is launched where the scheduler has decided for a pool; it does so again and again."""
+    if not found.pool.market.judged or found.pool.is_supposed or found.launch.types:
+        return None
+    if any(each.min_values is not None for each in found.wanted.values()):
+        asked = f"among the {MOST_IN_FLEET} cheapest types that EC2 is asked for"
+        message = f"would take the pod, but {asked} there are too few values for the pool's minValues"
+        return Refusal(Rule.MIN_VALUES, message)
+    message = "would take the pod, but no type is left for what its NodeClaim asks: the conditions contradict"
+    return Refusal(Rule.OFFERING, f"{message} each other")
 
 
 def _placed(found: Taken) -> Placed:

@@ -113,9 +113,10 @@ class Scene(NamedTuple):
 def scene(chance: Random, pools: int) -> Scene:
     """Make one of this many pools."""
     made = [pool(chance, f"pool-{index}") for index in range(pools)]
+    used = dict.fromkeys(each["spec"]["template"]["spec"]["nodeClassRef"]["name"] for each in made)
     return Scene(
         made,
-        [CLASSES[name] for name in CLASSES_USED],
+        [CLASSES[name] for name in used],
         [daemon_set(chance, index) for index in range(chance.choice([0, 0, 1, 2, 4]))],
         pod(chance, chance.choice(made)),
     )

@@ -490,11 +490,28 @@ def test_min_values_have_to_hold_in_the_cheapest_600_types(al2023: Market) -> No
     other = pool(al2023, requirement(FAMILY, "In", "m7i"), name="other")
     judged = judge(pod(), sites([broad, other]))
 
-    assert judged.chosen == ""
+    assert (judged.chosen, judged.fits) == ("", False)
     assert [verdict.placed is not None for verdict in judged.verdicts] == [False, True]
     assert judged.verdicts[0].refusal == (
         Rule.MIN_VALUES,
         f"the pool's minValues asks for 2 of {GPU_NAME}; the 600 cheapest types have 0",
+        "",
+    )
+
+
+def test_min_values_have_to_hold_in_the_cheapest_60_types_too(al2023: Market) -> None:
+    """EC2 is asked for no more; the NodeClaim is there by then, and fails again and again."""
+    many = requirement(GPU_NAME, "NotIn", "l4", minValues=1), requirement(CAPACITY, "In", "on-demand")
+    found = pool(al2023, *many, requirement(f"{AWS}instance-cpu", "In", "2", "4"))
+    judged = judge(pod(), sites([found]))
+
+    assert (judged.chosen, judged.placed, judged.fits) == ("gpu", None, False)
+    assert verdict_of(judged).refusal == (
+        Rule.MIN_VALUES,
+        (
+            "would take the pod, but among the 60 cheapest types that EC2 is asked for there are too few values"
+            " for the pool's minValues"
+        ),
         "",
     )
 

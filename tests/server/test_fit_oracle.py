@@ -20,7 +20,7 @@ from gpupool.scheduling.refusals import Rule, refusal
 from gpupool.scheduling.typemasks import positions
 from gpupool.yamlio.documents import read_documents
 from tests.rig.scheduling import Oracle
-from tests.rig.scheduling_answers import Placement, solved
+from tests.rig.scheduling_answers import NodeClaim, Placement, solved
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.scenes import CLASSES_USED, Scene, scene
 from tests.scheduling.worlds import karpenter, market
@@ -105,25 +105,34 @@ def difference(ours: Taken | None, theirs: Placement, found: list[Site], *, pric
     """Say how the two answers differ, or give None."""
     if ours is None or theirs.claim is None:
         return None if ours is None and theirs.claim is None else (ours and ours.pool.name, theirs.error)
+    other = of_claim(ours, theirs.claim, priced=priced)
+    if other or is_left_to_chance(ours, found):
+        return other
+    return of_launch(ours, theirs.claim, priced=priced)
+
+
+def of_claim(ours: Taken, theirs: NodeClaim, *, priced: bool) -> object:
+    """Compare the pool and the types of the NodeClaim."""
     market, names = ours.pool.market, ours.pool.market.catalogue.names
     types = {names[place] for place in positions(ours.types)}
     kept = by_price(market, ours.types)[:MOST_IN_CLAIM]
-    if len(types) > len(kept) and {*theirs.claim.types} < types:
+    if len(types) > len(kept) and {*theirs.types} < types:
         # Of types that cost the same, chance has the last ones.
-        types = {names[place] for place in kept} if priced else {*theirs.claim.types}
-    if (ours.pool.name, types) != (theirs.claim.pool, {*theirs.claim.types}):
-        return ours.pool.name, theirs.claim.pool, types ^ {*theirs.claim.types}
-    if [market.price(place) for place in kept] != sorted(theirs.claim.prices):
-        return theirs.claim.prices
-    if is_left_to_chance(ours, found):
-        return None
-    launched, theirs_first = ours.launch, theirs.claim.launch
-    assert theirs_first
-    ordered = [names[place] for place in launched.types]
-    if priced and (ordered, launched.capacity_type) != (list(theirs_first.types), theirs_first.capacity_type):
-        return ordered, theirs_first
+        types = {names[place] for place in kept} if priced else {*theirs.types}
+    if (ours.pool.name, types) != (theirs.pool, {*theirs.types}):
+        return ours.pool.name, theirs.pool, types ^ {*theirs.types}
+    return None if [market.price(place) for place in kept] == sorted(theirs.prices) else theirs.prices
+
+
+def of_launch(ours: Taken, theirs: NodeClaim, *, priced: bool) -> object:
+    """Compare what EC2 is asked for, in its order; without a type it makes no difference how."""
+    market, launched, first = ours.pool.market, ours.launch, theirs.launch
+    assert first
+    names = [market.catalogue.names[place] for place in launched.types]
+    if priced and names and (names, launched.capacity_type) != ([*first.types], first.capacity_type):
+        return names, first
     prices = [market.price(place) for place in launched.types]
-    return None if prices == list(theirs_first.prices) else (prices, theirs_first.prices)
+    return None if prices == [*first.prices] else (prices, first.prices)
 
 
 SAID = {
