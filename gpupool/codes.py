@@ -228,3 +228,7 @@ class Code(StrEnum):
         "A limit that can't be used up, as the others or the machines don't allow it.",
     )
     NOT_JUDGED = "GP5012", "What only AWS knows, so that the answer leaves it open."
+    OVERLAY_NOT_COUNTED = (
+        "GP5014",
+        "A NodeOverlay that counts for nothing, or whose price does not count everywhere.",
+    )

@@ -144,14 +144,15 @@ def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool,
         said = _map(plain(body))
         markets[text_at(body, "metadata", "name")] = Market(masks, read_node_class(said), around.region)
     overlays = [read_overlay(_map(plain(body))) for body in around.overlays]
-    made = []
+    found = []
     for body, pool in pools:
         reference = text_at(body, "spec", "template", "spec", "nodeClassRef", "name")
-        known = reference if reference in markets else ""
-        name = text_at(body, "metadata", "name")
-        data = _map(plain(body))
-        made.append(NodePool(name, pool, body, data, overlaid(markets[known], overlays, data), known))
-    return tuple(made)
+        found.append((body, pool, _map(plain(body)), reference if reference in markets else ""))
+    seen = overlaid([(markets[known], data) for _, _, data, known in found], overlays)
+    return tuple(
+        NodePool(text_at(body, "metadata", "name"), pool, body, data, market, known)
+        for (body, pool, data, known), market in zip(found, seen, strict=True)
+    )
 
 
 def _map(value: Plain) -> Mapping[str, Plain]:

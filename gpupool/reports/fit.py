@@ -107,7 +107,7 @@ def _overlays_left_out(pools: NodePools) -> Iterator[str]:
     partly = sorted({name for each in overlaid for name in each.partly})
     if partly:
         names = ", ".join(partly)
-        yield f"Prices for some zones or capacity types only count where all on-demand ones are equal: {names}."
+        yield f"Their prices count where they are the same in all zones, on demand; not everywhere: {names}."
 
 
 def text(report: FitReport) -> str:

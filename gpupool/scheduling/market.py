@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, Zone
 from gpupool.karpenter import labels
@@ -25,6 +25,20 @@ CAPACITY_TYPES: Final = ("on-demand", "spot")
 _PLACES: Final = (labels.ZONE, labels.ZONE_ID, labels.REGION)
 
 
+class OverlaidTypes(NamedTuple):
+    """What NodeOverlays change, by the positions of types."""
+
+    capacity: Mapping[int, Resources] = {}
+    prices: Mapping[int, float] = {}
+    """On demand, in all zones of a type."""
+
+    partly: Mapping[str, Mask] = {}
+    """Overlays, with the types that have their price for some offerings only."""
+
+    refused: tuple[str, ...] = ()
+    """Overlays that contradict another one of their weight, and count for nothing."""
+
+
 class Market:
     """The types that a node class and a region offer; what is asked of it is worked out once.
 
@@ -43,8 +57,7 @@ class Market:
         offered = self.catalogue.offered(region) if region else None
         self.judged = offered is not None
         self._offered = offered or Column((0,), bytes(len(self.catalogue.names)))
-        self._extra: Mapping[int, Resources] = {}
-        self._prices: Mapping[int, float] = {}
+        self.overlaid = OverlaidTypes()
         self._kinds: dict[int, InstanceType] = {}
         self._capacity: dict[int, dict[str, Amount]] = {}
         self._allocatable: dict[int, dict[str, Amount]] = {}
@@ -79,7 +92,7 @@ class Market:
         """Give the types with a price; without one there is no on-demand or spot offering."""
         listed = enumerate(self.price_list.amounts)
         found = sum(1 << place for place, price in listed if price is not None)
-        return found | sum(1 << place for place in self._prices if not found >> place & 1)
+        return found | sum(1 << place for place in self.overlaid.prices if not found >> place & 1)
 
     @cached_property
     def of_class(self) -> Mask:
@@ -97,10 +110,10 @@ class Market:
             for name in CAPACITY_TYPES
         }
 
-    def changed(self, extra: Mapping[int, Resources], prices: Mapping[int, float]) -> "Market":
-        """Give the same with other capacity and prices for some types, by their positions."""
+    def changed(self, overlaid: OverlaidTypes) -> "Market":
+        """Give the same with what NodeOverlays change."""
         other = Market(self.masks, self.node_class, self.region)
-        other._extra, other._prices = extra, prices
+        other.overlaid = overlaid
         return other
 
     def knows(self, key: str) -> bool:
@@ -147,14 +160,14 @@ class Market:
 
     def price(self, position: int) -> float | None:
         """Give what a type costs by the hour, on demand."""
-        return self._prices.get(position, self.price_list.amounts[position])
+        return self.overlaid.prices.get(position, self.price_list.amounts[position])
 
     def capacity(self, position: int) -> dict[str, Amount]:
         """Give what Karpenter expects a node of a type to have."""
         found = self._capacity.get(position)
         if found is None:
             made = capacity(self.kind(position), self.node_class)
-            found = self._capacity[position] = {**made, **self._extra.get(position, {})}
+            found = self._capacity[position] = {**made, **self.overlaid.capacity.get(position, {})}
         return found
 
     def allocatable(self, position: int) -> dict[str, Amount]:

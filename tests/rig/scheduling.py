@@ -11,7 +11,17 @@ from typing import IO, NamedTuple, Self
 
 from tests.rig import programs
 from tests.rig.errors import RigError
-from tests.rig.scheduling_answers import Body, Limits, Match, Solution, limited, matched, solved
+from tests.rig.scheduling_answers import (
+    Body,
+    Limits,
+    Match,
+    Overlaid,
+    Solution,
+    limited,
+    matched,
+    overlaid,
+    solved,
+)
 
 __all__ = ["Body", "Karpenter", "Oracle", "Panic", "Question"]
 
@@ -74,16 +84,50 @@ class Oracle:
         """
         return {each["name"]: each for each in self.ask(_op("types", nodeClass=node_class))["types"]}
 
-    def match(self, node_pool: Body, node_class: Body, *, launch: bool = True, **policies: str) -> Match:
+    def overlaid(
+        self, node_pools: Sequence[Body], node_classes: Sequence[Body], node_overlays: Sequence[Body]
+    ) -> Overlaid:
+        """Say what NodeOverlays make of the types for each pool."""
+        asked = _op("overlaid", nodePools=node_pools, nodeClasses=node_classes, nodeOverlays=node_overlays)
+        return overlaid(self.ask(asked))
+
+    def match(
+        self,
+        node_pool: Body,
+        node_class: Body,
+        node_overlays: Sequence[Body] = (),
+        *,
+        launch: bool = True,
+        **policies: str,
+    ) -> Match:
         """Say which types a pool may use; without `launch` it takes a tenth of the time."""
-        asked = _op("match", nodePool=node_pool, nodeClass=node_class, launch=launch, **policies)
+        asked = _op(
+            "match",
+            nodePool=node_pool,
+            nodeClass=node_class,
+            nodeOverlays=node_overlays,
+            launch=launch,
+            **policies,
+        )
         return matched(self.ask(asked))
 
-    def limits(self, node_pool: Body, node_class: Body, usage: Mapping[str, str] | None = None) -> Limits:
+    def limits(
+        self,
+        node_pool: Body,
+        node_class: Body,
+        usage: Mapping[str, str] | None = None,
+        node_overlays: Sequence[Body] = (),
+    ) -> Limits:
         """Say what the limits admit; a usage counts as one node unless it names `nodes`."""
         name = node_pool["metadata"]["name"]
-        used = {name: usage} if usage else {}
-        return limited(self.ask(_op("limits", nodePool=node_pool, nodeClass=node_class, usage=used)))
+        asked = _op(
+            "limits",
+            nodePool=node_pool,
+            nodeClass=node_class,
+            usage={name: usage} if usage else {},
+            nodeOverlays=node_overlays,
+        )
+        return limited(self.ask(asked))
 
     def solve(
         self,
@@ -94,9 +138,12 @@ class Oracle:
         usage: Mapping[str, Mapping[str, str]] | None = None,
         *,
         launch: bool = True,
-        **policies: str,
+        **more: object,
     ) -> Solution:
-        """Schedule pods on new nodes; `daemon_sets` may be pod templates too, `usage` is by pool."""
+        """Schedule pods on new nodes; `daemon_sets` may be pod templates too, `usage` is by pool.
+
+        More are Karpenter's policies, and `nodeOverlays`.
+        """
         asked = _op(
             "solve",
             nodePools=node_pools,
@@ -105,7 +152,7 @@ class Oracle:
             daemonSets=daemon_sets,
             usage=usage or {},
             launch=launch,
-            **policies,
+            **more,
         )
         return solved(self.ask(asked))
 

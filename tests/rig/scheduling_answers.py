@@ -40,6 +40,16 @@ class Match(NamedTuple):
     """Of a NodeClaim without pods, which takes at most the 600 cheapest; None if none is left or it was not asked for."""
 
 
+class Overlaid(NamedTuple):
+    """What NodeOverlays make of types, as pools see them."""
+
+    types: Mapping[str, Mapping[str, Body]]
+    """By pool and type, of types that change: `capacity`, `allocatable` and the available `offerings`."""
+
+    refused: Mapping[str, str]
+    """The overlays that count for nothing, with Karpenter's word for it."""
+
+
 class Limits(NamedTuple):
     """What the limits of a pool still admit."""
 
@@ -91,6 +101,14 @@ def matched(answer: Body) -> Match:
         answer["error"] or "",
         answer["validation"] or "",
         _launch(answer["launch"]),
+    )
+
+
+def overlaid(answer: Body) -> Overlaid:
+    """Read an answer to `overlaid`."""
+    return Overlaid(
+        {pool: {each["name"]: each for each in types} for pool, types in answer["pools"].items()},
+        {name: said["reason"] for name, said in answer["overlays"].items() if not said["valid"]},
     )
 
 

@@ -80,3 +80,16 @@ def open_questions(asked: Asked) -> Iterator[Trap]:
     if market.node_class.placement_group:
         message = "whether types can be in the placement group is not judged: only AWS knows its strategy"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
+    yield from _overlays(asked)
+
+
+def _overlays(asked: Asked) -> Iterator[Trap]:
+    """Say which NodeOverlays don't count, or not everywhere."""
+    overlaid, types = asked.found.market.overlaid, asked.found.match.launchable
+    for name in overlaid.refused:
+        message = f"NodeOverlay `{name}` counts for nothing: it contradicts another one of its weight"
+        yield warning(Code.OVERLAY_NOT_COUNTED, message, REQUIREMENTS, "give one of them another weight")
+    for name in sorted(name for name, mask in overlaid.partly.items() if mask & types):
+        some = f"NodeOverlay `{name}` has a price for some zones or capacity types only"
+        message = f"{some}: it counts for types whose on-demand price is the same in all zones"
+        yield info(Code.OVERLAY_NOT_COUNTED, message, REQUIREMENTS)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	aws "github.com/aws/karpenter-provider-aws/pkg/apis/v1"
-	awscloud "github.com/aws/karpenter-provider-aws/pkg/cloudprovider"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	core "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/apis/v1alpha1"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
@@ -31,6 +31,8 @@ const namespace = "default"
 type cluster struct {
 	provisioner *provisioning.Provisioner
 	state       *state.Cluster
+	supply      *supply
+	kube        client.Client
 	pools       map[string]*core.NodePool
 	classes     map[string]*aws.EC2NodeClass
 	pods        []*corev1.Pod
@@ -59,6 +61,13 @@ func newCluster(ctx context.Context, world *world, asked *question, pools, class
 		made.pools[pool.Name] = pool
 		stored = append(stored, pool.DeepCopy())
 	}
+	for _, raw := range asked.NodeOverlays {
+		overlay := &v1alpha1.NodeOverlay{}
+		if err := decode(raw, overlay); err != nil {
+			return nil, fmt.Errorf("node overlay: %w", err)
+		}
+		stored = append(stored, overlay)
+	}
 	for at, raw := range asked.DaemonSets {
 		daemon, err := daemonSet(raw, at)
 		if err != nil {
@@ -75,11 +84,19 @@ func newCluster(ctx context.Context, world *world, asked *question, pools, class
 		stored = append(stored, pod.DeepCopy())
 	}
 	kube := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(stored...).
+		WithStatusSubresource(&v1alpha1.NodeOverlay{}).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(each client.Object) []string {
 			return []string{each.(*corev1.Pod).Spec.NodeName}
 		}).Build()
-	cloud := awscloud.New(byClass{world: world}, nil, nobody{}, kube, nil, nil, nil, nil, nil, nil)
+	made.kube, made.supply = kube, &supply{world: world}
+	if len(asked.NodeOverlays) != 0 {
+		made.supply = overlaid(world, kube)
+	}
+	cloud := made.supply.cloud(kube)
 	made.state = state.NewCluster(clock.RealClock{}, kube, cloud)
+	if err := made.supply.judge(ctx, kube, made.state); err != nil {
+		return nil, err
+	}
 	made.provisioner = provisioning.NewProvisioner(kube, nobody{}, cloud, made.state, clock.RealClock{}, nil, nil)
 	return made, made.use(ctx, asked.Usage)
 }

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/aws/karpenter-provider-aws/pkg/providers/instance"
+	"github.com/aws/karpenter-provider-aws/pkg/providers/instancetype"
+	"github.com/aws/karpenter-provider-aws/pkg/providers/instancetype/offering"
 	corev1 "k8s.io/api/core/v1"
 	core "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
@@ -31,4 +33,10 @@ func capacityTypeForLaunch(claim *core.NodeClaim, types []*cloudprovider.Instanc
 func remainingOf(scheduler *provisioning.Scheduler) map[string]corev1.ResourceList {
 	field := reflect.ValueOf(scheduler).Elem().FieldByName("remainingResources")
 	return *(*map[string]corev1.ResourceList)(unsafe.Pointer(field.UnsafeAddr()))
+}
+
+// offeringsOf gives the provider's own provider of offerings, which keeps the prices of overlays for a while.
+func offeringsOf(provider *instancetype.DefaultProvider) *offering.DefaultProvider {
+	field := reflect.ValueOf(provider).Elem().FieldByName("offeringProvider")
+	return *(**offering.DefaultProvider)(unsafe.Pointer(field.UnsafeAddr()))
 }

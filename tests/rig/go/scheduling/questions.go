@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	aws "github.com/aws/karpenter-provider-aws/pkg/apis/v1"
 	"github.com/aws/karpenter-provider-aws/pkg/providers/instance/filter"
@@ -29,13 +30,15 @@ type policies struct {
 type question struct {
 	Op string `json:"op"`
 	policies
-	NodePool    json.RawMessage                `json:"nodePool"`
-	NodeClass   json.RawMessage                `json:"nodeClass"`
-	NodePools   []json.RawMessage              `json:"nodePools"`
-	NodeClasses []json.RawMessage              `json:"nodeClasses"`
-	DaemonSets  []json.RawMessage              `json:"daemonSets"`
-	Pods        []json.RawMessage              `json:"pods"`
-	Usage       map[string]corev1.ResourceList `json:"usage"`
+	NodePool    json.RawMessage   `json:"nodePool"`
+	NodeClass   json.RawMessage   `json:"nodeClass"`
+	NodePools   []json.RawMessage `json:"nodePools"`
+	NodeClasses []json.RawMessage `json:"nodeClasses"`
+	// NodeOverlays count with their feature gate on; without any it is off.
+	NodeOverlays []json.RawMessage              `json:"nodeOverlays"`
+	DaemonSets   []json.RawMessage              `json:"daemonSets"`
+	Pods         []json.RawMessage              `json:"pods"`
+	Usage        map[string]corev1.ResourceList `json:"usage"`
 	// Launch set to false leaves out what happens at launch, which costs half of the time or more.
 	Launch *bool `json:"launch"`
 }
@@ -53,7 +56,7 @@ func ask(world *world, line []byte) (object, error) {
 		return nil, err
 	}
 	lines := []string{}
-	ctx := world.context(asked.policies, &lines)
+	ctx := world.context(asked, &lines)
 	switch asked.Op {
 	case "tables":
 		return tables(world), nil
@@ -61,6 +64,8 @@ func ask(world *world, line []byte) (object, error) {
 		return describe(ctx, world, asked)
 	case "match":
 		return match(ctx, world, asked)
+	case "overlaid":
+		return describeOverlaid(ctx, world, asked)
 	case "limits":
 		return limits(ctx, world, asked)
 	case "solve":
@@ -96,7 +101,7 @@ func describe(ctx context.Context, world *world, asked *question) (object, error
 		return nil, err
 	}
 	compatible := map[string]bool{}
-	for _, each := range found.provider.FilterForNodeClass(ctx, found.forScheduling(), class) {
+	for _, each := range found.provider.FilterForNodeClass(ctx, slices.Clone(found.types), class) {
 		compatible[each.Name] = true
 	}
 	written := []object{}
@@ -115,6 +120,7 @@ func describe(ctx context.Context, world *world, asked *question) (object, error
 type matched struct {
 	pool     *core.NodePool
 	class    *aws.EC2NodeClass
+	supply   *supply
 	template *provisioning.NodeClaimTemplate
 	err      error
 }
@@ -129,16 +135,19 @@ func (w *world) match(ctx context.Context, asked *question) (*matched, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed, err := w.list(ctx, class)
+	supply, err := w.supply(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	all := listed.forScheduling()
+	all, err := supply.forScheduling(ctx, class, pool.Name)
+	if err != nil {
+		return nil, err
+	}
 	template := provisioning.NewNodeClaimTemplate(pool)
 	relax := options.FromContext(ctx).MinValuesPolicy == options.MinValuesPolicyBestEffort
 	everyType := []provisioning.DaemonOverheadGroup{{InstanceTypes: all, HostPortUsage: scheduling.NewHostPortUsage()}}
 	template.InstanceTypeOptions, _, err = filterByRequirements(all, template.Requirements, &corev1.Pod{}, corev1.ResourceList{}, everyType, corev1.ResourceList{}, relax)
-	return &matched{pool: pool, class: class, template: template, err: err}, nil
+	return &matched{pool: pool, class: class, supply: supply, template: template, err: err}, nil
 }
 
 // match says which types a pool may use at all, and what is left of them when a NodeClaim of no pods is launched.
@@ -163,28 +172,28 @@ func match(ctx context.Context, world *world, asked *question) (object, error) {
 		return answer, nil
 	}
 	found.template.InstanceTypeOptions = kept
-	answer["launch"], err = launch(ctx, world, found.class, found.template.ToNodeClaim())
+	answer["launch"], err = launch(ctx, found.supply, found.class, found.template.ToNodeClaim())
 	return answer, err
 }
 
 // launch says what a NodeClaim asks for, which types survive the launch filters and which of these EC2 is asked for.
-func launch(ctx context.Context, world *world, class *aws.EC2NodeClass, claim *core.NodeClaim) (object, error) {
+func launch(ctx context.Context, supply *supply, class *aws.EC2NodeClass, claim *core.NodeClaim) (object, error) {
 	wanted := scheduling.NewNodeSelectorRequirementsWithMinValues(claim.Spec.Requirements...)
 	answer := object{
 		"requirements": requirements(wanted), "labels": claim.Labels, "requests": amounts(claim.Spec.Resources.Requests),
 		"types": []string{}, "survivors": []string{}, "error": nil,
 	}
-	listed, err := world.list(ctx, class)
+	given, err := supply.forLaunch(ctx, class, claim)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := filterForLaunch(nil, ctx, listed.forLaunch(), claim)
+	kept, err := filterForLaunch(nil, ctx, copies(given), claim)
 	if err != nil {
 		answer["error"] = err.Error()
 		return answer, nil
 	}
 	answer["capacityType"] = capacityTypeForLaunch(claim, kept)
-	answer["survivors"] = survivors(listed.forLaunch(), claim)
+	answer["survivors"] = survivors(copies(given), claim)
 	for key, value := range priced(kept, wanted) {
 		answer[key] = value
 	}

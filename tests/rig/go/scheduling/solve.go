@@ -25,7 +25,7 @@ func solve(ctx context.Context, world *world, asked *question) (object, error) {
 		for _, placed := range each.Pods {
 			claimOf[placed.UID] = at
 		}
-		written, err := cluster.claim(ctx, world, each, asked.launches())
+		written, err := cluster.claim(ctx, each, asked.launches())
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (c *cluster) ignored(ctx context.Context, each *corev1.Pod) string {
 }
 
 // claim says which types a NodeClaim would be launched with, at first and after the launch filters.
-func (c *cluster) claim(ctx context.Context, world *world, each *scheduling.NodeClaim, launches bool) (object, error) {
+func (c *cluster) claim(ctx context.Context, each *scheduling.NodeClaim, launches bool) (object, error) {
 	pool := c.pools[each.NodePoolName]
 	answer := priced(each.InstanceTypeOptions, each.Requirements)
 	answer["nodePool"] = pool.Name
@@ -88,7 +88,7 @@ func (c *cluster) claim(ctx context.Context, world *world, each *scheduling.Node
 		return answer, nil
 	}
 	written := each.ToNodeClaim()
-	found, err := launch(ctx, world, c.classes[pool.Spec.Template.Spec.NodeClassRef.Name], written)
+	found, err := launch(ctx, c.supply, c.classes[pool.Spec.Template.Spec.NodeClassRef.Name], written)
 	answer["launch"] = found
 	return answer, err
 }

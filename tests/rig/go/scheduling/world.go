@@ -16,6 +16,7 @@ import (
 	"github.com/aws/karpenter-provider-aws/pkg/providers/instancetype"
 	"github.com/aws/karpenter-provider-aws/pkg/providers/pricing"
 	"github.com/patrickmn/go-cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/operator/options"
@@ -58,9 +59,14 @@ type world struct {
 
 // listed is the provider of a node class and the types it lists, by name: Karpenter's own order is that of a Go map.
 type listed struct {
-	provider *instancetype.DefaultProvider
-	types    []*cloudprovider.InstanceType
+	provider  *instancetype.DefaultProvider
+	offerings *cache.Cache
+	kube      *later
+	types     []*cloudprovider.InstanceType
 }
+
+// later is an API server that is named after those who use it are made.
+type later struct{ client.Client }
 
 func newWorld(line []byte) (*world, error) {
 	w := &world{classes: map[string]*listed{}}
@@ -79,7 +85,7 @@ func newWorld(line []byte) (*world, error) {
 }
 
 // context gives Karpenter's settings and takes its log into lines.
-func (w *world) context(policies policies, lines *[]string) context.Context {
+func (w *world) context(asked *question, lines *[]string) context.Context {
 	overhead := 0.075
 	if w.VMMemoryOverheadPercent != nil {
 		overhead = *w.VMMemoryOverheadPercent
@@ -88,11 +94,12 @@ func (w *world) context(policies policies, lines *[]string) context.Context {
 	if value, ok := w.FeatureGates["ReservedCapacity"]; ok {
 		gates.ReservedCapacity = value
 	}
+	gates.NodeOverlay = len(asked.NodeOverlays) != 0
 	ctx := log.IntoContext(context.Background(), recorded(lines))
 	ctx = options.ToContext(ctx, &options.Options{
 		CPURequests:       1000,
-		MinValuesPolicy:   options.MinValuesPolicy(first(policies.MinValuesPolicy, w.MinValuesPolicy, "Strict")),
-		PreferencePolicy:  options.PreferencePolicy(first(policies.PreferencePolicy, w.PreferencePolicy, "Respect")),
+		MinValuesPolicy:   options.MinValuesPolicy(first(asked.MinValuesPolicy, w.MinValuesPolicy, "Strict")),
+		PreferencePolicy:  options.PreferencePolicy(first(asked.PreferencePolicy, w.PreferencePolicy, "Respect")),
 		IgnoreDRARequests: true,
 		FeatureGates:      gates,
 	})
@@ -136,58 +143,69 @@ func (w *world) list(ctx context.Context, class *aws.EC2NodeClass) (*listed, err
 	if found, ok := w.classes[key]; ok {
 		return found, nil
 	}
-	made := instancetype.NewDefaultProvider(
-		cache.New(cache.NoExpiration, 0), cache.New(cache.NoExpiration, 0), cache.New(cache.NoExpiration, 0),
-		ec2{setUp: &w.setUp}, nil, w.prices, reservations{free: w.Reservations}, noPlacementGroups{},
-		awscache.NewUnavailableOfferings(), instancetype.NewDefaultResolver(w.Region), arczonalshift.NewNoopProvider(), nil,
-	)
-	if err := made.UpdateInstanceTypes(ctx); err != nil {
-		return nil, err
-	}
-	if err := made.UpdateInstanceTypeOfferings(ctx); err != nil {
-		return nil, err
-	}
-	types, err := made.List(ctx, class)
+	made, err := w.newListed(ctx, class)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
 	if len(w.recent) == classesKept {
 		delete(w.classes, w.recent[0])
 		w.recent = w.recent[1:]
 	}
-	w.classes[key] = &listed{provider: made, types: types}
+	w.classes[key] = made
 	w.recent = append(w.recent, key)
-	return w.classes[key], nil
+	return made, nil
 }
 
-// forScheduling gives the types for code that does not change them.
-func (l *listed) forScheduling() []*cloudprovider.InstanceType { return slices.Clone(l.types) }
+// newListed lists the types anew, with a provider that looks for NodeOverlays in an API server that comes later.
+func (w *world) newListed(ctx context.Context, class *aws.EC2NodeClass) (*listed, error) {
+	made := &listed{kube: &later{}, offerings: cache.New(cache.NoExpiration, 0)}
+	made.provider = instancetype.NewDefaultProvider(
+		cache.New(cache.NoExpiration, 0), made.offerings, cache.New(cache.NoExpiration, 0),
+		ec2{setUp: &w.setUp}, nil, w.prices, reservations{free: w.Reservations}, noPlacementGroups{},
+		awscache.NewUnavailableOfferings(), instancetype.NewDefaultResolver(w.Region), arczonalshift.NewNoopProvider(), made.kube,
+	)
+	if err := made.provider.UpdateInstanceTypes(ctx); err != nil {
+		return nil, err
+	}
+	if err := made.provider.UpdateInstanceTypeOfferings(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	made.types, err = made.sorted(withoutOverlays(ctx), class)
+	return made, err
+}
 
-// forLaunch gives the types for the launch filters, which take offerings out of them: copied as deep as the provider does.
-func (l *listed) forLaunch() []*cloudprovider.InstanceType {
-	made := make([]*cloudprovider.InstanceType, len(l.types))
-	for at, each := range l.types {
+// overlaid lists the types with the prices that NodeOverlays give to those that have none.
+func (l *listed) overlaid(ctx context.Context, class *aws.EC2NodeClass, kube client.Client) ([]*cloudprovider.InstanceType, error) {
+	l.kube.Client = kube
+	l.offerings.Flush()
+	offeringsOf(l.provider).ResetOverlayPrices()
+	return l.sorted(ctx, class)
+}
+
+func (l *listed) sorted(ctx context.Context, class *aws.EC2NodeClass) ([]*cloudprovider.InstanceType, error) {
+	types, err := l.provider.List(ctx, class)
+	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	return types, err
+}
+
+// withoutOverlays closes the gate of NodeOverlays.
+func withoutOverlays(ctx context.Context) context.Context {
+	closed := *options.FromContext(ctx)
+	closed.FeatureGates.NodeOverlay = false
+	return options.ToContext(ctx, &closed)
+}
+
+// copies gives the types for the launch filters, which take offerings out of them: copied as deep as the provider does.
+func copies(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	made := make([]*cloudprovider.InstanceType, len(types))
+	for at, each := range types {
 		made[at] = &cloudprovider.InstanceType{
 			Name: each.Name, Requirements: each.Requirements, Offerings: slices.Clone(each.Offerings),
 			Capacity: each.Capacity, Overhead: each.Overhead,
 		}
 	}
 	return made
-}
-
-// byClass is the provider that answers for each class with its own.
-type byClass struct {
-	instancetype.Provider
-	world *world
-}
-
-func (b byClass) List(ctx context.Context, class instancetype.NodeClass) ([]*cloudprovider.InstanceType, error) {
-	found, err := b.world.list(ctx, class.(*aws.EC2NodeClass))
-	if err != nil {
-		return nil, err
-	}
-	return found.forScheduling(), nil
 }
 
 var _ capacityreservation.Provider = reservations{}
