@@ -128,7 +128,7 @@ def test_the_larger_minvalues_counts_and_a_contradiction_keeps_it() -> None:
 def test_bounds_are_lost_where_the_values_are_listed() -> None:
     found = of("In", "1", "4", "8").intersection(of("Gt", "1")).intersection(of("Lte", "8"))
 
-    assert (found.values, found.gte, found.lte) == ({"4", "8"}, None, None)
+    assert (found.values, found.gte, found.lte) == (frozenset({"4", "8"}), None, None)
 
 
 # Laws
