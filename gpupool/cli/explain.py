@@ -111,7 +111,7 @@ def _catalogue(places: list[Output], files: list[str] | None) -> None:
     from gpupool import api
     from gpupool.reports import catalogue as report
 
-    known = api.catalogue(files or ())
+    known = api.catalogue(files or ([DEFAULT_FILE] if Path(DEFAULT_FILE).is_file() else []))
     _deliver(places, lambda: report.text(known), lambda: report.plain(known))
 
 

@@ -13,6 +13,9 @@ from gpupool.scheduling.typemasks import Mask, positions
 HOURS_IN_MONTH: Final = 730
 """As AWS reckons a month."""
 
+_STATES_OF_REACH: Final = 50_000
+"""It is asked for every limit, and worth less of anybody's time than what a pool costs."""
+
 _GRAIN: Final = 10**7
 """Prices are added up in whole parts of a dollar, so that the sum is exact."""
 
@@ -55,7 +58,7 @@ def reach(market: Market, types: Mask, limits: Mapping[str, Amount], name: str) 
     uses, place = _uses(market, types, limits), [*limits].index(name)
     # Amounts with a fraction of the base unit are no node's; cores and bytes are whole.
     items = [Item(int(used[place]), used) for used in uses.values()]
-    found = best(items, tuple(limits.values()))
+    found = best(items, tuple(limits.values()), _STATES_OF_REACH)
     most = min(found.worth, float(limits[name]))
     return Reach(most, found.exact or isinf(found.worth))
 
