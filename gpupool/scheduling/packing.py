@@ -44,8 +44,8 @@ class _Packed(NamedTuple):
     across: int
 
 
-def best(items: Sequence[Item], limits: Sequence[Amount], most_states: int = MOST_STATES) -> Best:
-    """Give the most that any mix of items within the limits is worth."""
+def best(items: Sequence[Item], limits: Sequence[Amount], most_states: int | None = None) -> Best:
+    """Give the most that any mix of items within the limits is worth; with fewer states sooner a bound."""
     items = [item for item in items if item.worth > 0 and _fits(item, limits)]
     if not items:
         return Best(0, exact=True)
@@ -55,7 +55,7 @@ def best(items: Sequence[Item], limits: Sequence[Amount], most_states: int = MOS
     binding = _binding(whole, most)
     most = [most[each] for each in binding]
     whole = _undominated([_Whole(worth, tuple(uses[each] for each in binding)) for worth, uses in whole])
-    if len(binding) > _MOST_LIMITS or prod(limit + 1 for limit in most) > most_states:
+    if len(binding) > _MOST_LIMITS or prod(limit + 1 for limit in most) > (most_states or MOST_STATES):
         return Best(_bound(whole, most), exact=False)
     rows, width = [0, *most][-2:]
     packed = [_Packed(worth, *[0, *uses][-2:]) for worth, uses in whole]
