@@ -32,7 +32,8 @@ def as_pattern(shown: str) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("tour")
-    (made / "gpupool.yaml").write_text(blocks("yaml")[0], "utf-8")
+    for text in blocks("yaml"):
+        (made / text.removeprefix("# ").partition("\n")[0]).write_text(text, "utf-8")
     return made
 
 
