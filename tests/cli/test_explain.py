@@ -514,7 +514,7 @@ MODELS = {"gpupool.blueprint.model", "gpupool.rendering.render", "gpupool.profil
     [
         (["train"], {"gpupool.scheduling.fit", "gpupool.expansion.provenance.trace", "gpupool.expansion.calendar"}),
         (["gpu", "--manifests", "pool.yaml"], MODELS),
-        (["--catalogue"], {*MODELS, "yaml", "gpupool.scheduling.market"}),
+        (["--catalogue"], {"gpupool.rendering.render", "gpupool.scheduling.market"}),
         (["GP5004"], {*MODELS, "yaml", "gpupool.catalogue.load", "gpupool.api"}),
         (["train", "--calendar"], {"gpupool.reports.calendar_svg"}),
         (["train", "--calendar", "-o", "svg"], {"xml", "urllib.request", "ssl"}),
