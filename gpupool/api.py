@@ -111,10 +111,10 @@ def fit(
     """
     from gpupool.manifests.workloads import read_workloads
     from gpupool.reports.fit import Counted, FitReport, Fitted, offers_of, taken_for_granted
-    from gpupool.scheduling import pending
-    from gpupool.scheduling.fit import sites
     from gpupool.scheduling.nodepool import read_pool
-    from gpupool.scheduling.verdicts import judge, judge_daemon
+    from gpupool.scheduling.pods import pending
+    from gpupool.scheduling.pods.fit import sites
+    from gpupool.scheduling.pods.verdicts import judge, judge_daemon
 
     found = read_workloads(workloads, _stdin)
     pods = pending.pending(found)

@@ -14,7 +14,7 @@ from gpupool.reports.report import Checked, Report, Skipped
 
 if TYPE_CHECKING:
     from gpupool.manifests.result import Manifests, OwnFile
-    from gpupool.scheduling.names import Names
+    from gpupool.scheduling.naming.names import Names
 
 _STDIN = "-"
 _NO_SUCH_KIND = frozenset({Code.OLD_VERSION, Code.UNKNOWN_VERSION})
@@ -88,7 +88,7 @@ def _objects(found: "Manifests", target: str | None) -> list[_Result]:
         return []
     from gpupool.karpenter.validation.check import check, named
     from gpupool.karpenter.versions import LATEST
-    from gpupool.scheduling.named import in_manifest
+    from gpupool.scheduling.naming.named import in_manifest
 
     results: list[_Result] = []
     placeholders = {each.at for each in found.findings if each.code == Code.PLACEHOLDER}
@@ -106,8 +106,8 @@ def _objects(found: "Manifests", target: str | None) -> list[_Result]:
 def _shipped_names() -> "Names":
     """Give what names there are, by the catalogue that everybody has: a check says the same everywhere."""
     from gpupool.catalogue.load import shipped
-    from gpupool.scheduling.names import Names
-    from gpupool.scheduling.typemasks import TypeMasks
+    from gpupool.scheduling.naming.names import Names
+    from gpupool.scheduling.types.typemasks import TypeMasks
 
     return Names(TypeMasks(shipped()))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from gpupool.catalogue.model import Catalogue
     from gpupool.findings import Finding
-    from gpupool.scheduling.market import Market
+    from gpupool.scheduling.types.market import Market
     from gpupool.yamlio.nodes import Node, Plain
 
 
@@ -133,10 +133,10 @@ class _Around(NamedTuple):
 
 def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool, ...]:
     from gpupool.catalogue.load import shipped, users_own
-    from gpupool.scheduling.market import Market
-    from gpupool.scheduling.nodeclass import read_node_class
     from gpupool.scheduling.overlays import overlaid, read_overlay
-    from gpupool.scheduling.typemasks import TypeMasks
+    from gpupool.scheduling.types.market import Market
+    from gpupool.scheduling.types.nodeclass import read_node_class
+    from gpupool.scheduling.types.typemasks import TypeMasks
 
     masks = TypeMasks(around.catalogue or users_own() or shipped())
     markets = {"": Market(masks, None, around.region)}

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from gpupool.catalogue.accelerators import Accelerators
     from gpupool.catalogue.model import Catalogue
     from gpupool.findings import Finding
-    from gpupool.scheduling.market import Market
-    from gpupool.scheduling.names import Names
-    from gpupool.scheduling.nodeclass import NodeClass
-    from gpupool.scheduling.typemasks import TypeMasks
+    from gpupool.scheduling.naming.names import Names
+    from gpupool.scheduling.types.market import Market
+    from gpupool.scheduling.types.nodeclass import NodeClass
+    from gpupool.scheduling.types.typemasks import TypeMasks
     from gpupool.yamlio.nodes import Node
 
 
@@ -53,20 +53,20 @@ class Catalogued:
     @cached_property
     def masks(self) -> TypeMasks:
         """Give its types as sets."""
-        from gpupool.scheduling.typemasks import TypeMasks
+        from gpupool.scheduling.types.typemasks import TypeMasks
 
         return TypeMasks(self.catalogue)
 
     @cached_property
     def names(self) -> Names:
         """Give what it says of names."""
-        from gpupool.scheduling.names import Names
+        from gpupool.scheduling.naming.names import Names
 
         return Names(self.masks)
 
     def market(self, node_class: NodeClass) -> Market:
         """Give what a class may launch in the cluster's region."""
-        from gpupool.scheduling.market import Market
+        from gpupool.scheduling.types.market import Market
 
         return Market(self.masks, node_class, self.region or None)
 

@@ -10,7 +10,7 @@ from gpupool.catalogue.accelerators import RESOURCES
 from gpupool.codes import Code
 from gpupool.expansion.limits import dollars
 from gpupool.expansion.problem import Problem, info, warning
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.nodes import leaf
 
 if TYPE_CHECKING:

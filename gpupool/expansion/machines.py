@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter import labels
 from gpupool.scheduling.matching import match, offered_to, template_requirements, zones_for
-from gpupool.scheduling.nodeclass import NodeClass, read_node_class
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.types.nodeclass import NodeClass, read_node_class
+from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.nodes import plain
 
 if TYPE_CHECKING:
     from gpupool.expansion.catalogued import Catalogued
     from gpupool.karpenter.requirements import Requirements
-    from gpupool.scheduling.market import Market
-    from gpupool.scheduling.typemasks import Mask
+    from gpupool.scheduling.types.market import Market
+    from gpupool.scheduling.types.typemasks import Mask
     from gpupool.yamlio.nodes import Node, Plain
 
 _GPUS, _MAKER = labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_MANUFACTURER

@@ -13,8 +13,8 @@ from gpupool.expansion.problem import Problem, error, info, told
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
-from gpupool.scheduling.named import in_requirement, is_looked_up, of_values
-from gpupool.scheduling.names import ACCELERATOR
+from gpupool.scheduling.naming.named import in_requirement, is_looked_up, of_values
+from gpupool.scheduling.naming.names import ACCELERATOR
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at
 
 _GPU_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_MANUFACTURER)

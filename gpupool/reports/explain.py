@@ -9,8 +9,8 @@ from gpupool.reports import text
 from gpupool.reports.escaping import one_line
 from gpupool.reports.requirement_words import said
 from gpupool.reports.tables import aligned
-from gpupool.scheduling.capacity import CPU, DEVICES, MEMORY, STORAGE
 from gpupool.scheduling.cost import HOURS_IN_MONTH
+from gpupool.scheduling.types.capacity import CPU, DEVICES, MEMORY, STORAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.reports.escaping import one_line
-from gpupool.scheduling.words import amounts
+from gpupool.scheduling.pods.words import amounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpupool.manifests.sources import Skipped
     from gpupool.manifests.workloads import PodTemplate
     from gpupool.pools import NodePools
-    from gpupool.scheduling.verdicts import Judged, Machine, Placed, Verdict
+    from gpupool.scheduling.pods.verdicts import Judged, Machine, Placed, Verdict
 
 
 class Fitted(NamedTuple):

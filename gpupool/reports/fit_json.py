@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from gpupool.findings import Location
     from gpupool.karpenter.pods import Resources
     from gpupool.reports.fit import FitReport, Fitted
-    from gpupool.scheduling.verdicts import Judged, Machine, Placed, Verdict
+    from gpupool.scheduling.pods.verdicts import Judged, Machine, Placed, Verdict
 
 Json: TypeAlias = "str | int | float | bool | dict[str, Json] | list[Json] | None"
 

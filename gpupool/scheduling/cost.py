@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount
 from gpupool.scheduling.limits import NODES
-from gpupool.scheduling.market import Market
 from gpupool.scheduling.packing import Item, best
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.typemasks import Mask, positions
 
 HOURS_IN_MONTH: Final = 730
 """As AWS reckons a month."""

@@ -6,15 +6,15 @@ from typing import Final, NamedTuple
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirements
-from gpupool.scheduling.capacity import ACCELERATORS, PODS, Resources, fits
 from gpupool.scheduling.cost import Ceiling, Reach, ceiling, reach
-from gpupool.scheduling.instancetype import InstanceType
 from gpupool.scheduling.launch import by_price, launch
 from gpupool.scheduling.limits import NODES, Admitted, admitted, exceeded, fitting
-from gpupool.scheduling.market import CAPACITY_TYPES, Market
 from gpupool.scheduling.matching import Match, lacking_values, match, zones_for
 from gpupool.scheduling.nodepool import Pool, read_pool
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.types.capacity import ACCELERATORS, PODS, Resources, fits
+from gpupool.scheduling.types.instancetype import InstanceType
+from gpupool.scheduling.types.market import CAPACITY_TYPES, Market
+from gpupool.scheduling.types.typemasks import Mask, positions
 from gpupool.yamlio.nodes import Plain
 
 _RESERVED: Final = "reserved"

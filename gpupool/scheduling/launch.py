@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement, Requirements, combined, requirement
-from gpupool.scheduling.capacity import ACCELERATORS, Resources, fits
-from gpupool.scheduling.market import Market
 from gpupool.scheduling.matching import (
     MinValuesPolicy,
     capacity_types,
@@ -18,7 +16,9 @@ from gpupool.scheduling.matching import (
     offered_to,
     sum_of,
 )
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.types.capacity import ACCELERATORS, Resources, fits
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.typemasks import Mask, positions
 
 MOST_IN_CLAIM: Final = 600
 MOST_IN_FLEET: Final = 60

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount, amount
-from gpupool.scheduling.capacity import MEMORY, Resources
-from gpupool.scheduling.market import Market
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.types.capacity import MEMORY, Resources
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.typemasks import Mask, positions
 from gpupool.yamlio.nodes import Plain
 
 NODES: Final = "nodes"

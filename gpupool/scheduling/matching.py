@@ -8,9 +8,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement, Requirements, combined, from_labels, requirement
-from gpupool.scheduling.market import CAPACITY_TYPES, RESERVATION_LABELS, Market
-from gpupool.scheduling.nodeclass import NodeClass
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.types.market import CAPACITY_TYPES, RESERVATION_LABELS, Market
+from gpupool.scheduling.types.nodeclass import NodeClass
+from gpupool.scheduling.types.typemasks import Mask, positions
 from gpupool.yamlio.nodes import Plain
 
 MinValuesPolicy: TypeAlias = Literal["Strict", "BestEffort"]

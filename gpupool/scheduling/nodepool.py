@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.karpenter.labels import CAPACITY_TYPE
 from gpupool.karpenter.pods import Taint
 from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.market import RESERVATION_LABELS
 from gpupool.scheduling.matching import capacity_types, match, template_requirements, with_room
+from gpupool.scheduling.types.market import RESERVATION_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gpupool.karpenter.pods import Resources
     from gpupool.karpenter.requirements import Requirements
-    from gpupool.scheduling.market import Market
-    from gpupool.scheduling.typemasks import Mask
+    from gpupool.scheduling.types.market import Market
+    from gpupool.scheduling.types.typemasks import Mask
     from gpupool.yamlio.nodes import Plain
 
 

@@ -11,9 +11,9 @@ from gpupool.catalogue.model import Zone
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount, amount
 from gpupool.karpenter.requirements import Requirement, Requirements, combined, from_labels
-from gpupool.scheduling.market import CAPACITY_TYPES, Market, OverlaidTypes
 from gpupool.scheduling.matching import sum_of, written_requirements
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.types.market import CAPACITY_TYPES, Market, OverlaidTypes
+from gpupool.scheduling.types.typemasks import Mask, positions
 from gpupool.yamlio.nodes import Plain
 
 _ZONES: Final = (labels.ZONE, labels.ZONE_ID)

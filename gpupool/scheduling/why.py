@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from gpupool.karpenter.requirements import Requirement
-from gpupool.scheduling.classfilter import refusal
 from gpupool.scheduling.explained import Candidate, Explained
+from gpupool.scheduling.types.classfilter import refusal
 
 
 class Refusal(NamedTuple):

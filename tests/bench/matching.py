@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gpupool import api
 from gpupool.pools import NodePool
-from gpupool.scheduling.market import Market
 from gpupool.scheduling.matching import match, template_requirements
-from gpupool.scheduling.typemasks import TypeMasks
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.typemasks import TypeMasks
 from tests.bench.blueprints import blueprint
 
 _GENERATED, _TIMES = 200, 5

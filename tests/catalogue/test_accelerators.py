@@ -5,7 +5,7 @@ import pytest
 from gpupool.catalogue.accelerators import GPU_MAKERS, Maker, shipped_accelerators
 from gpupool.catalogue.load import shipped
 from gpupool.karpenter import labels
-from gpupool.scheduling.typemasks import TypeMasks
+from gpupool.scheduling.types.typemasks import TypeMasks
 
 MAKERS = {
     "h100": Maker.NVIDIA, "rtx-pro-server-6000": Maker.NVIDIA, "radeon-pro-v520": Maker.AMD,

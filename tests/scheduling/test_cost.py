@@ -17,8 +17,8 @@ from tests.scheduling.worlds import market
 
 if TYPE_CHECKING:
     from gpupool.karpenter.quantities import Amount
-    from gpupool.scheduling.market import Market
-    from gpupool.scheduling.typemasks import Mask
+    from gpupool.scheduling.types.market import Market
+    from gpupool.scheduling.types.typemasks import Mask
     from tests.rig.scheduling import Body
 
 AWS = "karpenter.k8s.aws/"

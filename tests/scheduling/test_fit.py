@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gpupool.karpenter.pod_reading import read_pod
-from gpupool.scheduling.daemons import Daemon
-from gpupool.scheduling.fit import sites
 from gpupool.scheduling.nodepool import read_pool
-from gpupool.scheduling.refusals import Rule
-from gpupool.scheduling.verdicts import judge, judge_daemon
+from gpupool.scheduling.pods.daemons import Daemon
+from gpupool.scheduling.pods.fit import sites
+from gpupool.scheduling.pods.refusals import Rule
+from gpupool.scheduling.pods.verdicts import judge, judge_daemon
 from gpupool.yamlio.documents import read_documents
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.worlds import market
 
 if TYPE_CHECKING:
     from gpupool.karpenter.pods import Pod
-    from gpupool.scheduling.market import Market
     from gpupool.scheduling.nodepool import Pool
-    from gpupool.scheduling.verdicts import Judged, Verdict
+    from gpupool.scheduling.pods.verdicts import Judged, Verdict
+    from gpupool.scheduling.types.market import Market
 
 AWS = "karpenter.k8s.aws/"
 FAMILY, GPUS, GPU_NAME = f"{AWS}instance-family", f"{AWS}instance-gpu-count", f"{AWS}instance-gpu-name"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.karpenter import labels
-from gpupool.scheduling.classfilter import refusal
 from gpupool.scheduling.explained import explain
 from gpupool.scheduling.limits import admitted
 from gpupool.scheduling.matching import match, template_requirements, with_room
+from gpupool.scheduling.types.classfilter import refusal
 from gpupool.scheduling.why import why
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.pools import node_pool
@@ -20,8 +20,8 @@ from tests.scheduling.worlds import market
 
 if TYPE_CHECKING:
     from gpupool.scheduling.explained import Explained
-    from gpupool.scheduling.market import Market
     from gpupool.scheduling.matching import Match
+    from gpupool.scheduling.types.market import Market
     from tests.rig.scheduling import Body
 
 GPUS, NAME, FAMILY = labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_NAME, labels.INSTANCE_FAMILY

@@ -14,9 +14,9 @@ from gpupool.catalogue.load import shipped
 from gpupool.catalogue.model import Catalogue, Column
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import requirement
-from gpupool.scheduling.names import ACCELERATOR, NOUNS, Names, State, Verdict
-from gpupool.scheduling.slips import Slips, distance
-from gpupool.scheduling.typemasks import TypeMasks, positions
+from gpupool.scheduling.naming.names import ACCELERATOR, NOUNS, Names, State, Verdict
+from gpupool.scheduling.naming.slips import Slips, distance
+from gpupool.scheduling.types.typemasks import TypeMasks, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

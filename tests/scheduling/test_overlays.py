@@ -6,10 +6,10 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.market import Market
-from gpupool.scheduling.nodeclass import NodeClass
 from gpupool.scheduling.overlays import overlaid, read_overlay
 from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.nodeclass import NodeClass
 from tests.rig.scheduling import Body
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import masks

@@ -12,10 +12,10 @@ import pytest
 
 from gpupool.errors import InputError
 from gpupool.manifests.workloads import read_workloads
-from gpupool.scheduling.fit import sites
 from gpupool.scheduling.nodepool import read_pool
-from gpupool.scheduling.pending import daemons, overhead, pending
-from gpupool.scheduling.verdicts import judge
+from gpupool.scheduling.pods.fit import sites
+from gpupool.scheduling.pods.pending import daemons, overhead, pending
+from gpupool.scheduling.pods.verdicts import judge
 from gpupool.yamlio.documents import read_documents
 from tests.manifests.test_workloads import KINDS, made
 from tests.scheduling.classes import CLASSES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gpupool.findings import Finding
     from gpupool.manifests.workloads import Workloads
-    from gpupool.scheduling.fit import Site
+    from gpupool.scheduling.pods.fit import Site
 
 SEED = 20_261_121
 MUTANTS = 1_000

@@ -12,7 +12,7 @@ from gpupool.scheduling.cost import ceiling
 from gpupool.scheduling.explained import explain
 from gpupool.scheduling.limits import exceeded
 from gpupool.scheduling.traps.find import traps
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.types.typemasks import positions
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.worlds import REGION, market
 from tests.test_sources import BLUEPRINTS, KEYS, documented, rendered, with_documents

@@ -16,8 +16,8 @@ from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import market
 
 if TYPE_CHECKING:
-    from gpupool.scheduling.market import Market
     from gpupool.scheduling.traps.trap import Trap
+    from gpupool.scheduling.types.market import Market
     from tests.rig.scheduling import Body
 
 GPUS, NAME, FAMILY = labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_NAME, labels.INSTANCE_FAMILY

@@ -7,9 +7,9 @@ from functools import cache
 from catalogue import sources
 from gpupool.catalogue.load import shipped
 from gpupool.catalogue.model import Catalogue, Prices
-from gpupool.scheduling.market import Market
-from gpupool.scheduling.nodeclass import read_node_class
-from gpupool.scheduling.typemasks import TypeMasks
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.nodeclass import read_node_class
+from gpupool.scheduling.types.typemasks import TypeMasks
 from tests.rig.scheduling import Body, Karpenter
 
 REGION = "us-east-1"

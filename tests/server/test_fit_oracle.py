@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.karpenter.pod_reading import read_pod
-from gpupool.scheduling.daemons import Daemon
-from gpupool.scheduling.fit import chosen, taken_by
-from gpupool.scheduling.fit import sites as with_daemons
 from gpupool.scheduling.launch import MOST_IN_CLAIM, by_price
 from gpupool.scheduling.nodepool import read_pool
-from gpupool.scheduling.refusals import Rule, refusal
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.pods.daemons import Daemon
+from gpupool.scheduling.pods.fit import chosen, taken_by
+from gpupool.scheduling.pods.fit import sites as with_daemons
+from gpupool.scheduling.pods.refusals import Rule, refusal
+from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.documents import read_documents
 from tests.rig.scheduling import Oracle
 from tests.rig.scheduling_answers import NodeClaim, Placement, solved
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.karpenter.pods import Pod
-    from gpupool.scheduling.fit import Site, Taken
-    from gpupool.scheduling.market import Market
+    from gpupool.scheduling.pods.fit import Site, Taken
+    from gpupool.scheduling.types.market import Market
     from tests.rig.scheduling_answers import Body
 
 pytestmark = pytest.mark.server

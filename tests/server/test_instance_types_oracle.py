@@ -7,9 +7,9 @@ import pytest
 
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
-from gpupool.scheduling.capacity import overhead
-from gpupool.scheduling.classfilter import refusal
-from gpupool.scheduling.market import Market
+from gpupool.scheduling.types.capacity import overhead
+from gpupool.scheduling.types.classfilter import refusal
+from gpupool.scheduling.types.market import Market
 from tests.rig.scheduling import Body, Oracle
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.worlds import karpenter, market

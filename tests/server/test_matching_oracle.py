@@ -8,9 +8,9 @@ import pytest
 
 from gpupool.scheduling.launch import launch
 from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.market import Market
 from gpupool.scheduling.matching import Match, lacking_values, match, template_requirements
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.typemasks import positions
 from tests.goldencases import cases as golden_cases
 from tests.rig.errors import RigError
 from tests.rig.scheduling import Body, Oracle

@@ -8,10 +8,10 @@ import pytest
 
 from gpupool.karpenter import labels
 from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.market import Market
 from gpupool.scheduling.matching import match, offered_to, template_requirements
 from gpupool.scheduling.overlays import overlaid, read_overlay
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.types.market import Market
+from gpupool.scheduling.types.typemasks import positions
 from tests.rig.scheduling import Body, Oracle
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.overlays import Overlays, without_price

@@ -14,7 +14,7 @@ from gpupool.scheduling.traps.trap import (
     names,
     warning,
 )
-from gpupool.scheduling.typemasks import Mask
+from gpupool.scheduling.types.typemasks import Mask
 
 
 def contradictions(asked: Asked) -> Iterator[Trap]:

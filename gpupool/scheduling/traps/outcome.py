@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from gpupool.codes import Code
 from gpupool.findings import Severity
-from gpupool.scheduling.capacity import MEMORY, STORAGE
 from gpupool.scheduling.limits import NODES, exceeded
 from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, count, info, listed, warning
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.types.capacity import MEMORY, STORAGE
+from gpupool.scheduling.types.typemasks import positions
 
 _GIB = 1 << 30
 

@@ -9,9 +9,9 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement
-from gpupool.scheduling.capacity import ACCELERATORS, DEVICES
 from gpupool.scheduling.explained import Candidate, Explained
 from gpupool.scheduling.matching import written_requirements
+from gpupool.scheduling.types.capacity import ACCELERATORS, DEVICES
 from gpupool.yamlio.nodes import Plain
 
 Path: TypeAlias = tuple[str | int, ...]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount, amount
-from gpupool.scheduling.amifamily import AmiFamily, ami_family, of_alias
+from gpupool.scheduling.types.amifamily import AmiFamily, ami_family, of_alias
 from gpupool.yamlio.nodes import Plain
 
 _EFA_ONLY: Final = "efa-only"

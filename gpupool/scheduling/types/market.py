@@ -8,11 +8,11 @@ from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, 
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirement, requirement
-from gpupool.scheduling.capacity import Resources, capacity, left_over, overhead
-from gpupool.scheduling.classfilter import narrows, refusal
-from gpupool.scheduling.instancetype import InstanceType, instance_type
-from gpupool.scheduling.nodeclass import NodeClass
-from gpupool.scheduling.typemasks import Mask, TypeMasks, Values, positions, spread
+from gpupool.scheduling.types.capacity import Resources, capacity, left_over, overhead
+from gpupool.scheduling.types.classfilter import narrows, refusal
+from gpupool.scheduling.types.instancetype import InstanceType, instance_type
+from gpupool.scheduling.types.nodeclass import NodeClass
+from gpupool.scheduling.types.typemasks import Mask, TypeMasks, Values, positions, spread
 
 RESERVATION_LABELS: Final = (
     labels.CAPACITY_RESERVATION_ID,

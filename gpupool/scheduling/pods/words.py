@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpupool.scheduling.capacity import ACCELERATORS, MEMORY, STORAGE
+from gpupool.scheduling.types.capacity import ACCELERATORS, MEMORY, STORAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

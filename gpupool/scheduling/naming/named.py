@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity
 from gpupool.karpenter import labels
-from gpupool.scheduling.names import NOUNS, State
+from gpupool.scheduling.naming.names import NOUNS, State
 from gpupool.yamlio.nodes import find, items, place, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gpupool.scheduling.names import Names, Verdict
+    from gpupool.scheduling.naming.names import Names, Verdict
     from gpupool.yamlio.nodes import Node
 
 _LOOKED_UP: Final = frozenset({*NOUNS, labels.ZONE})

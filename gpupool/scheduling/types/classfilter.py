@@ -6,8 +6,8 @@ Source: pkg/providers/instancetype/compatibility of Karpenter's AWS provider v1.
 from collections import Counter
 from collections.abc import Iterator
 
-from gpupool.scheduling.instancetype import InstanceType
-from gpupool.scheduling.nodeclass import NodeClass
+from gpupool.scheduling.types.instancetype import InstanceType
+from gpupool.scheduling.types.nodeclass import NodeClass
 
 
 def refusal(kind: InstanceType, node_class: NodeClass) -> str:

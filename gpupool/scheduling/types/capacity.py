@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
 from gpupool.karpenter.quantities import Amount, amount
-from gpupool.scheduling.amifamily import DEFAULT_VOLUME
-from gpupool.scheduling.instancetype import InstanceType
-from gpupool.scheduling.nodeclass import NodeClass
+from gpupool.scheduling.types.amifamily import DEFAULT_VOLUME
+from gpupool.scheduling.types.instancetype import InstanceType
+from gpupool.scheduling.types.nodeclass import NodeClass
 
 Resources: TypeAlias = Mapping[str, Amount]
 

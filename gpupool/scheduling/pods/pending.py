@@ -8,7 +8,7 @@ from gpupool.errors import InputError
 from gpupool.findings import has_errors, in_file_order
 from gpupool.karpenter.pod_reading import read_pod
 from gpupool.karpenter.quantities import amount
-from gpupool.scheduling.daemons import Daemon
+from gpupool.scheduling.pods.daemons import Daemon
 from gpupool.yamlio.nodes import find, mapping
 
 if TYPE_CHECKING:

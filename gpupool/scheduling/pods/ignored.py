@@ -20,7 +20,7 @@ from gpupool.karpenter.labels import (
     syntax_problem,
 )
 from gpupool.karpenter.pods import Expression
-from gpupool.scheduling.attempts import attempts
+from gpupool.scheduling.pods.attempts import attempts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

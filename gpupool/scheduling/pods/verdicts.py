@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
-from gpupool.scheduling.fit import Site, Taken, chosen, taken_by
 from gpupool.scheduling.launch import MOST_IN_FLEET, by_price, launch
-from gpupool.scheduling.refusals import Refusal, Rule, refusal
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.pods.fit import Site, Taken, chosen, taken_by
+from gpupool.scheduling.pods.refusals import Refusal, Rule, refusal
+from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

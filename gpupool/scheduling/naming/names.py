@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.catalogue.accelerators import Maker
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import requirement
-from gpupool.scheduling.slips import Slips, distance, nearest
-from gpupool.scheduling.typemasks import positions
+from gpupool.scheduling.naming.slips import Slips, distance, nearest
+from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gpupool.scheduling.typemasks import TypeMasks
+    from gpupool.scheduling.types.typemasks import TypeMasks
 
 ACCELERATOR: Final = "accelerator"
 """The blueprint's word, whose values stand in one of four labels; no label itself."""

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.karpenter.labels import HOSTNAME
 from gpupool.karpenter.pod_requests import total
 from gpupool.karpenter.requirements import combined, conflicts, requirement
-from gpupool.scheduling.attempts import attempts
-from gpupool.scheduling.daemons import UNDEFINED_OK, Daemon, groups
-from gpupool.scheduling.ignored import ignored
 from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, by_price, launch
 from gpupool.scheduling.matching import lacking_values, offered_to
 from gpupool.scheduling.nodepool import Pool, in_order
-from gpupool.scheduling.room import Room
+from gpupool.scheduling.pods.attempts import attempts
+from gpupool.scheduling.pods.daemons import UNDEFINED_OK, Daemon, groups
+from gpupool.scheduling.pods.ignored import ignored
+from gpupool.scheduling.pods.room import Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gpupool.karpenter.pods import Pod, Resources
     from gpupool.karpenter.requirements import Requirements
-    from gpupool.scheduling.attempts import Attempt
-    from gpupool.scheduling.daemons import Group
-    from gpupool.scheduling.typemasks import Mask
+    from gpupool.scheduling.pods.attempts import Attempt
+    from gpupool.scheduling.pods.daemons import Group
+    from gpupool.scheduling.types.typemasks import Mask
 
 _A_NEW_NODE = requirement(HOSTNAME, "In", ("hostname-placeholder",))
 """A node that is not there yet has a name that no pod can know."""

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.karpenter import labels
 from gpupool.karpenter.pods import PODS
 from gpupool.karpenter.requirements import combined, conflicts
-from gpupool.scheduling.attempts import least
-from gpupool.scheduling.capacity import ACCELERATORS, EFA
-from gpupool.scheduling.daemons import UNDEFINED_OK
-from gpupool.scheduling.fit import Site, Taken, lost_values, new_node, with_room
-from gpupool.scheduling.ignored import ignored
 from gpupool.scheduling.launch import MOST_IN_CLAIM
 from gpupool.scheduling.limits import NODES, exceeded
-from gpupool.scheduling.market import RESERVATION_LABELS
 from gpupool.scheduling.matching import lacking_values, offered_to
-from gpupool.scheduling.typemasks import Mask, positions
-from gpupool.scheduling.words import amount_of, few, label, number_of, place_of
+from gpupool.scheduling.pods.attempts import least
+from gpupool.scheduling.pods.daemons import UNDEFINED_OK
+from gpupool.scheduling.pods.fit import Site, Taken, lost_values, new_node, with_room
+from gpupool.scheduling.pods.ignored import ignored
+from gpupool.scheduling.pods.words import amount_of, few, label, number_of, place_of
+from gpupool.scheduling.types.capacity import ACCELERATORS, EFA
+from gpupool.scheduling.types.market import RESERVATION_LABELS
+from gpupool.scheduling.types.typemasks import Mask, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.karpenter.pods import Pod
     from gpupool.karpenter.requirements import Conflict, Requirements
-    from gpupool.scheduling.attempts import Attempt
+    from gpupool.scheduling.pods.attempts import Attempt
 
 
 class Rule(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.scheduling.typemasks import Mask, positions
+from gpupool.scheduling.types.typemasks import Mask, positions
 
 if TYPE_CHECKING:
     from gpupool.karpenter.quantities import Amount

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.karpenter.labels import NODEPOOL, WELL_KNOWN
 from gpupool.karpenter.pod_requests import total
 from gpupool.karpenter.requirements import conflicts
-from gpupool.scheduling.attempts import least
+from gpupool.scheduling.pods.attempts import least
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpupool.karpenter.pods import HostPort, Pod, Resources
-    from gpupool.scheduling.attempts import Attempt
     from gpupool.scheduling.nodepool import Pool
-    from gpupool.scheduling.typemasks import Mask
+    from gpupool.scheduling.pods.attempts import Attempt
+    from gpupool.scheduling.types.typemasks import Mask
 
 UNDEFINED_OK = frozenset({NODEPOOL, *WELL_KNOWN})
 """Labels that Karpenter takes a node to have some value of."""
