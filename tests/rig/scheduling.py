@@ -175,9 +175,16 @@ class Oracle:
         # A thread, as program and test would else wait for each other where the pipes are full.
         writer = Thread(target=self._write, args=(lines,), daemon=True)
         writer.start()
-        for _ in lines:
-            yield _answer(self._pipe(self._process.stdout).readline())
-        writer.join()
+        left = len(lines)
+        try:
+            while left:
+                left -= 1
+                yield _answer(self._pipe(self._process.stdout).readline())
+        finally:
+            # Who stops in the middle, as a test that fails, must not leave its answers to the next one.
+            for _ in range(left):
+                self._pipe(self._process.stdout).readline()
+            writer.join()
 
     def _write(self, lines: Iterable[bytes]) -> None:
         pipe = self._pipe(self._process.stdin)
