@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.scheduling.classes import CLASSES
@@ -258,7 +259,7 @@ def pod(chance: Random, aimed_at: Body) -> Body:
     if affinity := node_affinity(chance):
         spec["affinity"] = {"nodeAffinity": affinity}
     if chance.random() < 0.04:
-        spec.update(chance.choice(IGNORED))
+        spec.update(deepcopy(chance.choice(IGNORED)))
     return {"metadata": {"name": "p"}, "spec": spec}
 
 
