@@ -120,9 +120,9 @@ def fit(
     pods = pending.pending(found)
     running = read_workloads(daemon_sets, _stdin) if daemon_sets else None
     daemons = pending.daemons(running) if running else []
-    pools = _pools(blueprint, manifests, region)
-    fixed = None if daemon_sets else pending.overhead(pools.cluster)
-    known = [read_pool(each.data, each.market) for each in pools.items]
+    offered = pools(blueprint, manifests, region)
+    fixed = None if daemon_sets else pending.overhead(offered.cluster)
+    known = [read_pool(each.data, each.market) for each in offered.items]
     places = sites(known, daemons, fixed)
     return FitReport(
         fitted=tuple(
@@ -131,10 +131,10 @@ def fit(
             else Fitted(each.template, each.pod, judge_daemon(each.pod, sites(known)))
             for each in pods
         ),
-        offers=offers_of(pools),
+        offers=offers_of(offered),
         counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
-        notes=tuple(taken_for_granted(pools)),
-        findings=(*found.findings, *(running.findings if running else ()), *pools.findings),
+        notes=tuple(taken_for_granted(offered)),
+        findings=(*found.findings, *(running.findings if running else ()), *offered.findings),
         passed_over=found.passed_over,
         skipped=found.skipped,
     )
@@ -146,7 +146,15 @@ def pools(blueprint: Sequence[str], manifests: Sequence[str] = (), region: str |
     Raises:
         InputError: with every mistake found, in file order; also where there is no NodePool.
     """
-    return _pools(blueprint, manifests, region)
+    from gpupool.pools import of_blueprint, of_manifests
+
+    if not manifests:
+        return of_blueprint(blueprint, region)
+    found = of_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
+    if not found.items:
+        message, fix = "there is no NodePool here", "name the files of your NodePools, or a blueprint with -f"
+        raise InputError([Finding(Code.NO_KARPENTER_OBJECT, message, Location(manifests[0]), fix)])
+    return found
 
 
 def explain(pools: "NodePools", pool: str, type_name: str | None = None) -> "Explanation":
@@ -209,7 +217,7 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
     Raises:
         InputError: where a file can't be read, or is no catalogue.
     """
-    from gpupool.catalogue.load import shipped, users_own
+    from gpupool.catalogue.load import preferred
     from gpupool.expansion.catalogued import named_catalogue
     from gpupool.yamlio.nodes import find
 
@@ -218,7 +226,7 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
         from gpupool.blueprint.load import load
 
         named = named_catalogue(find(load(blueprint).node, "cluster"))
-    return named or users_own() or shipped()
+    return preferred(named)
 
 
 def write_karpenter_schemas(folder: Path, target: str) -> None:
@@ -259,18 +267,6 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
             [Finding(Code.IN_THE_WAY, "there is a file of this name already", Location(str(path)), fix)]
         )
     write_whole(path, starter_text(starter))
-
-
-def _pools(blueprint: Sequence[str], manifests: Sequence[str], region: str | None) -> "NodePools":
-    from gpupool import pools
-
-    if not manifests:
-        return pools.of_blueprint(blueprint, region)
-    found = pools.of_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
-    if not found.items:
-        message, fix = "there is no NodePool here", "name the files of your NodePools, or a blueprint with -f"
-        raise InputError([Finding(Code.NO_KARPENTER_OBJECT, message, Location(manifests[0]), fix)])
-    return found
 
 
 def _stdin() -> bytes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.errors import InputError
 from gpupool.findings import has_errors
-from gpupool.yamlio.nodes import find, plain, text_at
+from gpupool.yamlio.nodes import find, plain, plain_map, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -132,28 +132,24 @@ class _Around(NamedTuple):
 
 
 def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool, ...]:
-    from gpupool.catalogue.load import shipped, users_own
+    from gpupool.catalogue.load import preferred
     from gpupool.scheduling.overlays import overlaid, read_overlay
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.nodeclass import read_node_class
     from gpupool.scheduling.types.typemasks import TypeMasks
 
-    masks = TypeMasks(around.catalogue or users_own() or shipped())
+    masks = TypeMasks(preferred(around.catalogue))
     markets = {"": Market(masks, None, around.region)}
     for body in around.classes:
-        said = _map(plain(body))
+        said = plain_map(plain(body))
         markets[text_at(body, "metadata", "name")] = Market(masks, read_node_class(said), around.region)
-    overlays = [read_overlay(_map(plain(body))) for body in around.overlays]
+    overlays = [read_overlay(plain_map(plain(body))) for body in around.overlays]
     found = []
     for body, pool in pools:
         reference = text_at(body, "spec", "template", "spec", "nodeClassRef", "name")
-        found.append((body, pool, _map(plain(body)), reference if reference in markets else ""))
+        found.append((body, pool, plain_map(plain(body)), reference if reference in markets else ""))
     seen = overlaid([(markets[known], data) for _, _, data, known in found], overlays)
     return tuple(
         NodePool(text_at(body, "metadata", "name"), pool, body, data, market, known)
         for (body, pool, data, known), market in zip(found, seen, strict=True)
     )
-
-
-def _map(value: Plain) -> Mapping[str, Plain]:
-    return value if isinstance(value, dict) else {}

@@ -46,6 +46,15 @@ def from_file(path: str | os.PathLike[str]) -> Catalogue:
     raise InputError([Finding(Code.CATALOGUE, message, Location(os.fspath(path)), fix)])
 
 
+def preferred(named: Catalogue | None) -> Catalogue:
+    """Give the catalogue that `explain` and `fit` ask: the named one, the user's, or what is shipped.
+
+    Raises:
+        InputError: where the user's can't be read, or is not such a catalogue.
+    """
+    return named or users_own() or shipped()
+
+
 def users_own() -> Catalogue | None:
     """Give what the user last fetched with `gpupool catalogue refresh`, or None.
 

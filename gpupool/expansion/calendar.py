@@ -17,7 +17,7 @@ from gpupool.karpenter.budgets import (
     is_unreadable,
     nodes_of,
 )
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.nodes import Plain, plain_map
 
 DAYS, HOURS = 7, 24
 ASSUMED_NODES = 10
@@ -91,10 +91,10 @@ def calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
             tuple(min(numbers[row, hour], default=None) for hour in range(HOURS)) for row in range(DAYS)
         )
         changing[reason] = frozenset(cell for cell, found in numbers.items() if len(found) > 1)
-    spec = _inside(body, "spec")
-    expiry = _inside(_inside(_inside(spec, "template"), "spec"), "expireAfter")
+    spec = plain_map(body).get("spec")
+    expiry = plain_map(plain_map(plain_map(spec).get("template")).get("spec")).get("expireAfter")
     return Calendar(
-        name=str(_inside(_inside(body, "metadata"), "name") or ""),
+        name=str(plain_map(plain_map(body).get("metadata")).get("name") or ""),
         timezone=timezone, nodes=nodes, monday=monday, weeks=weeks, changing=changing,
         budgets=budgets, unreadable=unreadable, ruled_out=dict(_ruled_out(spec)),
         expire_after=_DEFAULT_EXPIRY if expiry is None else str(expiry),
@@ -136,17 +136,13 @@ def _numbers(bounds: list[tuple[int, int]], minutes: int, nodes: int) -> set[int
 
 
 def _ruled_out(spec: Plain) -> Iterator[tuple[str, str]]:
-    disruption = _inside(spec, "disruption")
-    annotations = _inside(_inside(_inside(spec, "template"), "metadata"), "annotations")
-    if _inside(annotations, labels.DO_NOT_DISRUPT) == "true":
+    disruption = plain_map(spec).get("disruption")
+    annotations = plain_map(plain_map(plain_map(spec).get("template")).get("metadata")).get("annotations")
+    if plain_map(annotations).get(labels.DO_NOT_DISRUPT) == "true":
         yield from ((reason, f"`{labels.DO_NOT_DISRUPT}` on every node") for reason in REASONS)
-    elif _inside(spec, "replicas") is not None:
+    elif plain_map(spec).get("replicas") is not None:
         yield from ((reason, "a static pool keeps its `replicas`") for reason in ("Empty", "Underutilized"))
-    elif _inside(disruption, "consolidateAfter") == "Never":
+    elif plain_map(disruption).get("consolidateAfter") == "Never":
         yield from ((reason, "`consolidateAfter: Never`") for reason in ("Empty", "Underutilized"))
-    elif _inside(disruption, "consolidationPolicy") == "WhenEmpty":
+    elif plain_map(disruption).get("consolidationPolicy") == "WhenEmpty":
         yield "Underutilized", "`consolidationPolicy: WhenEmpty`"
-
-
-def _inside(said: Plain, key: str) -> Plain:
-    return said.get(key) if isinstance(said, dict) else None

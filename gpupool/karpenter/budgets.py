@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.karpenter.cron import CronError, parse
 from gpupool.karpenter.integers import int64
+from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,23 +50,19 @@ IMPLICIT: Final = (Budget("10%"),)
 
 def budgets_of(body: Plain) -> tuple[Budget, ...]:
     """Give the budgets of a NodePool's body as the API server stores them, its defaults filled in."""
-    said = _inside(_inside(_inside(body, "spec"), "disruption"), "budgets")
+    said = plain_map(plain_map(plain_map(body).get("spec")).get("disruption")).get("budgets")
     return tuple(map(_budget, said)) if isinstance(said, list) else IMPLICIT
 
 
 def _budget(said: Plain) -> Budget:
-    reasons, nodes = _inside(said, "reasons"), _inside(said, "nodes")
-    schedule, duration = _inside(said, "schedule"), _inside(said, "duration")
+    reasons, nodes = plain_map(said).get("reasons"), plain_map(said).get("nodes")
+    schedule, duration = plain_map(said).get("schedule"), plain_map(said).get("duration")
     return Budget(
         nodes=IMPLICIT[0].nodes if nodes is None else str(nodes),
         reasons=tuple(map(str, reasons)) if isinstance(reasons, list) else None,
         schedule=None if schedule is None else str(schedule),
         duration=None if duration is None else str(duration),
     )
-
-
-def _inside(said: Plain, key: str) -> Plain:
-    return said.get(key) if isinstance(said, dict) else None
 
 
 def allowed(budgets: Iterable[Budget], reason: str, at: datetime, nodes: int) -> int:

@@ -10,7 +10,8 @@ from gpupool.reports.escaping import one_line
 from gpupool.reports.requirement_words import said
 from gpupool.reports.tables import aligned
 from gpupool.scheduling.cost import HOURS_IN_MONTH
-from gpupool.scheduling.types.capacity import CPU, DEVICES, MEMORY, STORAGE
+from gpupool.scheduling.limits import written
+from gpupool.scheduling.types.capacity import CPU, DEVICES, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -148,7 +149,7 @@ def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
 def _limits(found: Explained) -> Iterator[str]:
     yield "Limits" if found.pool.limits else "Limits: none"
     rows = [
-        (f"  {one_line(name)}", _amount(name, limit), _reached(name, limit, found.reaches[name]))
+        (f"  {one_line(name)}", written(name, limit), _reached(name, limit, found.reaches[name]))
         for name, limit in found.pool.limits.items()
     ]
     yield from aligned(rows, right={1})
@@ -159,15 +160,11 @@ def _limits(found: Explained) -> Iterator[str]:
         )
 
 
-def _amount(name: str, amount: Amount) -> str:
-    return f"{int(amount) / _GIB:g}Gi" if name in (MEMORY, STORAGE) else f"{amount}"
-
-
 def _reached(name: str, limit: Amount, most: Reach) -> str:
     if most.amount >= limit:
         return "binds" if most.exact else "can bind"
     how = "at most " if not most.exact else ""
-    return f"never reached: {how}{_amount(name, int(most.amount))} can be used within the limits"
+    return f"never reached: {how}{written(name, int(most.amount))} can be used within the limits"
 
 
 def _hourly(found: Explained) -> str:

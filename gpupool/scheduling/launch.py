@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement, Requirements, combined, requirement
 from gpupool.scheduling.matching import (
-    MinValuesPolicy,
     capacity_types,
     lacking_values,
     offered_to,
@@ -40,7 +39,6 @@ def launch(
     wanted: Requirements,
     types: Mask,
     requests: Resources | None = None,
-    policy: MinValuesPolicy = "Strict",
 ) -> Launch:
     """Give what is launched of the types that the scheduler found, for pods that ask for so much in all.
 
@@ -57,7 +55,7 @@ def launch(
     if not any(each.min_values is not None for each in claim.values()):
         left = _plain_before_exotic(market, left)
     found = by_price(market, left)[:MOST_IN_FLEET]
-    if policy == "Strict" and lacking_values(market, sum_of(1 << place for place in found), claim):
+    if lacking_values(market, sum_of(1 << place for place in found), claim):
         found = []
     return Launch(
         tuple(found), _capacity_type(market, claim, found, _cheapest_on_demand(market, claim, left))

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount, amount
-from gpupool.scheduling.types.capacity import MEMORY, Resources
+from gpupool.scheduling.types.capacity import MEMORY, STORAGE, Resources
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import Mask, positions
 from gpupool.yamlio.nodes import Plain
 
 NODES: Final = "nodes"
 _MIB: Final = 1 << 20
+_GIB: Final = 1 << 30
 
 
 class Admitted(NamedTuple):
@@ -35,6 +36,11 @@ def read_limits(node_pool: Mapping[str, Plain]) -> dict[str, Amount]:
     spec = node_pool.get("spec")
     said = spec.get("limits") if isinstance(spec, dict) else None
     return {key: amount(str(value)) for key, value in said.items()} if isinstance(said, dict) else {}
+
+
+def written(name: str, value: Amount) -> str:
+    """Give an amount of a resource as limits are written: memory in Gi, the rest in pieces."""
+    return f"{int(value) / _GIB:g}Gi" if name in (MEMORY, STORAGE) else f"{value}"
 
 
 def fitting(market: Market, types: Mask, remaining: Resources) -> Mask:

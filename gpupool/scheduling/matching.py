@@ -11,7 +11,7 @@ from gpupool.karpenter.requirements import Requirement, Requirements, combined, 
 from gpupool.scheduling.types.market import CAPACITY_TYPES, RESERVATION_LABELS, Market
 from gpupool.scheduling.types.nodeclass import NodeClass
 from gpupool.scheduling.types.typemasks import Mask, positions
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.nodes import Plain, plain_map
 
 MinValuesPolicy: TypeAlias = Literal["Strict", "BestEffort"]
 _SIMULATED: Final = ("karpenter.sh/registered", "karpenter.sh/initialized")
@@ -39,11 +39,11 @@ class Match(NamedTuple):
 
 def template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
     """Give all that a NodePool's nodes have to be: its requirements and labels, and what Karpenter adds."""
-    template = _map(_map(node_pool.get("spec")).get("template"))
-    spec, metadata = _map(template.get("spec")), _map(template.get("metadata"))
-    own = _map(metadata.get("labels"))
-    name = str(_map(node_pool.get("metadata")).get("name", ""))
-    node_class = str(_map(spec.get("nodeClassRef")).get("name", ""))
+    template = plain_map(plain_map(node_pool.get("spec")).get("template"))
+    spec, metadata = plain_map(template.get("spec")), plain_map(template.get("metadata"))
+    own = plain_map(metadata.get("labels"))
+    name = str(plain_map(node_pool.get("metadata")).get("name", ""))
+    node_class = str(plain_map(spec.get("nodeClassRef")).get("name", ""))
     said = {key: str(value) for key, value in own.items()}
     return combined(
         [
@@ -57,7 +57,7 @@ def template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
 def written_requirements(entries: Plain) -> list[Requirement]:
     """Read the entries of a `requirements` list as they stand."""
     found = []
-    for entry in map(_map, entries if isinstance(entries, list) else ()):
+    for entry in map(plain_map, entries if isinstance(entries, list) else ()):
         values = entry.get("values")
         texts = [str(value) for value in values] if isinstance(values, list) else []
         least = entry.get("minValues")
@@ -147,7 +147,3 @@ def _reserves(node_class: NodeClass) -> bool:
         or any(each.size is not None and each.size < _ROOMY_DISK for each in disks)
         or (node_class.max_pods is not None and not family.eni_limited_memory)
     )
-
-
-def _map(value: Plain) -> Mapping[str, Plain]:
-    return value if isinstance(value, dict) else {}

@@ -9,6 +9,7 @@ from gpupool.karpenter.pods import Taint
 from gpupool.scheduling.limits import fitting, read_limits
 from gpupool.scheduling.matching import capacity_types, match, template_requirements, with_room
 from gpupool.scheduling.types.market import RESERVATION_LABELS
+from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,12 +67,12 @@ class Pool(NamedTuple):
 
 def read_pool(body: Mapping[str, Plain], market: Market) -> Pool:
     """Read a NodePool that Karpenter would take; what is written wrongly counts as not said."""
-    spec = _map(body.get("spec"))
-    template = _map(_map(spec.get("template")).get("spec"))
+    spec = plain_map(body.get("spec"))
+    template = plain_map(plain_map(spec.get("template")).get("spec"))
     wanted = template_requirements(body)
     weight, replicas = spec.get("weight"), spec.get("replicas")
     return Pool(
-        name=_text(_map(body.get("metadata")).get("name")),
+        name=plain_text(plain_map(body.get("metadata")).get("name")),
         weight=weight if isinstance(weight, int) else 0,
         replicas=replicas if isinstance(replicas, int) else None,
         taints=tuple(_taints(template.get("taints"))),
@@ -93,13 +94,7 @@ def _unreserved(wanted: Requirements) -> Requirements:
 
 
 def _taints(entries: Plain) -> Iterable[Taint]:
-    for entry in map(_map, entries if isinstance(entries, list) else ()):
-        yield Taint(_text(entry.get("key")), _text(entry.get("value")), _text(entry.get("effect")))
-
-
-def _text(value: Plain) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _map(value: Plain) -> Mapping[str, Plain]:
-    return value if isinstance(value, dict) else {}
+    for entry in map(plain_map, entries if isinstance(entries, list) else ()):
+        yield Taint(
+            plain_text(entry.get("key")), plain_text(entry.get("value")), plain_text(entry.get("effect"))
+        )

@@ -14,7 +14,7 @@ from gpupool.karpenter.requirements import Requirement, Requirements, combined, 
 from gpupool.scheduling.matching import sum_of, written_requirements
 from gpupool.scheduling.types.market import CAPACITY_TYPES, Market, OverlaidTypes
 from gpupool.scheduling.types.typemasks import Mask, positions
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.nodes import Plain, plain_map
 
 _ZONES: Final = (labels.ZONE, labels.ZONE_ID)
 _ON_DEMAND: Final = CAPACITY_TYPES[0]
@@ -39,14 +39,14 @@ class Overlay(NamedTuple):
 
 def read_overlay(body: Mapping[str, Plain]) -> Overlay:
     """Read a NodeOverlay that Karpenter would take."""
-    spec, metadata = _map(body.get("spec")), _map(body.get("metadata"))
+    spec, metadata = plain_map(body.get("spec")), plain_map(body.get("metadata"))
     weight, price = spec.get("weight"), spec.get("price")
     change = spec.get("priceAdjustment") if price is None else price
     return Overlay(
         name=str(metadata.get("name", "")),
         weight=weight if isinstance(weight, int) else 0,
         wanted=combined(written_requirements(spec.get("requirements"))),
-        capacity={name: amount(str(said)) for name, said in _map(spec.get("capacity")).items()},
+        capacity={name: amount(str(said)) for name, said in plain_map(spec.get("capacity")).items()},
         price="" if change is None else str(change),
         lists=() if price is None else _listed(spec.get("requirements")),
     )
@@ -232,14 +232,14 @@ def adjusted(price: float, change: str) -> float:
 
 def _own_labels(pool: Mapping[str, Plain]) -> Requirements:
     """Give what nodes of the pool have beside what their type brings."""
-    template = _map(_map(pool.get("spec")).get("template"))
-    said = _map(_map(template.get("metadata")).get("labels"))
-    name = str(_map(pool.get("metadata")).get("name", ""))
+    template = plain_map(plain_map(pool.get("spec")).get("template"))
+    said = plain_map(plain_map(template.get("metadata")).get("labels"))
+    name = str(plain_map(pool.get("metadata")).get("name", ""))
     return combined(from_labels({**{key: str(value) for key, value in said.items()}, labels.NODEPOOL: name}))
 
 
 def _listed(requirements: Plain) -> tuple[str, ...]:
-    entries = [*map(_map, requirements)] if isinstance(requirements, list) else []
+    entries = [*map(plain_map, requirements)] if isinstance(requirements, list) else []
     return tuple(_values(entries[0])) if len(entries) == 1 else ()
 
 
@@ -247,7 +247,3 @@ def _values(entry: Mapping[str, Plain]) -> Iterator[str]:
     values = entry.get("values")
     if entry.get("key") == labels.INSTANCE_TYPE and entry.get("operator") == "In":
         yield from map(str, values if isinstance(values, list) else ())
-
-
-def _map(value: Plain) -> Mapping[str, Plain]:
-    return value if isinstance(value, dict) else {}

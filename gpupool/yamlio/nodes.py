@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from gpupool.findings import Location
 
@@ -49,6 +49,21 @@ def plain(node: Node) -> Plain:
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value
+
+
+def plain_map(value: Plain) -> Mapping[str, Plain]:
+    """Give a plain map; an empty one where there is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def plain_list(value: Plain) -> list[Plain]:
+    """Give a plain list; an empty one where there is none."""
+    return value if isinstance(value, list) else []
+
+
+def plain_text(value: Plain) -> str:
+    """Give a plain text; the empty text where there is none."""
+    return value if isinstance(value, str) else ""
 
 
 def mapping(node: Node | None) -> dict[str, Node]:

@@ -4,12 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from gpupool.codes import Code
 from gpupool.findings import Severity
-from gpupool.scheduling.limits import NODES, exceeded
+from gpupool.scheduling.limits import NODES, exceeded, written
 from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, count, info, listed, warning
-from gpupool.scheduling.types.capacity import MEMORY, STORAGE
 from gpupool.scheduling.types.typemasks import positions
-
-_GIB = 1 << 30
 
 
 def nothing(asked: Asked) -> Iterator[Trap]:
@@ -32,11 +29,6 @@ def values_left(too_few: Mapping[str, tuple[int, int]]) -> str:
     )
 
 
-def amount_of(name: str, amount: float) -> str:
-    """Give an amount as limits are written: memory in Gi, the rest in pieces."""
-    return f"{amount / _GIB:g}Gi" if name in (MEMORY, STORAGE) else f"{int(amount)}"
-
-
 def limits(asked: Asked) -> Iterator[Trap]:
     """Find limits below a single node, and the one that Karpenter may overrun."""
     found = asked.found
@@ -54,9 +46,8 @@ def limits(asked: Asked) -> Iterator[Trap]:
     for name, most in found.reaches.items():
         if 0 < most.amount < found.pool.limits[name]:
             said = asked.at(("spec", "limits", name))
-            message = (
-                f"the limit `{name}: {said}` is never used up: {amount_of(name, most.amount)} of it at most"
-            )
+            used = written(name, int(most.amount))
+            message = f"the limit `{name}: {said}` is never used up: {used} of it at most"
             yield info(Code.LIMIT_NOT_REACHED, message, ("spec", "limits", name))
     if found.too_few_in_limits and len(over) > sum(map(bool, over.values())):
         few = values_left(found.too_few_in_limits)

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount, amount
 from gpupool.scheduling.types.amifamily import AmiFamily, ami_family, of_alias
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.nodes import Plain, plain_list, plain_map, plain_text
 
 _EFA_ONLY: Final = "efa-only"
 
@@ -62,63 +62,53 @@ class NodeClass(NamedTuple):
 
 def read_node_class(body: Mapping[str, Plain]) -> NodeClass:
     """Read an EC2NodeClass that Karpenter would take; what is written wrongly counts as not said."""
-    spec, status = _map(body.get("spec")), _map(body.get("status"))
-    kubelet, processor = _map(spec.get("kubelet")), _map(spec.get("cpuOptions"))
+    spec, status = plain_map(body.get("spec")), plain_map(body.get("status"))
+    kubelet, processor = plain_map(spec.get("kubelet")), plain_map(spec.get("cpuOptions"))
     interfaces = spec.get("networkInterfaces")
-    subnets = [_map(each) for each in _list(status.get("subnets"))]
+    subnets = [plain_map(each) for each in plain_list(status.get("subnets"))]
     return NodeClass(
-        name=_text(_map(body.get("metadata")).get("name")),
+        name=plain_text(plain_map(body.get("metadata")).get("name")),
         family=ami_family(_family(spec)),
         max_pods=_whole(kubelet.get("maxPods")),
         pods_per_core=_whole(kubelet.get("podsPerCore")) or 0,
         kube_reserved=_texts(kubelet.get("kubeReserved")),
         system_reserved=_texts(kubelet.get("systemReserved")),
         eviction_hard=_texts(kubelet.get("evictionHard")),
-        block_devices=tuple(_block_device(_map(each)) for each in _list(spec.get("blockDeviceMappings"))),
+        block_devices=tuple(
+            _block_device(plain_map(each)) for each in plain_list(spec.get("blockDeviceMappings"))
+        ),
         raid0=spec.get("instanceStorePolicy") == "RAID0",
         interfaces=tuple(map(_interface, interfaces)) if isinstance(interfaces, list) else None,
         connection_tracking=spec.get("connectionTracking") is not None,
         nested_virtualization=processor.get("nestedVirtualization") == "enabled",
         placement_group=spec.get("placementGroupSelector") is not None,
         reservations=bool(spec.get("capacityReservationSelectorTerms")),
-        zones=frozenset(_text(each.get("zone")) for each in subnets) if subnets else None,
+        zones=frozenset(plain_text(each.get("zone")) for each in subnets) if subnets else None,
     )
 
 
 def _family(spec: Mapping[str, Plain]) -> str:
-    if said := _text(spec.get("amiFamily")):
+    if said := plain_text(spec.get("amiFamily")):
         return said
-    aliases = [_text(_map(term).get("alias")) for term in _list(spec.get("amiSelectorTerms"))]
+    aliases = [plain_text(plain_map(term).get("alias")) for term in plain_list(spec.get("amiSelectorTerms"))]
     return next((of_alias(alias) for alias in aliases if alias), "") or "Custom"
 
 
 def _block_device(mapping: Mapping[str, Plain]) -> BlockDevice:
-    size = _map(mapping.get("ebs")).get("volumeSize")
+    size = plain_map(mapping.get("ebs")).get("volumeSize")
     return BlockDevice(
-        _text(mapping.get("deviceName")),
+        plain_text(mapping.get("deviceName")),
         None if size is None else amount(str(size)),
         mapping.get("rootVolume") is True,
     )
 
 
 def _interface(item: Plain) -> Interface:
-    said = _map(item)
+    said = plain_map(item)
     kind = said.get("interfaceType")
     return Interface(
         _whole(said.get("networkCardIndex")) or 0, _whole(said.get("deviceIndex")) or 0, kind == _EFA_ONLY
     )
-
-
-def _map(value: Plain) -> Mapping[str, Plain]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Plain) -> list[Plain]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: Plain) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _whole(value: Plain) -> int | None:
@@ -126,4 +116,4 @@ def _whole(value: Plain) -> int | None:
 
 
 def _texts(value: Plain) -> dict[str, str]:
-    return {key: str(item) for key, item in _map(value).items()}
+    return {key: str(item) for key, item in plain_map(value).items()}
