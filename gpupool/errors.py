@@ -4,7 +4,14 @@ GpupoolError
 ├── InputError    1   the blueprint, a profile or an output folder is not as it has to be
 ├── StaleError    1   what was rendered before is not what would be rendered now
 ├── AccountError  1   the AWS account can't be reached, or refuses to answer
-└── UsageError   64   the command line itself makes no sense
+├── ClusterError  1   the API server can't be reached, or refuses to answer
+├── GuardError    3   a guard holds it back: deletions, a lock, another cluster
+├── ConflictError 4   somebody else owns what would be written
+├── OutdatedError 5   a saved plan is no longer true
+├── NotReadyError 6   all is written, and not all of it is Ready in time
+├── PartialError  7   a part is written, the rest is not
+├── UsageError   64   the command line itself makes no sense
+└── StoppedError      a signal ended it: 130 for SIGINT, 143 for SIGTERM
 """
 
 from collections.abc import Sequence
@@ -40,6 +47,49 @@ class StaleError(GpupoolError):
 
 class AccountError(GpupoolError):
     """The AWS account can't be reached, or refuses to answer."""
+
+
+class ClusterError(GpupoolError):
+    """The API server can't be reached, or refuses to answer."""
+
+
+class GuardError(GpupoolError):
+    """A guard holds back what was asked for; nothing was written."""
+
+    exit_code = 3
+
+
+class ConflictError(GpupoolError):
+    """Somebody else owns what would be written; nothing was written."""
+
+    exit_code = 4
+
+
+class OutdatedError(GpupoolError):
+    """A saved plan is no longer true, or is for another cluster; nothing was written."""
+
+    exit_code = 5
+
+
+class NotReadyError(GpupoolError):
+    """Everything was written, and not all of it is Ready in time."""
+
+    exit_code = 6
+
+
+class PartialError(GpupoolError):
+    """A part was written, and the rest was not."""
+
+    exit_code = 7
+
+
+class StoppedError(GpupoolError):
+    """A signal ended the command; what was done is recorded."""
+
+    def __init__(self, signal: int, done: str = "") -> None:
+        """Take the exit code that shells use for a signal; `done` says how far it came."""
+        self.exit_code = 128 + signal  # type: ignore[misc] # the one error whose code is not of its class
+        super().__init__(f"stopped by a signal{': ' * bool(done)}{done}")
 
 
 class UsageError(GpupoolError):

@@ -111,6 +111,16 @@ class Stack(Shape):
     """NVIDIA's device plugin; rendered for every NVIDIA pool whose image does not bring its own."""
 
 
+class Inventory(Shape):
+    """Where gpupool keeps the list of what it applied."""
+
+    namespace: (
+        Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a namespace's name")] | None
+    ) = None
+    """The namespace of the inventory and of the lock; kube-system unless said. Leave it as it is once something
+    was applied: in another namespace gpupool finds nothing of its own."""
+
+
 class Blueprint(Shape):
     """Which GPU capacity a cluster may have."""
 
@@ -145,3 +155,14 @@ class Blueprint(Shape):
 
     stack: Stack | None = None
     """The charts whose Helm values are rendered beside the pools; `null` turns one off."""
+
+    inventory: Inventory | None = None
+    """Where gpupool keeps the list of what it applied."""
+
+    prune: bool | None = None
+    """Whether `gpupool apply` deletes what was removed from the blueprint, without --prune."""
+
+    sensitive: list[str] | None = None
+    """Keys of tags and annotations whose values nobody is to see in plans and reports, with `*` for any text, as
+    in `[vault-*]`; `context` for that field of node classes. User data, and keys that look like a secret's, are
+    hidden anyway."""

@@ -1,0 +1,67 @@
+"""What the API server holds against a request, read from its Status."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+
+from gpupool.errors import ClusterError
+from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpupool.cluster.port import Answer, Request
+
+_CONFLICT_WITH: Final = re.compile(r'conflict with "(?P<manager>[^"]*)"(?P<rest>.*)', re.DOTALL)
+_FIELD_CONFLICT: Final = "FieldManagerConflict"
+
+
+class Cause(NamedTuple):
+    """One thing that is wrong with an object."""
+
+    field: str
+    reason: str
+    message: str
+
+
+def causes(answer: Answer) -> tuple[Cause, ...]:
+    """Give each violation that the server names."""
+    details = plain_map(answer.body.get("details"))
+    return tuple(
+        Cause(*(plain_text(plain_map(each).get(key)) for key in ("field", "reason", "message")))
+        for each in plain_list(details.get("causes"))
+    )
+
+
+def message(answer: Answer) -> str:
+    """Give the server's own words, on one line."""
+    return " ".join(plain_text(answer.body.get("message")).split()) or f"HTTP {answer.status}"
+
+
+def field_conflicts(answer: Answer) -> tuple[tuple[str, str], ...]:
+    """Give path and manager of each field that somebody else owns; nothing for another kind of refusal."""
+    return tuple(_field_conflicts(answer))
+
+
+def _field_conflicts(answer: Answer) -> Iterator[tuple[str, str]]:
+    for cause in causes(answer):
+        if cause.reason == _FIELD_CONFLICT:
+            found = _CONFLICT_WITH.search(cause.message)
+            yield cause.field.removeprefix("."), found["manager"] if found else ""
+
+
+def refuse(request: Request, answer: Answer, doing: str) -> NoReturn:
+    """End the command with what the server said; `doing` says what for, as in `list NodePools`.
+
+    Raises:
+        ClusterError: always.
+    """
+    said = message(answer)
+    hints = {
+        401: "; the credentials are not valid, or have expired",
+        403: f"; the permission to {request.method.lower()} is missing: see `gpupool rbac`",
+        404: "; are Karpenter's CRDs installed? `gpupool doctor` says",
+    }
+    text = f"can't {doing}: the API server answers {answer.status}: {said}{hints.get(answer.status, '')}"
+    raise ClusterError(text)

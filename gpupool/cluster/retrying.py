@@ -1,0 +1,128 @@
+"""Which answers are worth another try, after which pause, and how often.
+
+The client library tries no PATCH again, and every write of ours is one. Every request that is sent here can
+be sent twice without harm: server-side apply says what shall be, a deletion names the uid that it means.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING, Final
+
+from gpupool.cluster.port import Answer, UnansweredError
+from gpupool.errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.cluster.port import Connection, Request
+
+_TOLD, _FAILED = 10, 5
+"""How many tries there are in all where the server says when to come again, and where it just fails."""
+
+_LONGEST_PAUSE: Final = 30.0
+_FIRST_PAUSE: Final = 0.25
+_PATIENT: Final = frozenset({429, 503})
+_BROKEN: Final = frozenset({502, 504})
+_UNAUTHORIZED: Final = 401
+_SERVER_ERROR: Final = 500
+_PASSING: Final = (
+    "failed calling webhook",
+    "failed to call webhook",
+    "etcdserver:",
+    "context deadline exceeded",
+    "connection refused",
+    "connection reset",
+    "unexpected EOF",
+)
+"""What a 500 says that may be gone in a moment. Others are the user's own mistakes: server-side apply answers
+a field that the schema does not have with 500 as well."""
+
+
+class Retrying:
+    """A cluster that is asked again where that may help; one deadline counts for everything."""
+
+    def __init__(self, connect: Callable[[], Connection], deadline: Deadline) -> None:
+        """Connect; `connect` is called again where the credentials have expired."""
+        self._connect = connect
+        self._deadline = deadline
+        self._connection = connect()
+        self._renewing = threading.Lock()
+
+    @property
+    def server(self) -> str:
+        """Give the server's address."""
+        return self._connection.server
+
+    def ask(self, request: Request) -> Answer:
+        """Ask, and ask again where that is safe and may help.
+
+        Raises:
+            ClusterError: where no answer comes in time.
+            StoppedError: where the user wants it to end.
+        """
+        tries, renewed = 0, False
+        while True:
+            tries += 1
+            self._deadline.ensure_wanted()
+            used = self._connection
+            answer, why = self._once(used, request)
+            if answer is not None and answer.status == _UNAUTHORIZED and not renewed:
+                # EKS tokens last 15 minutes, and a command may wait longer for nodes.
+                self._renew(used)
+                renewed = True
+                continue
+            pause = _pause(answer, tries)
+            if answer is not None and pause is None:
+                return answer._replace(asked=tries)
+            if pause is None or pause >= self._deadline.left:
+                if answer is not None and not self._deadline.is_over:
+                    return answer._replace(asked=tries)
+                raise ClusterError(self._given_up(request, why, tries))
+            self._deadline.pause(pause)
+
+    def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str]:
+        if self._deadline.is_over:
+            return None, "no time is left"
+        try:
+            answer = connection.ask(request, self._deadline.left)
+        except UnansweredError as problem:
+            return None, str(problem)
+        return answer, f"it answers {answer.status}: {answer.body.get('message', '')}"
+
+    def _renew(self, expired: Connection) -> None:
+        with self._renewing:
+            if self._connection is expired:
+                self._connection = self._connect()
+
+    def _given_up(self, request: Request, why: str, tries: int) -> str:
+        times = f" (asked {tries} times)" if tries > 1 else ""
+        late = f"; --timeout is {self._deadline.seconds:g} s" if self._deadline.is_over else ""
+        return f"{request.method} {request.path} on {self.server}: {why}{times}{late}"
+
+
+def _pause(answer: Answer | None, tries: int) -> float | None:
+    """Give the seconds to wait before the next try; None where there is to be none."""
+    if answer is None or answer.status in _BROKEN:
+        return _growing(tries) if tries < _FAILED else None
+    if answer.status in _PATIENT:
+        return _told(answer, tries)
+    if answer.status == _SERVER_ERROR:
+        message = str(answer.body.get("message", ""))
+        passing = any(sign in message for sign in _PASSING)
+        return _growing(tries) if passing and tries < _FAILED else None
+    return None
+
+
+def _told(answer: Answer, tries: int) -> float | None:
+    if answer.retry_after is None:
+        return _growing(tries) if tries < _FAILED else None
+    return min(answer.retry_after, _LONGEST_PAUSE) if tries < _TOLD else None
+
+
+def _growing(tries: int) -> float:
+    """Give a pause that doubles, with chance in it: many jobs may have been refused at the same moment."""
+    doubled: float = _FIRST_PAUSE * 2.0 ** (tries - 1)
+    return min(doubled, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret

@@ -1,0 +1,260 @@
+"""A plan: every change to a cluster, with what it was decided on. Values only, and none of them a secret's.
+
+The classes are what a plan file holds too: the names there are the same in camel case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 - plan files are checked against these types
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeAlias
+
+FORMAT_VERSION: Final = "1.0"
+
+Action: TypeAlias = Literal["create", "adopt", "update", "delete", "no-op"]
+Operation: TypeAlias = Literal["add", "remove", "replace"]
+Cause: TypeAlias = Literal["intent", "drift", "default"]
+Verified: TypeAlias = Literal["server", "read-only", "offline"]
+"""Who judged a change: the API server in a dry run, gpupool from what it could read, gpupool alone."""
+
+OwnerKind: TypeAlias = Literal["people", "gitops", "controller"]
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+class _Written:
+    """What a plan file holds: names in camel case, and nothing unknown."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Any] = {"alias_generator": _camel, "extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place(_Written):
+    """Where something stands in the blueprint."""
+
+    file: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange(_Written):
+    """One leaf that differs between what is and what would be."""
+
+    path: str
+    """With the keys of list items in place of numbers, as in `spec.taints[nvidia.com/gpu:NoSchedule]`."""
+
+    op: Operation
+    before: Any
+    after: Any
+    semantic: bool
+    """False where both say the same in other words: `1000` and `1k`, a list in another order."""
+
+    owner: str
+    """The field manager that wrote it last; empty for nobody."""
+
+    cause: Cause
+    """What was written in the blueprint, what somebody did in the cluster, or a default of the API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict(_Written):
+    """A field of ours that somebody else owns with another value."""
+
+    path: str
+    manager: str
+    kind: OwnerKind
+    when: str
+    """When that manager last wrote the object, in RFC 3339; empty where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Residue(_Written):
+    """A live value under `spec` or the template that the blueprint does not say and gpupool does not own."""
+
+    path: str
+    value: Any
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection(_Written):
+    """Why the API server would not take an object, at the place in the blueprint that causes it."""
+
+    field: str
+    message: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Before(_Written):
+    """What an object was when the plan was made: what a saved plan is held against."""
+
+    uid: str
+    """Empty where the object was absent."""
+
+    generation: int
+    fingerprint: str
+    """A digest of its own labels and annotations and of the fields that the plan changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change(_Written):
+    """What becomes of one object."""
+
+    address: str
+    """`KIND/NAME`, as in `NodePool/a100-spot`."""
+
+    actions: tuple[Action, ...]
+    place: Place | None
+    """Where it begins in the blueprint; None for what is deleted."""
+
+    reason: str
+    before: Any
+    """The object as it is, without what the server keeps for itself; None where it is absent."""
+
+    after: Any
+    """The same as it would be; None where it is deleted."""
+
+    fields: tuple[FieldChange, ...]
+    body: Any
+    """What is sent; each sensitive leaf stands as `{"$sensitive": DIGEST}`. None for a deletion."""
+
+    pre: Before
+    verified: Verified
+    conflicts: tuple[Conflict, ...] = ()
+    residue: tuple[Residue, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
+    blocked: str = ""
+    """Why it can't be done now: it is being deleted, belongs to another blueprint, is foreign."""
+
+    node_claims: int | None = None
+    """Of a pool that is deleted: how many NodeClaims it has."""
+
+    @property
+    def writes(self) -> bool:
+        """Say whether it writes or deletes."""
+        return self.actions != ("no-op",)
+
+
+@dataclass(frozen=True, slots=True)
+class Target(_Written):
+    """The cluster that a plan is for."""
+
+    uid: str
+    """Of its kube-system namespace."""
+
+    server: str
+    context: str
+    crds: Mapping[str, str]
+    """A digest of the served schema of each CRD, by its name; empty where they can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source(_Written):
+    """What a plan was made of."""
+
+    blueprint: str
+    files: Mapping[str, str]
+    """A sha256 of each file, by the name that it was given with."""
+
+    render: str
+    """A sha256 of all that was rendered."""
+
+    commit: str
+    """The git commit; empty outside of one. `-dirty` stands behind it where files were changed since."""
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryState(_Written):
+    """The inventory as the plan found it."""
+
+    namespace: str
+    name: str
+    uid: str
+    """Empty where there is none yet."""
+
+    serial: int
+
+
+@dataclass(frozen=True, slots=True)
+class Consent(_Written):
+    """What was agreed to when the plan was made; `apply PLAN` can't agree to more."""
+
+    prune: bool = False
+    max_deletes: int = 1
+    allow_delete: tuple[str, ...] = ()
+    allow_empty: bool = False
+    adopt: tuple[str, ...] = ()
+    on_conflict: str = "fail"
+    """`fail`, `take`, or `take=` and paths with commas between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(_Written):
+    """One guard and what it says."""
+
+    name: str
+    passed: bool
+    message: str
+    remedy: str
+    """How to pass it, as words of the command line; empty where there is no way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary(_Written):
+    """How many objects there are of each fate."""
+
+    create: int
+    update: int
+    delete: int
+    unchanged: int
+    textual: int
+    """Objects that differ in words only, and are left as they are."""
+
+    conflicts: int
+    blocked: int
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(_Written):
+    """Everything that would be done to a cluster, in order, and what it was decided on."""
+
+    format_version: str
+    gpupool: str
+    """The version that made it."""
+
+    id: str
+    """A sha256 over all the rest."""
+
+    created_at: str
+    expires_at: str
+    target: Target
+    source: Source
+    inventory: InventoryState
+    consent: Consent
+    changes: tuple[Change, ...]
+    """Classes, overlays, pools; then deletions: pools, overlays, classes."""
+
+    orphans: tuple[str, ...]
+    """Objects with our label that the inventory does not list: said, never deleted."""
+
+    lost: tuple[str, ...]
+    """Objects that the inventory lists and that are without our label."""
+
+    warnings: tuple[str, ...]
+    guards: tuple[Guard, ...]
+    charts: tuple[str, ...]
+    """Helm commands that upgrade the charts whose values the blueprint renders; gpupool runs none of them."""
+
+    summary: Summary
+
+    @property
+    def has_changes(self) -> bool:
+        """Say whether anything would be written or deleted."""
+        return any(change.writes for change in self.changes)

@@ -1,0 +1,74 @@
+"""What a blueprint wants of a cluster: the rendered objects, and how its cluster half is set."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.rollout.reach import Pins
+from gpupool.yamlio.nodes import find, items, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gpupool.findings import Finding
+    from gpupool.objects import Manifest
+    from gpupool.rendering.values import Release
+
+DEFAULT_NAMESPACE: Final = "kube-system"
+_STDIN: Final = "-"
+
+
+class Desired(NamedTuple):
+    """One blueprint, rendered, with its words for the cluster half."""
+
+    blueprint: str
+    manifests: tuple[Manifest, ...]
+    """In the order in which they are written."""
+
+    releases: tuple[Release, ...]
+    findings: tuple[Finding, ...]
+    pins: Pins
+    namespace: str
+    """Of the inventory and the lock."""
+
+    prune: bool
+    sensitive: tuple[str, ...]
+    files: Mapping[str, str]
+    """A sha256 of each file, by the name it was given with."""
+
+    @property
+    def inventory(self) -> str:
+        """Give the name of the inventory's ConfigMap, and of the lock's Lease."""
+        return f"gpupool-{self.blueprint}"
+
+
+def desired(paths: Sequence[str]) -> Desired:
+    """Read and render blueprint files, later ones over earlier ones.
+
+    Raises:
+        InputError: with every mistake found, in file order.
+    """
+    from gpupool.blueprint.load import load
+    from gpupool.expansion.expand import expand
+    from gpupool.rendering.render import render
+
+    loaded = load(paths)
+    rendered = render(expand(loaded))
+    cluster, prune = find(loaded.node, "cluster"), find(loaded.node, "prune")
+    return Desired(
+        blueprint=rendered.name,
+        manifests=rendered.manifests,
+        releases=rendered.releases,
+        findings=rendered.findings,
+        pins=Pins(*(text_at(cluster, word) or None for word in ("context", "server", "uid"))),
+        namespace=text_at(loaded.node, "inventory", "namespace") or DEFAULT_NAMESPACE,
+        prune=prune is not None and prune.value is True,
+        sensitive=tuple(str(each.value) for each in items(find(loaded.node, "sensitive"))),
+        files={path: _digest(path) for path in paths if path != _STDIN},
+    )
+
+
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -1,0 +1,96 @@
+"""How a command reaches its cluster, and the guard that it is the one that the blueprint means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.cluster.kinds import KUBE_SYSTEM
+from gpupool.cluster.port import Request
+from gpupool.cluster.refusals import refuse
+from gpupool.errors import GuardError
+from gpupool.yamlio.nodes import plain_map, plain_text
+
+if TYPE_CHECKING:
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.cluster.port import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What the command line says about the way to the cluster."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    user: str | None = None
+    """Whom to impersonate."""
+
+    timeout: float = 600.0
+    """Seconds for the whole command."""
+
+    concurrency: int = 8
+    """How many requests may be under way at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """The cluster that a blueprint means; each is None where it says nothing."""
+
+    context: str | None = None
+    server: str | None = None
+    uid: str | None = None
+
+
+class Reached(NamedTuple):
+    """A cluster, and which one it is."""
+
+    cluster: Cluster
+    deadline: Deadline
+    context: str
+    server: str
+    uid: str
+    """Of its kube-system namespace."""
+
+    way: Way
+    pinned: bool
+    """Whether the blueprint or the command line names it; otherwise it is just the current context."""
+
+
+def reach(way: Way, pins: Pins, deadline: Deadline) -> Reached:
+    """Connect to the cluster, and ensure that it is the one that is meant before anything else is asked.
+
+    Raises:
+        ClusterError: where it can't be reached.
+        GuardError: where it is another one than the blueprint's.
+    """
+    from gpupool.cluster import kube
+    from gpupool.cluster.retrying import Retrying
+
+    context = way.context or pins.context
+    if pins.context and context != pins.context:
+        raise GuardError(_other("context", str(context), pins.context))
+    how = kube.WayIn(way.kubeconfig, context, way.user, way.concurrency)
+    first = kube.connect(how)
+    if pins.server and first.server.rstrip("/") != pins.server.rstrip("/"):
+        raise GuardError(_other("server", first.server, pins.server))
+    connections = iter([first])
+    cluster = Retrying(lambda: next(connections, None) or kube.connect(how), deadline)
+    uid = _uid(cluster)
+    if pins.uid and uid != pins.uid:
+        raise GuardError(_other("uid", uid, pins.uid))
+    pinned = bool(way.context or pins.context or pins.server or pins.uid)
+    return Reached(cluster, deadline, first.context, first.server, uid, way, pinned)
+
+
+def _other(what: str, is_: str, meant: str) -> str:
+    return (
+        f"this is another cluster: its {what} is `{is_}`, and the blueprint's `cluster.{what}` is `{meant}`"
+    )
+
+
+def _uid(cluster: Cluster) -> str:
+    request = Request("GET", KUBE_SYSTEM)
+    answer = cluster.ask(request)
+    if not answer.ok:
+        refuse(request, answer, "read the namespace kube-system, whose uid says which cluster this is")
+    return plain_text(plain_map(answer.body.get("metadata")).get("uid"))
