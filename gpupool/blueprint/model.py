@@ -117,8 +117,8 @@ class Inventory(Shape):
     namespace: (
         Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a namespace's name")] | None
     ) = None
-    """The namespace of the inventory and of the lock; kube-system unless said. Leave it as it is once something
-    was applied: in another namespace gpupool finds nothing of its own."""
+    """The namespace of the inventory and of the lock; kube-system unless said. Leave it as it is once
+    something was applied: in another namespace gpupool finds nothing of its own."""
 
 
 class Blueprint(Shape):
@@ -163,6 +163,6 @@ class Blueprint(Shape):
     """Whether `gpupool apply` deletes what was removed from the blueprint, without --prune."""
 
     sensitive: list[str] | None = None
-    """Keys of tags and annotations whose values nobody is to see in plans and reports, with `*` for any text, as
-    in `[vault-*]`; `context` for that field of node classes. User data, and keys that look like a secret's, are
-    hidden anyway."""
+    """Keys of tags and annotations whose values nobody is to see in plans and reports, with `*` for any
+    text, as in `[vault-*]`; `context` for that field of node classes. User data, and keys that look like a
+    secret's, are hidden anyway."""
