@@ -88,3 +88,6 @@ class Cluster(Protocol):
             ClusterError: where no answer comes in time.
             StoppedError: where the user wants it to end.
         """
+
+    def afresh(self, seconds: float) -> Cluster:
+        """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""

@@ -10,13 +10,13 @@ import random
 import threading
 from typing import TYPE_CHECKING, Final
 
+from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.port import Answer, UnansweredError
 from gpupool.errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.port import Connection, Request
 
 _TOLD, _FAILED = 10, 5
@@ -82,6 +82,11 @@ class Retrying:
                     return answer._replace(asked=tries)
                 raise ClusterError(self._given_up(request, why, tries))
             self._deadline.pause(pause)
+
+    def afresh(self, seconds: float) -> Retrying:
+        """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""
+        connections = iter([self._connection])
+        return Retrying(lambda: next(connections, None) or self._connect(), Deadline(seconds))
 
     def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str]:
         if self._deadline.is_over:

@@ -30,6 +30,11 @@ def is_duration(text: str) -> bool:
     return total is not None and (total < _HIGHEST or (text[0] == "-" and total == _HIGHEST))
 
 
+def nanoseconds(text: str) -> int | None:
+    """Give a duration without a sign in nanoseconds, or None for a text that is none."""
+    return _nanoseconds(text) if text else None
+
+
 def _nanoseconds(text: str) -> int | None:
     total, end = 0, 0
     while end < len(text):

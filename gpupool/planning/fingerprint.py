@@ -1,0 +1,54 @@
+"""Digests by which is told whether anything that a plan was decided on has changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from gpupool.planning.compare import stripped
+from gpupool.yamlio.nodes import plain_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpupool.planning.compare import Path
+    from gpupool.yamlio.nodes import Plain
+
+
+def digest(value: Plain) -> str:
+    """Give the sha256 of a value's canonical JSON."""
+    said = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def fingerprint(live: Plain, paths: Iterable[Path]) -> str:
+    """Give a digest of an object's labels and annotations and of the values at the paths that a plan changes.
+
+    A path that goes through a list stands for the whole list: its items have moved when one came or went.
+    """
+    body = stripped(live)
+    metadata = plain_map(plain_map(body).get("metadata"))
+    planned = sorted({_to_list(path) for path in paths})
+    return digest(
+        [
+            metadata.get("labels"),
+            metadata.get("annotations"),
+            *([*path, _at(body, path)] for path in planned),
+        ]
+    )
+
+
+def _to_list(path: Path) -> tuple[str, ...]:
+    keys: list[str] = []
+    for key in path:
+        if isinstance(key, int):
+            break
+        keys.append(key)
+    return tuple(keys)
+
+
+def _at(body: Plain, path: tuple[str, ...]) -> Plain:
+    for key in path:
+        body = plain_map(body).get(key)
+    return body

@@ -1,0 +1,155 @@
+"""Who owns which field of an object, as the API server keeps it under `metadata.managedFields`.
+
+The format (`fieldsV1`): `f:KEY` is a field, `k:{…}` and `v:…` are items of lists that merge, `.` is the thing
+itself; `{}` is a whole value: a scalar, or a list or map that has one owner only.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpupool.planning.plan import OwnerKind
+    from gpupool.yamlio.nodes import Plain
+
+MANAGER: Final = "gpupool"
+_APPLY: Final = "Apply"
+_NOT_OWNED: Final = frozenset({"apiVersion", "kind"})
+_IDENTITY: Final = frozenset({"name", "uid", "resourceVersion"})
+_WHOLE_MAPS: Final = frozenset({"nodeClassRef", "labels"})
+"""Maps that the CRDs give one owner as a whole (`x-kubernetes-map-type: atomic`), by their key."""
+
+_GITOPS: Final = (
+    "argocd", "kustomize-controller", "helm", "terraform", "pulumi", "flux", "kluctl", "kapp", "fleet",
+)  # fmt: skip
+_CONTROLLERS: Final = ("karpenter", "cluster-autoscaler", "controller", "operator", "eks")
+
+
+class Entry(NamedTuple):
+    """What one manager owns by one way of writing."""
+
+    manager: str
+    is_apply: bool
+    subresource: str
+    api_version: str
+    time: str
+    fields: Mapping[str, Plain]
+
+
+def entries(live: Mapping[str, Plain]) -> list[Entry]:
+    """Give every entry of an object's managed fields."""
+    said = plain_map(live.get("metadata")).get("managedFields")
+    return [_entry(plain_map(each)) for each in plain_list(said)]
+
+
+def _entry(said: Mapping[str, Plain]) -> Entry:
+    return Entry(
+        manager=plain_text(said.get("manager")),
+        is_apply=said.get("operation") == _APPLY,
+        subresource=plain_text(said.get("subresource")),
+        api_version=plain_text(said.get("apiVersion")),
+        time=plain_text(said.get("time")),
+        fields=plain_map(said.get("fieldsV1")),
+    )
+
+
+def applied(live: Mapping[str, Plain]) -> Entry | None:
+    """Give what gpupool applied of an object; None where it never did."""
+    own = (
+        each for each in entries(live) if each.manager == MANAGER and each.is_apply and not each.subresource
+    )
+    return next(own, None)
+
+
+def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> bool:
+    """Say whether to apply `body` would change nothing at all: neither a value, nor who owns a field.
+
+    It is said only where the object itself proves it. False means that the API server has to be asked.
+    """
+    own = applied(live)
+    if own is None or own.api_version != body.get("apiVersion"):
+        return False
+    said = {key: value for key, value in body.items() if key not in _NOT_OWNED}
+    metadata = {key: value for key, value in plain_map(body.get("metadata")).items() if key not in _IDENTITY}
+    said.pop("metadata", None)
+    if metadata:
+        said["metadata"] = metadata
+    return _same(said, dict(live), own.fields)
+
+
+def _same(said: Mapping[str, Plain], live: Plain, fields: Mapping[str, Plain]) -> bool:
+    """Say whether a map's keys are those that are owned, and its values those that are there."""
+    names = {name for name in fields if name != "."}
+    if not isinstance(live, dict) or names != {f"f:{key}" for key in said}:
+        return False
+    return all(
+        key in live and _same_value(key, value, live[key], plain_map(fields[f"f:{key}"]))
+        for key, value in said.items()
+    )
+
+
+def _same_value(key: str, said: Plain, live: Plain, fields: Mapping[str, Plain]) -> bool:
+    if set(fields) <= {"."}:
+        # One owner for all of it: a scalar, an empty map, a list, or a map that is kept whole. Any other map
+        # whose keys are not owned one by one proves nothing.
+        whole = not isinstance(said, dict) or not said or key in _WHOLE_MAPS
+        return whole and equal(said, live)
+    return isinstance(said, dict) and _same(said, live, fields)
+
+
+def equal(one: Plain, other: Plain) -> bool:
+    """Compare as JSON does: `true` is not 1, and 1 is 1.0."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    return one == other
+
+
+def owner(live: Mapping[str, Plain], path: tuple[str | int, ...]) -> Entry | None:
+    """Give the last writer of a field; None where nobody owns it."""
+    owning = [each for each in entries(live) if _owns(each.fields, path)]
+    return max(owning, key=lambda each: each.time, default=None)
+
+
+def _owns(fields: Mapping[str, Plain], path: tuple[str | int, ...]) -> bool:
+    at = fields
+    for depth, key in enumerate(path):
+        if depth and set(at) <= {"."}:
+            return True  # all of what is here
+        inner = at.get(f"f:{key}")
+        if inner is None:
+            return any(name[:2] in {"k:", "v:"} for name in at)
+        at = plain_map(inner)
+    return True
+
+
+def own_leaves(fields: Mapping[str, Plain], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Give the path of each whole value that is owned."""
+    names = [name for name in fields if name != "."]
+    if not names:
+        yield path
+    for name in names:
+        yield from own_leaves(plain_map(fields[name]), (*path, _readable(name)))
+
+
+def _readable(name: str) -> str:
+    kind, _, rest = name.partition(":")
+    return rest if kind == "f" else json.dumps(json.loads(rest), sort_keys=True)
+
+
+def kind_of_owner(manager: str) -> OwnerKind:
+    """Say what kind of writer a field manager is, by the names that they are known under."""
+    name = manager.lower()
+    if any(known in name for known in _GITOPS):
+        return "gitops"
+    if any(known in name for known in _CONTROLLERS):
+        return "controller"
+    return "people"

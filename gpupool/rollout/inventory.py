@@ -1,0 +1,245 @@
+"""The list of what gpupool applied: a ConfigMap that is also the parent of an ApplySet, as in kubectl.
+
+Before anything is written, `pending` names all that may come to be beside what there was, so that a run that
+is killed at any moment leaves nothing that the next one does not know of.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.cluster.kinds import KINDS, config_map_path
+from gpupool.cluster.port import FIELD_MANAGER, MERGE, Request
+from gpupool.cluster.refusals import refuse
+from gpupool.errors import ClusterError, OutdatedError
+from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gpupool.cluster.port import Answer, Cluster
+    from gpupool.yamlio.nodes import Plain
+
+PART_OF: Final = "applyset.kubernetes.io/part-of"
+BLUEPRINT: Final = "gpupool.dev/blueprint"
+_ID: Final = "applyset.kubernetes.io/id"
+_TOOLING: Final = "applyset.kubernetes.io/tooling"
+_CONTAINS: Final = "applyset.kubernetes.io/contains-group-kinds"
+_HISTORY: Final = 10
+_NOT_FOUND, _CONFLICT = 404, 409
+
+
+class Entry(NamedTuple):
+    """One object that gpupool applied, or is about to."""
+
+    kind: str
+    name: str
+    uid: str
+    """Empty for one that is about to be created."""
+
+    generation: int
+    digest: str
+    """Of what was applied."""
+
+    @property
+    def address(self) -> str:
+        """Give `KIND/NAME`."""
+        return f"{self.kind}/{self.name}"
+
+
+class Place(NamedTuple):
+    """Where an inventory is."""
+
+    namespace: str
+    name: str
+
+    @property
+    def id(self) -> str:
+        """Give the ApplySet's id, as the value of the label that its members have."""
+        said = f"{self.name}.{self.namespace}.ConfigMap."
+        digest = hashlib.sha256(said.encode()).digest()
+        return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
+
+
+class Inventory(NamedTuple):
+    """What an inventory says."""
+
+    place: Place
+    uid: str
+    """Empty where there is none yet."""
+
+    version: str
+    """Its resourceVersion."""
+
+    serial: int
+    current: tuple[Entry, ...]
+    pending: tuple[Entry, ...]
+    """Not empty where an apply was interrupted, or is under way."""
+
+    pending_plan: str
+    history: tuple[Plain, ...]
+
+    @property
+    def known(self) -> dict[str, Entry]:
+        """Give every object that is, or may be, there because of gpupool, by address."""
+        found = {each.address: each for each in self.pending}
+        return found | {each.address: each for each in self.current}
+
+
+def read(cluster: Cluster, place: Place) -> Inventory:
+    """Read an inventory; an empty one where there is none.
+
+    Raises:
+        ClusterError: where the server refuses, or what is there is not gpupool's.
+    """
+    request = Request("GET", config_map_path(*place))
+    answer = cluster.ask(request)
+    if answer.status == _NOT_FOUND:
+        return Inventory(place, "", "", 0, (), (), "", ())
+    if not answer.ok:
+        refuse(request, answer, f"read the inventory {place.namespace}/{place.name}")
+    return _read(place, answer)
+
+
+def _read(place: Place, answer: Answer) -> Inventory:
+    metadata, data = plain_map(answer.body.get("metadata")), plain_map(answer.body.get("data"))
+    said_id = plain_map(metadata.get("labels")).get(_ID)
+    try:
+        if said_id != place.id:
+            message = f"its label {_ID} is {said_id!r}"
+            raise ValueError(message)  # noqa: TRY301 - one place says what is wrong with it
+        pending = json.loads(plain_text(data.get("pending")) or "{}")
+        return Inventory(
+            place=place,
+            uid=plain_text(metadata.get("uid")),
+            version=plain_text(metadata.get("resourceVersion")),
+            serial=int(plain_text(data.get("serial")) or "0"),
+            current=_entries(json.loads(plain_text(data.get("current")) or "[]")),
+            pending=_entries(pending.get("entries", [])),
+            pending_plan=plain_text(pending.get("plan")),
+            history=tuple(plain_list(json.loads(plain_text(data.get("history")) or "[]"))),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as problem:
+        message = (
+            f"the ConfigMap {place.namespace}/{place.name} is no inventory of gpupool's: {problem}. Nothing"
+            " is written while nobody knows what gpupool applied; mend it, or move it away"
+        )
+        raise ClusterError(message) from problem
+
+
+def _entries(said: Plain) -> tuple[Entry, ...]:
+    found = []
+    for each in said if isinstance(said, list) else []:
+        item = plain_map(each)
+        if item["kind"] not in KINDS:
+            message = f"it lists a {item['kind']}"
+            raise ValueError(message)
+        texts = (str(item[key]) for key in ("kind", "name", "uid"))
+        generation = item["generation"]
+        if not isinstance(generation, int):
+            message = f"the generation of {item['kind']}/{item['name']} is no number"
+            raise TypeError(message)
+        found.append(Entry(*texts, generation, str(item["sha256"])))
+    return tuple(found)
+
+
+def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: str, tooling: str) -> Inventory:
+    """Write down what may come to be, before anything of it is.
+
+    Raises:
+        OutdatedError: where somebody else wrote the inventory since it was read.
+        ClusterError: where the server refuses.
+    """
+    kept = tuple(pending)
+    began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1)
+    data: dict[str, Plain] = {"pending": _pending_text(began), "serial": str(began.serial)}
+    return _written(cluster, began, data, tooling)
+
+
+def finish(
+    cluster: Cluster, began: Inventory, current: Iterable[Entry], record: Mapping[str, Plain], tooling: str
+) -> Inventory:
+    """Write down what is, now that nothing is under way; `record` says who did what, for the history.
+
+    Raises:
+        OutdatedError: where somebody else wrote the inventory since.
+        ClusterError: where the server refuses.
+    """
+    history = (*began.history, dict(record))[-_HISTORY:]
+    done = began._replace(current=tuple(current), pending=(), pending_plan="", history=history)
+    data: dict[str, Plain] = {
+        "current": _text([_plain(each) for each in done.current]),
+        "pending": None,
+        "history": _text(list(history)),
+    }
+    return _written(cluster, done, data, tooling)
+
+
+def _written(cluster: Cluster, wanted: Inventory, data: dict[str, Plain], tooling: str) -> Inventory:
+    place = wanted.place
+    kinds = {each.kind for each in (*wanted.current, *wanted.pending)}
+    metadata: dict[str, Plain] = {
+        "name": place.name,
+        "labels": {_ID: place.id, BLUEPRINT: place.name.removeprefix("gpupool-")},
+        "annotations": {
+            _TOOLING: tooling,
+            _CONTAINS: ",".join(sorted(f"{kind}.{KINDS[kind].group}" for kind in kinds)),
+        },
+    }
+    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+    if wanted.uid:
+        metadata |= {"uid": wanted.uid, "resourceVersion": wanted.version}
+        body: Plain = {"metadata": metadata, "data": data}
+        request = Request("PATCH", config_map_path(*place), query, body, MERGE)
+    else:
+        kept: dict[str, Plain] = {key: value for key, value in data.items() if value is not None}
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": kept}
+        request = Request("POST", config_map_path(place.namespace), query, body)
+    answer = cluster.ask(request)
+    if answer.status == _CONFLICT:
+        return _ours_after_all(cluster, wanted)
+    if not answer.ok:
+        refuse(request, answer, f"write the inventory {place.namespace}/{place.name}")
+    return _with_version(wanted, answer)
+
+
+def _ours_after_all(cluster: Cluster, wanted: Inventory) -> Inventory:
+    """Tell a lost answer to our own write from a write of somebody else's."""
+    there = read(cluster, wanted.place)
+    same = (there.serial, there.pending_plan, there.current, there.pending)
+    if same == (wanted.serial, wanted.pending_plan, wanted.current, wanted.pending):
+        return there
+    message = (
+        f"the inventory {wanted.place.namespace}/{wanted.place.name} was written by somebody else meanwhile"
+    )
+    raise OutdatedError(message)
+
+
+def _with_version(wanted: Inventory, answer: Answer) -> Inventory:
+    metadata = plain_map(answer.body.get("metadata"))
+    return wanted._replace(
+        uid=plain_text(metadata.get("uid")), version=plain_text(metadata.get("resourceVersion"))
+    )
+
+
+def _pending_text(inventory: Inventory) -> str:
+    said = {"plan": inventory.pending_plan, "entries": [_plain(each) for each in inventory.pending]}
+    return json.dumps(said, separators=(",", ":"))
+
+
+def _plain(entry: Entry) -> dict[str, Plain]:
+    return {
+        "group": KINDS[entry.kind].group,
+        "kind": entry.kind,
+        "name": entry.name,
+        "uid": entry.uid,
+        "generation": entry.generation,
+        "sha256": entry.digest,
+    }
+
+
+def _text(value: Plain) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,79 @@
+"""The objects that are to be there, as they are sent to the API server."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.cluster.kinds import KINDS
+from gpupool.planning.fingerprint import digest
+from gpupool.planning.plan import Place
+from gpupool.rollout.inventory import BLUEPRINT, PART_OF
+from gpupool.yamlio.nodes import Node, place, plain_map
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpupool.cluster.kinds import Kind
+    from gpupool.rollout import inventory
+    from gpupool.rollout.desired import Desired
+    from gpupool.yamlio.nodes import Plain
+
+_STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
+
+
+class Wish(NamedTuple):
+    """One object that is to be there."""
+
+    kind: Kind
+    name: str
+    body: Mapping[str, Plain]
+    """What is sent, with the labels that say whose it is."""
+
+    node: Node | None
+    """The same with its places in the blueprint; None where only a saved plan is at hand."""
+
+    @property
+    def address(self) -> str:
+        """Give `KIND/NAME`."""
+        return f"{self.kind.name}/{self.name}"
+
+    @property
+    def digest(self) -> str:
+        """Give a digest of what is sent."""
+        return digest(dict(self.body))
+
+    def place(self, field: str = "") -> Place | None:
+        """Give where a field of the object stands in the blueprint, or what is nearest to it."""
+        if self.node is None:
+            return None
+        at = place(_nearest(self.node, field))
+        return Place(at.file, at.line, at.column)
+
+
+def wishes(wanted: Desired, where: inventory.Place) -> tuple[Wish, ...]:
+    """Give what a blueprint wants to be there, in the order in which it is written."""
+    ours: dict[str, Plain] = {PART_OF: where.id, BLUEPRINT: wanted.blueprint}
+    order = [*KINDS]
+    made = []
+    for each in sorted(wanted.manifests, key=lambda each: order.index(each.ref.kind)):
+        body = plain_map(each.data)
+        metadata = plain_map(body.get("metadata"))
+        labels: dict[str, Plain] = {**plain_map(metadata.get("labels")), **ours}
+        said: dict[str, Plain] = {**body, "metadata": {**metadata, "labels": labels}}
+        made.append(Wish(KINDS[each.ref.kind], each.ref.name, said, each.body))
+    return tuple(made)
+
+
+def _nearest(node: Node, field: str) -> Node:
+    """Follow a field path of the API server as far as the blueprint goes."""
+    for key, index in _STEP.findall(field):
+        inner: Node | None = None
+        if isinstance(node.value, dict):
+            inner = node.value.get(key or index)
+        elif isinstance(node.value, list) and index.isdigit() and int(index) < len(node.value):
+            inner = node.value[int(index)]
+        if inner is None:
+            return node
+        node = inner
+    return node
