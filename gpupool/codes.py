@@ -129,6 +129,7 @@ class Code(StrEnum):
     UNKNOWN_NAME = "GP0095", "A name of machines or accelerators that the catalogue does not have."
     RETIRED_NAME = "GP0096", "A name of machines or accelerators that EC2 no longer offers."
     UNKNOWN_ZONE = "GP0097", "A zone that the catalogue does not have in its region."
+    PLAN_FILE = "GP0100", "A plan file that can't be read, is none, was cut off, or was changed by hand."
 
     MANIFEST_UNREADABLE = "GP1001", "A manifest that can't be read, is no UTF-8 text, or is too large."
     MANIFEST_SYNTAX = "GP1002", "A manifest that kubectl could not read as YAML or JSON."

@@ -1,0 +1,147 @@
+"""Plan files: JSON in one canonical form, sealed with a digest of itself.
+
+A digest is no signature: it tells a file that was cut off or edited, not one that somebody made to deceive.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from gpupool.codes import Code
+from gpupool.errors import InputError, OutdatedError
+from gpupool.findings import Finding, Location
+from gpupool.planning.plan import FORMAT_VERSION, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpupool.yamlio.nodes import Plain
+
+MAX_BYTES: Final = 64 << 20
+"""Several thousand objects; what is longer is no plan."""
+
+STDIN: Final = "-"
+_ANEW: Final = "make it anew with `gpupool plan -o json=FILE`"
+_VERSION = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
+
+
+def text(plan: Plan) -> str:
+    """Write a plan as JSON: keys in the order of the classes, two blanks for each level, a final newline."""
+    return _canonical(_document(plan))
+
+
+def plan_id(plan: Plan) -> str:
+    """Give the digest of a plan's text with an empty `id`."""
+    return _digest(_document(plan))
+
+
+def sealed(plan: Plan) -> Plan:
+    """Give the plan with its own digest as `id`."""
+    return replace(plan, id=plan_id(plan))
+
+
+def contents(path: str) -> bytes:
+    """Give what a plan file holds, and of one that is too large enough to refuse it; `-` is standard input.
+
+    Raises:
+        InputError: where it can't be read.
+    """
+    import sys
+    from pathlib import Path
+
+    try:
+        if path == STDIN:
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as problem:  # a ValueError is a name that no file can have
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise _refused(path, f"can't read it: {reason}", "check the path and its permissions") from None
+
+
+def read(raw: bytes, name: str) -> Plan:
+    """Read a plan that `text` wrote, from the file of that name.
+
+    A later minor version of the format may have keys that this gpupool does not know: they are passed over.
+
+    Raises:
+        InputError: with every mistake found: no JSON, no plan, cut off, or changed since it was written.
+        OutdatedError: for another major version of the format.
+    """
+    from gpupool.planning.mistakes import mistakes, parsed, place_of
+
+    written, found = parsed(raw, name, MAX_BYTES)
+    document = _checked(found, name)
+    is_newer = _minor(str(document["formatVersion"])) > _minor(FORMAT_VERSION)
+    plan, wrong = mistakes(document, written, name, allow_unknown=is_newer)
+    if document.get("id") != _digest(document):
+        at = place_of(written, name, ("id",))
+        message = "it was changed by hand or damaged: what it holds does not fit its `id`"
+        wrong.append(Finding(Code.PLAN_FILE, message, at, _ANEW, path="id"))
+    if plan is None or wrong:
+        raise InputError(wrong)
+    return plan
+
+
+def _checked(found: Plain, name: str) -> dict[str, Plain]:
+    """Give what is a plan by its looks, in a format that can be read."""
+    version = found.get("formatVersion") if isinstance(found, dict) else None
+    said = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if not isinstance(found, dict) or said is None or not isinstance(found.get("gpupool"), str):
+        message = "this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
+        raise _refused(name, message, "name a file that `gpupool plan -o json=FILE` wrote")
+    ours = FORMAT_VERSION.partition(".")[0]
+    if said[1] != ours:
+        message = (
+            f"{name}: a plan of format {said[0]}, which gpupool {found['gpupool']} wrote; this gpupool reads"
+            f" format {ours}. Use that version, or {_ANEW}"
+        )
+        raise OutdatedError(message)
+    return found
+
+
+def _refused(name: str, message: str, fix: str) -> InputError:
+    return InputError([Finding(Code.PLAN_FILE, message, Location(name), fix)])
+
+
+def _minor(version: str) -> int:
+    return int(version.partition(".")[2])
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_canonical({**document, "id": ""}).encode()).hexdigest()
+
+
+def _canonical(document: Mapping[str, Any]) -> str:
+    from pydantic_core import PydanticSerializationError, to_json
+
+    try:
+        return f"{to_json(document, indent=2).decode()}\n"
+    except PydanticSerializationError:
+        # A file's name may hold bytes that are no UTF-8; nothing else in a plan can.
+        return f"{to_json(_encodable(document), indent=2).decode()}\n"
+
+
+def _encodable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in value]
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _document(value: Any) -> Any:  # noqa: ANN401 - whatever a plan holds
+    """Give classes as maps; what the API server said stays as it is."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: _document(getattr(value, name)) for name, key in _keys(value.__class__)}
+    return [_document(item) for item in value] if isinstance(value, tuple) else value
+
+
+@cache
+def _keys(kind: type[Any]) -> tuple[tuple[str, str], ...]:
+    written = kind.__pydantic_config__["alias_generator"]
+    return tuple((field.name, written(field.name)) for field in fields(kind))

@@ -1,0 +1,1 @@
+"""Plans: what they hold, and the files that they are kept in."""

@@ -1,0 +1,332 @@
+"""Plans as examples: one of each sort, and generated ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from gpupool.planning.file import sealed
+from gpupool.planning.plan import (
+    FORMAT_VERSION,
+    Action,
+    Before,
+    Change,
+    Conflict,
+    Consent,
+    FieldChange,
+    Guard,
+    InventoryState,
+    Place,
+    Plan,
+    Rejection,
+    Residue,
+    Source,
+    Summary,
+    Target,
+)
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+UID = "0d5e3c1a-5b0e-4a55-9d0f-7f3a4b1c2d3e"
+FILES = {"gpupool.yaml": "sha256:" + "1" * 64, "prod.yaml": "sha256:" + "2" * 64}
+HIDDEN = "(sensitive, sha256:1a2b3c4d)"
+
+
+def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a plan has
+    """Give a sealed plan of these changes, its summary counted."""
+    made = Plan(
+        format_version=FORMAT_VERSION,
+        gpupool="0.1.0",
+        id="",
+        created_at="2026-11-21T08:00:00Z",
+        expires_at="2026-11-22T08:00:00Z",
+        target=Target(
+            UID, "https://10.0.0.1:6443", "prod-eu", {"nodepools.karpenter.sh": "sha256:" + "3" * 64}
+        ),
+        source=Source("ml-platform", FILES, "sha256:" + "4" * 64, "1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b"),
+        inventory=InventoryState(
+            "kube-system", "gpupool-ml-platform", "7f3a4b1c-0000-4000-8000-2d3e0d5e3c1a", 7
+        ),
+        consent=Consent(),
+        changes=changes,
+        orphans=(),
+        lost=(),
+        warnings=(),
+        guards=(),
+        charts=(),
+        summary=counted(changes),
+    )
+    return sealed(replace(made, **other))
+
+
+def counted(changes: tuple[Change, ...]) -> Summary:
+    """Count the changes as a plan's summary does."""
+    fates = Counter(_fate(change) for change in changes)
+    return Summary(
+        create=fates["create"],
+        update=fates["update"],
+        delete=fates["delete"],
+        unchanged=fates["no-op"],
+        textual=fates["textual"],
+        conflicts=sum(bool(change.conflicts) for change in changes),
+        blocked=sum(bool(change.blocked) for change in changes),
+        rejected=sum(bool(change.rejections) for change in changes),
+    )
+
+
+def _fate(change: Change) -> str:
+    if not change.writes:
+        return "textual" if change.fields else "no-op"
+    return change.actions[-1]
+
+
+def pool(name: str, **spec: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON holds
+    """Give a NodePool of that name."""
+    template = {
+        "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"},
+        "requirements": [
+            {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand", "spot"]},
+            {"key": "karpenter.k8s.aws/instance-gpu-name", "operator": "In", "values": ["h100"]},
+        ],
+        "taints": [{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}],
+    }
+    return {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": name, "labels": {"gpupool.dev/blueprint": "ml-platform"}},
+        "spec": {"limits": {"nvidia.com/gpu": "16"}, "template": {"spec": template}, "weight": 50} | spec,
+    }
+
+
+def node_class(name: str) -> dict[str, Any]:
+    """Give an EC2NodeClass of that name, with user data."""
+    return {
+        "apiVersion": "karpenter.k8s.aws/v1",
+        "kind": "EC2NodeClass",
+        "metadata": {"name": name},
+        "spec": {
+            "amiSelectorTerms": [{"alias": "al2023@v20261101"}],
+            "role": "gpu-nodes",
+            "userData": HIDDEN,
+        },
+    }
+
+
+def change(address: str, *actions: Action, **other: Any) -> Change:  # noqa: ANN401 - whatever a change has
+    """Give a change; its bodies are those that its actions have."""
+    kind, _, name = address.partition("/")
+    body = pool(name) if kind == "NodePool" else node_class(name)
+    is_new, is_gone = "create" in actions, "delete" in actions
+    said: dict[str, Any] = {
+        "place": None if is_gone else Place("gpupool.yaml", 12, 3),
+        "reason": "",
+        "before": None if is_new else body,
+        "after": None if is_gone else deepcopy(body),
+        "fields": (),
+        "body": None if is_gone else body,
+        "pre": Before("", 0, "")
+        if is_new
+        else Before("5b0e4a55-1111-4000-8000-000000000001", 4, "sha256:" + "5" * 64),
+        "verified": "server",
+    }
+    return Change(address, actions, **said | other)
+
+
+def field(path: str, before: Any, after: Any, **other: Any) -> FieldChange:  # noqa: ANN401 - whatever JSON holds
+    """Give a leaf that somebody changed in the blueprint."""
+    op = "add" if before is None else "remove" if after is None else "replace"
+    said: dict[str, Any] = {"op": op, "semantic": True, "owner": "gpupool", "cause": "intent"}
+    return FieldChange(path=path, before=before, after=after, **said | other)
+
+
+def _unchanged() -> Plan:
+    return plan(
+        *(change(address, "no-op") for address in ("EC2NodeClass/gpu", "NodePool/chat", "NodePool/train"))
+    )
+
+
+def _create() -> Plan:
+    return plan(
+        change("EC2NodeClass/gpu", "create", reason="it is not in the cluster"),
+        change(
+            "NodePool/train", "create", place=Place("prod.yaml", 31, 3), reason="it is not in the cluster"
+        ),
+        change("NodePool/chat", "no-op"),
+        inventory=InventoryState("kube-system", "gpupool-ml-platform", "", 0),
+        charts=(
+            "helm upgrade --install nvidia-device-plugin nvdp/nvidia-device-plugin --version 0.17.4 -f values/nvidia-device-plugin.yaml",
+        ),
+    )
+
+
+def _update() -> Plan:
+    """Drift, a conflict, residue, and what nobody expected in the inventory."""
+    capacity = "spec.template.spec.requirements[key=karpenter.sh/capacity-type,operator=In].values"
+    before = pool("chat", weight=80, disruption={"consolidateAfter": "30s"})
+    after = pool("chat", limits={"nvidia.com/gpu": "32"}, disruption={"consolidateAfter": "30s"})
+    after["spec"]["template"]["spec"]["expireAfter"] = "720h"
+    before["spec"]["template"]["spec"]["requirements"][0]["values"] = ["on-demand"]
+    return plan(
+        change("EC2NodeClass/gpu", "no-op"),
+        change(
+            "NodePool/chat",
+            "update",
+            reason="the blueprint changed, and somebody changed it in the cluster",
+            before=before,
+            after=after,
+            fields=(
+                field("spec.limits[nvidia.com/gpu]", "16", "32"),
+                field(f"{capacity}[]", None, "spot"),
+                field("spec.weight", 80, 50, owner="kubectl-edit", cause="drift"),
+                field("spec.template.spec.expireAfter", None, "720h", owner="", cause="default"),
+            ),
+            conflicts=(Conflict("spec.weight", "kubectl-edit", "people", "2026-11-20T17:03:00Z"),),
+            residue=(Residue("spec.disruption.consolidateAfter", "30s", "kubectl-create"),),
+        ),
+        change("NodePool/web", "adopt", "update", reason="it is taken over", place=Place("gpupool.yaml", 40, 3),
+               before=pool("web", weight=1), after=pool("web"), fields=(field("spec.weight", 1, 50, owner="kubectl-create"),)),
+        orphans=("NodePool/copied",),
+        lost=("EC2NodeClass/old",),
+        warnings=("`NodePool/chat`: a new limit above what the price list knows",),
+        guards=(Guard("conflicts", passed=False, message="somebody else owns 1 field", remedy="--on-conflict take=spec.weight"),),
+    )  # fmt: skip
+
+
+def _delete() -> Plan:
+    return plan(
+        change("NodePool/chat", "no-op"),
+        change("NodePool/a100-old", "delete", reason="the blueprint has it no more", before=pool("a100-old"), node_claims=12),
+        change("NodePool/idle", "delete", reason="the blueprint has it no more", before=pool("idle"), node_claims=0),
+        change("EC2NodeClass/old", "delete", reason="only deleted pools used it", before=node_class("old")),
+        consent=Consent(prune=True),
+        guards=(
+            Guard("max-deletes", passed=False, message="2 NodePools would be deleted, and 1 may be", remedy="--max-deletes 2"),
+            Guard("when-empty", passed=False, message="NodePool/a100-old has 12 NodeClaims", remedy=""),
+            Guard("not-empty", passed=True, message="the blueprint renders 1 NodePool", remedy=""),
+        ),
+    )  # fmt: skip
+
+
+def _textual() -> Plan:
+    before = pool("chat", limits={"cpu": "1000"})
+    after = pool("chat", limits={"cpu": "1k"})
+    return plan(
+        change("NodePool/chat", "no-op", before=before, after=after,
+               fields=(field("spec.limits.cpu", "1000", "1k", semantic=False),)),
+        change("NodePool/train", "no-op"),
+    )  # fmt: skip
+
+
+def _rejected() -> Plan:
+    return plan(
+        change(
+            "NodePool/chat",
+            "update",
+            reason="the blueprint changed",
+            after=pool("chat", weight=500),
+            fields=(field("spec.weight", 50, 500),),
+            rejections=(
+                Rejection("spec.weight", "Invalid value: 500: should be less than or equal to 100", Place("gpupool.yaml", 18, 13)),
+                Rejection("spec.template", 'Invalid value: "object": 100% wrong:\nno <b>such</b> thing', None),
+            ),
+        ),
+        change("NodePool/foreign", "update", reason="the blueprint changed", place=Place("prod.yaml", 7, 3),
+               blocked="it is foreign: nobody says that it is gpupool's; take it over with `--adopt NodePool/foreign`",
+               verified="read-only"),
+        change("NodePool/going", "no-op", blocked="it is being deleted, and held by the finalizer karpenter.sh/termination"),
+    )  # fmt: skip
+
+
+def large(count: int = 500) -> Plan:
+    """Give a plan with so many pools, most of them changed, some deleted."""
+    made = []
+    for number in range(count):
+        name = f"pool-{number:03}"
+        if number % 10 == 9:
+            made.append(
+                change(
+                    f"NodePool/{name}",
+                    "delete",
+                    reason="the blueprint has it no more",
+                    before=pool(name),
+                    node_claims=number,
+                )
+            )
+            continue
+        made.append(
+            change(f"NodePool/{name}", "update", place=Place("gpupool.yaml", 10 + number, 3), reason="the blueprint changed",
+                   after=pool(name, weight=number % 100), fields=(field("spec.weight", 50, number % 100),))
+        )  # fmt: skip
+    return plan(
+        *made,
+        guards=(
+            Guard("max-deletes", passed=False, message="50 pools, and 1 may be", remedy="--max-deletes 50"),
+        ),
+    )
+
+
+EXAMPLES = {
+    "unchanged": _unchanged(),
+    "create": _create(),
+    "update": _update(),
+    "delete": _delete(),
+    "textual": _textual(),
+    "rejected": _rejected(),
+}
+"""One of each sort, by name."""
+
+TEXTS = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(
+        ["", "`", "```", "`` ` ``", "-->", "</details>", "<script>", "@team", "#12", "[x](y)", "![x](y)", "::error::x",
+         "a\nb", "\r\n", "%0A", "\x1b[31m", "\u202e", "| |", "www.example.com", "https://example.com", "\\`", "~~~", "&lt;",
+         "`--prune` and `x", "# x", "- x", "1. x", "=====", "_a_ *b*"]
+    ),
+)  # fmt: skip
+"""Texts of all sorts, and those that mean something to a reader of Markdown, HTML, terminals or workflow commands."""
+
+VALUES: SearchStrategy[Any] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), TEXTS),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
+    max_leaves=6,
+)
+_PLACES = st.builds(Place, TEXTS, st.integers(0, 9), st.integers(0, 9))
+_FIELDS = st.builds(
+    FieldChange, TEXTS, st.sampled_from(["add", "remove", "replace"]), VALUES, VALUES, st.booleans(), TEXTS,
+    st.sampled_from(["intent", "drift", "default"]),
+)  # fmt: skip
+_CONFLICTS = st.builds(Conflict, TEXTS, TEXTS, st.sampled_from(["people", "gitops", "controller"]), TEXTS)
+_ACTIONS: SearchStrategy[tuple[Action, ...]] = st.sampled_from(
+    [("create",), ("update",), ("adopt", "update"), ("delete",), ("no-op",)]
+)
+
+
+def _few(items: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, ...]]:
+    return st.lists(items, max_size=2).map(tuple)
+
+
+CHANGES = st.builds(
+    Change, TEXTS, _ACTIONS, st.none() | _PLACES, TEXTS, VALUES, VALUES, _few(_FIELDS), VALUES,
+    st.builds(Before, TEXTS, st.integers(0, 9), TEXTS), st.sampled_from(["server", "read-only", "offline"]),
+    _few(_CONFLICTS), _few(st.builds(Residue, TEXTS, VALUES, TEXTS)), _few(st.builds(Rejection, TEXTS, TEXTS, st.none() | _PLACES)),
+    TEXTS, st.none() | st.integers(0, 9),
+)  # fmt: skip
+_TARGETS = st.builds(Target, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2))
+_SOURCES = st.builds(Source, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2), TEXTS, TEXTS)
+PLANS = st.builds(
+    lambda changes, **other: plan(*changes, **other),
+    _few(CHANGES),
+    target=_TARGETS,
+    source=_SOURCES,
+    orphans=_few(TEXTS),
+    lost=_few(TEXTS),
+    warnings=_few(TEXTS),
+    guards=_few(st.builds(Guard, TEXTS, st.booleans(), TEXTS, TEXTS)),
+    charts=_few(TEXTS),
+)
+"""Sealed plans with anything in them that JSON can hold."""

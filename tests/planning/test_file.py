@@ -1,0 +1,282 @@
+"""Plan files: what is written is read back, and nothing else is."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gpupool.errors import InputError, OutdatedError
+from gpupool.findings import Finding
+from gpupool.planning import file
+from gpupool.planning.plan import Plan
+from tests.planning.plans import EXAMPLES, PLANS, large
+
+UPDATE = EXAMPLES["update"]
+
+
+def refused(raw: bytes | str) -> tuple[Finding, ...]:
+    """Give what is said about a file that is refused."""
+    with pytest.raises(InputError) as caught:
+        file.read(raw if isinstance(raw, bytes) else raw.encode(), "plan.json")
+    assert {str(finding.code) for finding in caught.value.findings} == {"GP0100"}
+    return caught.value.findings
+
+
+def said(raw: bytes | str) -> list[str]:
+    return [f"{finding.at}: {finding.message}" for finding in refused(raw)]
+
+
+def changed(*path: str | int, to: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    """Give a plan's text with another value at a path, sealed again."""
+    document = json.loads(file.text(UPDATE))
+    here = document
+    *above, last = path
+    for key in above:
+        here = here[key]
+    here[last] = to
+    return sealed(document)
+
+
+def sealed(document: dict[str, Any]) -> str:
+    """Seal a document by the rule, and not with gpupool's own code."""
+    import hashlib
+
+    empty = json.dumps(document | {"id": ""}, indent=2, ensure_ascii=False) + "\n"
+    identity = hashlib.sha256(empty.encode()).hexdigest()
+    return json.dumps(document | {"id": identity}, indent=2, ensure_ascii=False) + "\n"
+
+
+@pytest.mark.parametrize("plan", EXAMPLES.values(), ids=EXAMPLES)
+def test_an_example_is_read_back(plan: Plan) -> None:
+    assert file.read(file.text(plan).encode(), "plan.json") == plan
+
+
+@settings(derandomize=True, max_examples=200)
+@given(PLANS)
+def test_any_plan_is_read_back(plan: Plan) -> None:
+    written = file.text(plan)
+    read = file.read(written.encode(), "plan.json")
+
+    assert read == plan
+    assert file.text(read) == written
+
+
+@settings(derandomize=True, max_examples=200)
+@given(PLANS)
+def test_the_text_is_what_python_writes_too(plan: Plan) -> None:
+    written = file.text(plan)
+
+    assert written == json.dumps(json.loads(written), indent=2, ensure_ascii=False) + "\n"
+    assert written == sealed(json.loads(written))
+
+
+def test_the_keys_are_the_fields_in_camel_case() -> None:
+    document = json.loads(file.text(UPDATE))
+
+    assert list(document) == [
+        "formatVersion", "gpupool", "id", "createdAt", "expiresAt", "target", "source", "inventory", "consent", "changes",
+        "orphans", "lost", "warnings", "guards", "charts", "summary",
+    ]  # fmt: skip
+    assert list(document["consent"]) == [
+        "prune",
+        "maxDeletes",
+        "allowDelete",
+        "allowEmpty",
+        "adopt",
+        "onConflict",
+    ]
+    assert list(document["changes"][1])[-3:] == ["rejections", "blocked", "nodeClaims"]
+
+
+def test_the_id_is_of_everything_but_itself() -> None:
+    assert re.fullmatch("[0-9a-f]{64}", UPDATE.id)
+    assert file.plan_id(replace(UPDATE, id="x")) == UPDATE.id
+    assert file.plan_id(replace(UPDATE, expires_at="2027-11-22T08:00:00Z")) != UPDATE.id
+    assert file.sealed(replace(UPDATE, id="")) == UPDATE
+
+
+@settings(derandomize=True, max_examples=400)
+@given(st.sampled_from(sorted(EXAMPLES)), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
+@example("update", 0.0, 1)
+def test_a_flipped_byte_is_refused_or_changes_nothing(name: str, where: float, flip: int) -> None:
+    plan = EXAMPLES[name]
+    raw = bytearray(file.text(plan).encode())
+    raw[int(where * len(raw))] ^= flip
+
+    try:
+        assert file.read(bytes(raw), "plan.json") == plan
+    except InputError:
+        assert raw != file.text(plan).encode()
+    except OutdatedError:
+        assert not raw.startswith(b'{\n  "formatVersion": "1.')
+
+
+@settings(derandomize=True, max_examples=100)
+@given(st.floats(0, 1, exclude_max=True))
+def test_a_file_that_was_cut_off_is_refused(where: float) -> None:
+    raw = file.text(UPDATE).encode()
+
+    (finding,) = refused(raw[: int(where * (len(raw) - 2))])
+
+    assert "cut off" in finding.message or finding.message == "the file is empty"
+    assert "gpupool plan -o json=FILE" in finding.fix
+
+
+def test_layout_does_not_count() -> None:
+    document = json.loads(file.text(UPDATE))
+
+    assert file.read(json.dumps(document).encode(), "plan.json") == UPDATE
+    assert file.read(file.text(UPDATE).replace("\n", "\r\n").encode("utf-8-sig"), "plan.json") == UPDATE
+
+
+REFUSED = {
+    "an empty file": ("", ["plan.json: the file is empty"]),
+    "a blueprint": (
+        "apiVersion: gpupool.dev/v1alpha1\n",
+        ["plan.json:1:1: not JSON: a value should stand here"],
+    ),
+    "bytes": (b"\x80abc", ["plan.json:1:1: the file is not UTF-8: byte 0x80 can't stand here"]),
+    "UTF-16": ("{}".encode("utf-16"), ["plan.json:1:1: the file is UTF-16, not UTF-8"]),
+    "a comma too many": (
+        '{\n  "formatVersion": "1.0",\n}',
+        ["plan.json:3:1: not JSON: a text in double quotes should stand here"],
+    ),
+    "two plans": (
+        file.text(UPDATE) + file.text(UPDATE),
+        [f"plan.json:{file.text(UPDATE).count(chr(10)) + 1}:1: something stands behind the plan"],
+    ),
+    "half a surrogate pair": (
+        '{"formatVersion": "\\ud800"}',
+        ["plan.json: not JSON: unexpected end of hex escape at line 1 column 26"],
+    ),
+    "depth": ("[" * 500 + "]" * 500, ["plan.json:1:201: more than 200 maps and lists inside each other"]),
+}
+NO_PLAN = "plan.json: this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
+
+
+@pytest.mark.parametrize(("raw", "expected"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_json(raw: bytes | str, expected: list[str]) -> None:
+    assert said(raw) == expected
+
+
+@pytest.mark.parametrize(
+    "raw", ["[]", "1", '{"findings": [], "summary": {}}', '{"formatVersion": "1.0"}', '{"formatVersion": 1, "gpupool": "0"}',
+            '{"formatVersion": "one", "gpupool": "0"}', '{"formatVersion": "01.0", "gpupool": "0"}'],
+)  # fmt: skip
+def test_json_that_is_no_plan(raw: str) -> None:
+    assert said(raw) == [NO_PLAN]
+
+
+def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file, "MAX_BYTES", 1 << 20)
+
+    assert said(b" " * (1 << 20) + b" ") == [
+        "plan.json: the file has 1.0 MiB, and files over 1 MiB are not read"
+    ]
+
+
+def test_a_plan_that_was_changed_by_hand() -> None:
+    text = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 99')
+
+    assert said(text) == [
+        "plan.json:4:9: it was changed by hand or damaged: what it holds does not fit its `id`"
+    ]
+
+
+def test_every_mistake_at_once_with_its_place() -> None:
+    text = changed("changes", 1, "fields", 0, "semantic", to="yes")
+    document = json.loads(text)
+    document["changes"][1]["actions"][0] = "replace"
+    document["consent"]["maxDeletes"] = "1"
+    document["consent"]["force"] = True
+    del document["target"]["uid"]
+    text = sealed(document)
+
+    messages = [finding.message for finding in refused(text)]
+
+    assert messages == [
+        "`target.uid` is missing",
+        "`consent.maxDeletes` should be a whole number, but this is the text `1`",
+        "unknown key `consent.force`",
+        "`changes[1].actions[0]` should be 'create', 'adopt', 'update', 'delete' or 'no-op', but this is the text `replace`",
+        "`changes[1].fields[0].semantic` should be true or false, but this is the text `yes`",
+    ]
+    for finding in refused(text):
+        line = text.splitlines()[finding.at.line - 1]
+        assert finding.path.split(".")[-1].split("[")[0] in line or '"target"' in line or '"replace"' in line
+
+
+def test_so_many_mistakes_that_only_some_are_named() -> None:
+    document = json.loads(file.text(large(30)))
+    for change in document["changes"]:
+        change["verified"] = 1
+    found = refused(sealed(document))
+
+    assert len(found) == 21
+    assert found[-1].message == "10 more mistakes"
+
+
+def test_an_unknown_key_of_this_version_is_refused() -> None:
+    assert [finding.message for finding in refused(changed("impact", to={}))] == ["unknown key `impact`"]
+
+
+def test_unknown_keys_of_a_later_minor_version_are_passed_over() -> None:
+    document = json.loads(changed("formatVersion", to="1.3")) | {"impact": {"nodes": 4}}
+    document["changes"][1]["impact"] = []
+    document["changes"][0]["pre"]["sha"] = "x"
+
+    read = file.read(sealed(document).encode(), "plan.json")
+
+    assert replace(read, format_version="1.0", id=UPDATE.id) == UPDATE
+
+
+def test_a_later_minor_version_is_sealed_too() -> None:
+    document = json.loads(changed("formatVersion", to="1.3")) | {"impact": {"nodes": 4}}
+    text = sealed(document).replace('"nodes": 4', '"nodes": 5')
+
+    assert [finding.path for finding in refused(text)] == ["id"]
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.11"])
+def test_another_major_version(version: str) -> None:
+    with pytest.raises(OutdatedError) as caught:
+        file.read(changed("formatVersion", to=version).encode(), "plan.json")
+
+    assert caught.value.exit_code == 5
+    assert str(caught.value) == (
+        f"plan.json: a plan of format {version}, which gpupool 0.1.0 wrote; this gpupool reads format 1."
+        " Use that version, or make it anew with `gpupool plan -o json=FILE`"
+    )
+
+
+def test_a_file_s_name_that_is_no_text_can_be_written() -> None:
+    plan = file.sealed(replace(UPDATE, source=replace(UPDATE.source, files={"a\udcff.yaml": "sha256:0"})))
+
+    read = file.read(file.text(plan).encode(), "plan.json")
+
+    assert read.source.files == {"a\\udcff.yaml": "sha256:0"}
+    assert read.id == plan.id
+
+
+def test_contents_of_a_file(tmp_path: Path) -> None:
+    place = tmp_path / "plan.json"
+    place.write_bytes(b"{}")
+
+    assert file.contents(str(place)) == b"{}"
+
+
+@pytest.mark.parametrize("name", ["none.json", ".", "a\0b"])
+def test_a_file_that_cannot_be_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(InputError) as caught:
+        file.contents(name)
+
+    (finding,) = caught.value.findings
+    assert finding.message.startswith("can't read it: ")
+    assert str(finding.code) == "GP0100"
