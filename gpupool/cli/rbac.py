@@ -1,0 +1,82 @@
+"""`gpupool rbac`: the roles to grant to whoever plans, and to whoever applies."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from gpupool.cli import output
+from gpupool.cli.options import Files, files_or_default
+from gpupool.errors import UsageError
+from gpupool.findings import Severity
+
+if TYPE_CHECKING:
+    from gpupool.rendering.roles import Subject
+
+
+def rbac(
+    purpose: Annotated[
+        Literal["plan", "apply"], typer.Argument(metavar="plan|apply", help="What it is to be allowed.")
+    ],
+    file: Files = None,
+    user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Grant it to a user.")] = None,
+    group: Annotated[str | None, typer.Option("--group", metavar="NAME", help="Grant it to a group.")] = None,
+    service_account: Annotated[
+        str | None,
+        typer.Option("--service-account", metavar="NAMESPACE/NAME", help="Grant it to a service account."),
+    ] = None,
+) -> None:
+    """Print the roles to grant, for plan or for apply.
+
+    They hold what the command needs for this blueprint and nothing beyond. To plan is to dry-run, for which
+    the API server wants the right to write; the roles for plan come with an admission policy that denies
+    that subject every write which is no dry run (Kubernetes 1.30 or newer). Unless a subject is named, it
+    is the group gpupool-plan or gpupool-apply. It reads no cluster.
+
+    \b
+    gpupool rbac plan --group ci-plan | kubectl apply -f -
+    gpupool rbac apply -f base.yaml -f prod.yaml --service-account ci/deployer
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    subject = _subject(user, group, service_account)
+
+    from gpupool.rendering.roles import Place, roles_text
+    from gpupool.rollout.desired import desired
+
+    wanted = desired(files_or_default(file))
+    output.say(finding for finding in wanted.findings if finding.severity is not Severity.INFO)
+    sys.stdout.write(roles_text(purpose, Place(wanted.blueprint, wanted.namespace), subject))
+
+
+def _subject(user: str | None, group: str | None, service_account: str | None) -> "Subject | None":
+    """Give the one subject that was named; None where none was.
+
+    Raises:
+        UsageError: where several were named, or one makes no sense.
+    """
+    from gpupool.rendering.roles import Subject
+
+    said = {"--user": user, "--group": group, "--service-account": service_account}
+    named = [(option, name) for option, name in said.items() if name is not None]
+    if not named:
+        return None
+    if len(named) > 1:
+        options = " and ".join(option for option, _ in named)
+        message = f"{options} name several subjects: print the roles of each by itself"
+        raise UsageError(message)
+    ((option, name),) = named
+    if not name or not name.isprintable():
+        message = f"{option} names nobody"
+        raise UsageError(message)
+    if option == "--service-account":
+        namespace, _, account = name.partition("/")
+        if not (namespace and account) or "/" in account:
+            message = f"--service-account {name}: write it as NAMESPACE/NAME, as in ci/deployer"
+            raise UsageError(message)
+        return Subject("ServiceAccount", account, namespace)
+    if option == "--group" and name.startswith("system:"):
+        # Karpenter itself is in some of them, and the policy would keep it from writing.
+        message = (
+            f"--group {name}: the groups of Kubernetes' own have more members than you mean; name another"
+        )
+        raise UsageError(message)
+    return Subject("User" if option == "--user" else "Group", name)

@@ -1,0 +1,129 @@
+"""Karpenter's CRDs as the API server serves them: read, and made into digests that can be compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.cluster.asking import ask_all
+from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL, crd_path
+from gpupool.cluster.port import Request
+from gpupool.cluster.refusals import refuse
+from gpupool.karpenter.crd_digests import STRUCTURES, WHOLE
+from gpupool.yamlio.nodes import plain_list, plain_map
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpupool.cluster.port import Cluster
+    from gpupool.yamlio.nodes import Plain
+
+NEEDED: Final = tuple(kind.crd for kind in (EC2_NODE_CLASS, NODE_OVERLAY, NODE_POOL, NODE_CLAIM))
+"""The CRDs of the kinds that gpupool writes or lists."""
+
+CRDS: Final = (*NEEDED, "capacitybuffers.autoscaling.x-k8s.io")
+"""Every CRD that Karpenter for AWS ships."""
+
+_FORBIDDEN, _NOT_FOUND = 403, 404
+_TEXT: Final = "description"
+_RULES: Final = "x-kubernetes-validations"
+_NAMED: Final = frozenset({"properties", "patternProperties"})
+"""Maps whose keys are names of fields, which may be any word."""
+
+
+class ReadCrds(NamedTuple):
+    """The CRDs of a cluster, by name; what is not installed is not in here."""
+
+    bodies: Mapping[str, Mapping[str, Plain]]
+    note: str = ""
+    """Why some could not be read; empty where all could."""
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Give the digest of each."""
+        return {name: digest(body) for name, body in self.bodies.items()}
+
+
+def read_crds(cluster: Cluster) -> ReadCrds:
+    """Read Karpenter's CRDs, each with one request.
+
+    Raises:
+        ClusterError: where the server does not answer, or refuses for another reason than missing rights.
+    """
+    requests = [Request("GET", crd_path(name)) for name in CRDS]
+    bodies: dict[str, Mapping[str, Plain]] = {}
+    unread: list[str] = []
+    for name, request, answer in zip(CRDS, requests, ask_all(cluster, requests), strict=True):
+        if answer.ok:
+            bodies[name] = answer.body
+        elif answer.status == _FORBIDDEN:
+            unread.append(name)
+        elif answer.status != _NOT_FOUND:
+            refuse(request, answer, f"read the CRD {name}")
+    note = (
+        f"may not get the CRDs {', '.join(unread)}: which Karpenter they are of is not known"
+        if unread
+        else ""
+    )
+    return ReadCrds(bodies, note)
+
+
+def digest(crd: Mapping[str, Plain]) -> str:
+    """Give a sha256 of what a CRD, as the server stores it, does with objects: fields, defaults and rules.
+
+    Descriptions, columns and whatever else no object is held against are left out.
+    """
+    return _sha256(_versions(crd, frozenset({_TEXT})))
+
+
+def structure(crd: Mapping[str, Plain]) -> str:
+    """Give the same without the rules over values.
+
+    Those of Karpenter's core and of its provider for AWS differ in nothing else.
+    """
+    return _sha256(_versions(crd, frozenset({_TEXT, _RULES})))
+
+
+def minors(name: str, crd: Mapping[str, Plain]) -> tuple[str, ...]:
+    """Give the Karpenter minors whose CRD of that name has these fields, oldest first; none if unknown."""
+    said = structure(crd)
+    return tuple(minor for minor, known in STRUCTURES.get(name, {}).items() if known == said)
+
+
+def has_rules_of(name: str, crd: Mapping[str, Plain], minor: str) -> bool:
+    """Say whether a CRD is, rules included, that of Karpenter for AWS; True where nobody knows that one."""
+    return WHOLE[name].get(minor) in {None, digest(crd)}
+
+
+def _versions(crd: Mapping[str, Plain], left_out: frozenset[str]) -> Plain:
+    spec = plain_map(crd.get("spec"))
+    return [
+        {
+            "name": version.get("name"),
+            "served": version.get("served"),
+            "storage": version.get("storage"),
+            "schema": _schema(plain_map(version.get("schema")).get("openAPIV3Schema"), left_out),
+        }
+        for version in map(plain_map, plain_list(spec.get("versions")))
+    ]
+
+
+def _schema(part: Plain, left_out: frozenset[str]) -> Plain:
+    """Give a schema without some of its words; a field that has the name of such a word stays."""
+    if isinstance(part, list):
+        return [_schema(each, left_out) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        word: {name: _schema(inner, left_out) for name, inner in said.items()}
+        if word in _NAMED and isinstance(said, dict)
+        else _schema(said, left_out)
+        for word, said in part.items()
+        if word not in left_out
+    }
+
+
+def _sha256(value: Plain) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
