@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _CONFLICT_WITH: Final = re.compile(r'conflict with "(?P<manager>[^"]*)"(?P<rest>.*)', re.DOTALL)
 _FIELD_CONFLICT: Final = "FieldManagerConflict"
+_VERB: Final = re.compile(r" cannot (?P<verb>\w+) resource ")
 
 
 class Cause(NamedTuple):
@@ -58,9 +59,11 @@ def refuse(request: Request, answer: Answer, doing: str) -> NoReturn:
         ClusterError: always.
     """
     said = message(answer)
+    forbidden = _VERB.search(said)
+    verb = forbidden["verb"] if forbidden else request.method.lower()
     hints = {
         401: "; the credentials are not valid, or have expired",
-        403: f"; the permission to {request.method.lower()} is missing: see `gpupool rbac`",
+        403: f"; the permission to {verb} is missing: see `gpupool rbac`",
         404: "; are Karpenter's CRDs installed? `gpupool doctor` says",
     }
     text = f"can't {doing}: the API server answers {answer.status}: {said}{hints.get(answer.status, '')}"

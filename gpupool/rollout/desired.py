@@ -35,6 +35,9 @@ class Desired(NamedTuple):
 
     prune: bool
     sensitive: tuple[str, ...]
+    features: tuple[str, ...]
+    """Feature gates that are on in the cluster's Karpenter beyond its defaults."""
+
     files: Mapping[str, str]
     """A sha256 of each file, by the name it was given with."""
 
@@ -66,6 +69,7 @@ def desired(paths: Sequence[str]) -> Desired:
         namespace=text_at(loaded.node, "inventory", "namespace") or DEFAULT_NAMESPACE,
         prune=prune is not None and prune.value is True,
         sensitive=tuple(str(each.value) for each in items(find(loaded.node, "sensitive"))),
+        features=tuple(str(each.value) for each in items(find(cluster, "features"))),
         files={path: _digest(path) for path in paths if path != _STDIN},
     )
 

@@ -1,0 +1,54 @@
+"""`gpupool unlock`: who holds a blueprint's lock, and the lock deleted where that run is dead."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
+from gpupool.cli.reaching import one_deadline, reaches_cluster
+from gpupool.rollout.reach import Way
+
+
+@reaches_cluster
+def unlock(
+    holder: Annotated[
+        str | None, typer.Argument(metavar="ID", help="The id of the holder whose lock is to be deleted.")
+    ] = None,
+    file: Files = None,
+    *,
+    way: Way,
+) -> None:
+    """Delete the lock of a run that died, or say who holds it.
+
+    Without an ID it says who holds the lock, since when, and in which run; it exits 3 when somebody
+    does. With the ID of the holder it deletes that lock, and no other. A lock that is not renewed for
+    its 60 seconds is taken over by the next `apply` by itself.
+
+    \b
+    gpupool unlock
+    gpupool unlock 1f8a77c2 -f base.yaml -f prod.yaml
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    files = files_or_default(file)
+    refuse_stdin_twice(files)
+
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.reports import lock as report
+    from gpupool.rollout import unlock as locks
+    from gpupool.rollout.desired import desired
+    from gpupool.rollout.lock import unlock_line
+    from gpupool.rollout.reach import reach
+
+    wanted = desired(files)
+    line = unlock_line(way, file or ())
+    with one_deadline(way):
+        reached = reach(way, wanted.pins, Deadline(way.timeout))
+        found = locks.look(reached.cluster, wanted.namespace, wanted.inventory)
+        if found is None:
+            sys.stdout.write(report.nobody(wanted.namespace, wanted.inventory))
+        elif holder is None:
+            sys.stdout.write(report.held(found))
+            sys.stdout.flush()
+            locks.refuse_unnamed(found, line)
+        else:
+            sys.stdout.write(report.deleted(locks.unlock(reached.cluster, found, holder, line)))

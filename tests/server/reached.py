@@ -1,0 +1,11 @@
+"""The way to the real server that a test takes in its own process."""
+
+from pathlib import Path
+
+from gpupool.cluster.deadline import Deadline
+from gpupool.rollout.reach import Pins, Reached, Way, reach
+
+
+def reached(kubeconfig: Path, seconds: float = 60.0) -> Reached:
+    """Reach a cluster; a command with `--timeout` so many seconds would do the same."""
+    return reach(Way(kubeconfig=str(kubeconfig), timeout=seconds), Pins(), Deadline(seconds))
