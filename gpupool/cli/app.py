@@ -15,8 +15,10 @@ from gpupool.cli.explain import explain
 from gpupool.cli.fit import fit
 from gpupool.cli.init import init
 from gpupool.cli.profiles import profiles
+from gpupool.cli.rbac import rbac
 from gpupool.cli.render import render
 from gpupool.cli.schema import schema
+from gpupool.cli.unlock import unlock
 from gpupool.cli.validate import validate
 from gpupool.errors import GpupoolError
 from gpupool.reports.escaping import one_line
@@ -32,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (init, validate, render, explain, fit, profiles, catalogue, schema, completion):
+for command in (init, validate, render, explain, fit, profiles, rbac, unlock, catalogue, schema, completion):
     app.command()(command)
 
 

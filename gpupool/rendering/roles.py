@@ -121,8 +121,8 @@ def _head(purpose: Purpose, place: Place, subject: Subject | None) -> Iterator[s
     if purpose == "plan":
         yield "The policy lets its subject write in dry runs only; grant the roles together with it."
     if subject is None:
-        yield f"No subject was named, so it is the group {unsaid(purpose).name}: on EKS, a Kubernetes group of an"
-        yield "access entry. Name another subject with --user, --group or --service-account."
+        yield f"No subject was named, so it is the group {unsaid(purpose).name}; on EKS, groups stand in"
+        yield "access entries. Name another subject with --user, --group or --service-account."
 
 
 def _roles(name: str, granted: Rights, place: Place, who: Subject) -> Iterator[Plain]:
