@@ -35,6 +35,9 @@ class Desired(NamedTuple):
 
     prune: bool
     sensitive: tuple[str, ...]
+    karpenter: str
+    """The Karpenter minor that it is for."""
+
     features: tuple[str, ...]
     """Feature gates that are on in the cluster's Karpenter beyond its defaults."""
 
@@ -58,7 +61,8 @@ def desired(paths: Sequence[str]) -> Desired:
     from gpupool.rendering.render import render
 
     loaded = load(paths)
-    rendered = render(expand(loaded))
+    expanded = expand(loaded)
+    rendered = render(expanded)
     cluster, prune = find(loaded.node, "cluster"), find(loaded.node, "prune")
     return Desired(
         blueprint=rendered.name,
@@ -69,6 +73,7 @@ def desired(paths: Sequence[str]) -> Desired:
         namespace=text_at(loaded.node, "inventory", "namespace") or DEFAULT_NAMESPACE,
         prune=prune is not None and prune.value is True,
         sensitive=tuple(str(each.value) for each in items(find(loaded.node, "sensitive"))),
+        karpenter=expanded.karpenter,
         features=tuple(str(each.value) for each in items(find(cluster, "features"))),
         files={path: _digest(path) for path in paths if path != _STDIN},
     )

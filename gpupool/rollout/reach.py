@@ -63,6 +63,17 @@ def reach(way: Way, pins: Pins, deadline: Deadline) -> Reached:
         ClusterError: where it can't be reached.
         GuardError: where it is another one than the blueprint's.
     """
+    reached = connect(way, pins, deadline)
+    return identified(reached, pins, _uid(reached.cluster))
+
+
+def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
+    """Connect to the cluster that the kubeconfig names; nothing is asked yet, so its uid is empty.
+
+    Raises:
+        ClusterError: where the kubeconfig gives no way to one.
+        GuardError: where it is another one than the blueprint's.
+    """
     from gpupool.cluster import kube
     from gpupool.cluster.retrying import Retrying
 
@@ -75,11 +86,19 @@ def reach(way: Way, pins: Pins, deadline: Deadline) -> Reached:
         raise GuardError(_other("server", first.server, pins.server))
     connections = iter([first])
     cluster = Retrying(lambda: next(connections, None) or kube.connect(how), deadline)
-    uid = _uid(cluster)
+    pinned = bool(way.context or pins.context or pins.server or pins.uid)
+    return Reached(cluster, deadline, first.context, first.server, "", way, pinned)
+
+
+def identified(reached: Reached, pins: Pins, uid: str) -> Reached:
+    """Give it with its uid.
+
+    Raises:
+        GuardError: where it is another cluster than the blueprint's.
+    """
     if pins.uid and uid != pins.uid:
         raise GuardError(_other("uid", uid, pins.uid))
-    pinned = bool(way.context or pins.context or pins.server or pins.uid)
-    return Reached(cluster, deadline, first.context, first.server, uid, way, pinned)
+    return reached._replace(uid=uid)
 
 
 def _other(what: str, is_: str, meant: str) -> str:
