@@ -9,11 +9,14 @@ import typer
 from typer.exceptions import TyperException
 
 from gpupool.cli import output
+from gpupool.cli.apply import apply
 from gpupool.cli.catalogue import catalogue
 from gpupool.cli.completion import completion
+from gpupool.cli.diff import diff
 from gpupool.cli.explain import explain
 from gpupool.cli.fit import fit
 from gpupool.cli.init import init
+from gpupool.cli.plan import plan
 from gpupool.cli.profiles import profiles
 from gpupool.cli.rbac import rbac
 from gpupool.cli.render import render
@@ -34,7 +37,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (init, validate, render, explain, fit, profiles, rbac, unlock, catalogue, schema, completion):
+for command in (
+    init, validate, render, explain, fit, diff, plan, apply, profiles, rbac, unlock, catalogue, schema, completion,
+):  # fmt: skip
     app.command()(command)
 
 

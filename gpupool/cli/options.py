@@ -61,6 +61,15 @@ Result: TypeAlias = Annotated[
     ),
 ]  # fmt: skip
 
+PLAN_FORMATS = ("text", "patch", "json", "markdown", "github")
+PlanOutputs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
+        help=f"How to show it: {', '.join(PLAN_FORMATS)}; to a file with =PATH. Repeat it for several.",
+    ),
+]  # fmt: skip
+
 
 class Output(NamedTuple):
     """One format of a result, and where it goes."""
@@ -85,6 +94,15 @@ def outputs(words: Sequence[str] | None, formats: Collection[str] = tuple(FORMAT
             )
             raise UsageError(message)
     return found
+
+
+def plan_outputs(words: Sequence[str] | None) -> list[Output]:
+    """Read how a plan is to be shown.
+
+    Raises:
+        UsageError: as `outputs` does.
+    """
+    return outputs(words, PLAN_FORMATS)
 
 
 def _output(word: str, formats: Collection[str]) -> Output:

@@ -19,13 +19,13 @@ from gpupool.profiles.load import SHIPPED, Profiles
 from gpupool.yamlio.nodes import Node, find, items, mapping, text_at, tree
 
 
-def expand(loaded: Loaded) -> Expanded:
-    """Spell a blueprint out.
+def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
+    """Spell a blueprint out; one without pools only where that is allowed.
 
     Raises:
         InputError: with every mistake in it and in its profiles, in file order.
     """
-    work = _Work(loaded.node)
+    work = _Work(loaded.node, allow_empty)
     work.run()
     if not has_errors([*loaded.findings, *work.profiles.findings]):
         work.sum_up()
@@ -49,6 +49,7 @@ class _Work:
     """What has been expanded so far."""
 
     node: Node
+    allow_empty: bool
     profiles: Profiles = field(default_factory=Profiles)
     found: list[Finding] = field(default_factory=list)
     pools: list[ExpandedPool] = field(default_factory=list)
@@ -81,7 +82,8 @@ class _Work:
 
     def sum_up(self) -> None:
         """Check what only holds over all pools; it tells nothing where some were left out."""
-        self.found += checks.some_pools(self.node, self._section("pools"))
+        if not self.allow_empty:
+            self.found += checks.some_pools(self.node, self._section("pools"))
         if not has_errors(self.found):
             self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
         self.found += totals.total_limits(find(self.node, "limits"), self.pools)

@@ -6,7 +6,6 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from gpupool.planning.compare import stripped
 from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
@@ -22,21 +21,24 @@ def digest(value: Plain) -> str:
     return hashlib.sha256(said.encode()).hexdigest()
 
 
-def fingerprint(live: Plain, paths: Iterable[Path]) -> str:
-    """Give a digest of an object's labels and annotations and of the values at the paths that a plan changes.
-
-    A path that goes through a list stands for the whole list: its items have moved when one came or went.
-    """
-    body = stripped(live)
+def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
+    """Give a digest of a stripped object's labels and annotations and of the values at the planned paths."""
     metadata = plain_map(plain_map(body).get("metadata"))
-    planned = sorted({_to_list(path) for path in paths})
     return digest(
         [
             metadata.get("labels"),
             metadata.get("annotations"),
-            *([*path, _at(body, path)] for path in planned),
+            *([*path, _at(body, path)] for path in paths),
         ]
     )
+
+
+def planned(paths: Iterable[Path]) -> tuple[tuple[str, ...], ...]:
+    """Give the paths that a fingerprint is of.
+
+    A path that goes through a list stands for the whole list: its items have moved when one came or went.
+    """
+    return tuple(sorted({_to_list(path) for path in paths}))
 
 
 def _to_list(path: Path) -> tuple[str, ...]:

@@ -99,7 +99,10 @@ class Before(_Written):
 
     generation: int
     fingerprint: str
-    """A digest of its own labels and annotations and of the fields that the plan changes."""
+    """A digest of its own labels and annotations and of the values at `paths`."""
+
+    paths: tuple[tuple[str, ...], ...] = ()
+    """What the plan changes, as keys; a list is one value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,9 @@ class Change(_Written):
     rejections: tuple[Rejection, ...] = ()
     blocked: str = ""
     """Why it can't be done now: it is being deleted, belongs to another blueprint, is foreign."""
+
+    force: bool = False
+    """Whether fields of other owners are taken over, as was agreed to."""
 
     node_claims: int | None = None
     """Of a pool that is deleted: how many NodeClaims it has."""

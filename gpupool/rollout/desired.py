@@ -50,8 +50,8 @@ class Desired(NamedTuple):
         return f"gpupool-{self.blueprint}"
 
 
-def desired(paths: Sequence[str]) -> Desired:
-    """Read and render blueprint files, later ones over earlier ones.
+def desired(paths: Sequence[str], *, allow_empty: bool = False) -> Desired:
+    """Read and render blueprint files, later ones over earlier ones; one without pools only where allowed.
 
     Raises:
         InputError: with every mistake found, in file order.
@@ -61,7 +61,7 @@ def desired(paths: Sequence[str]) -> Desired:
     from gpupool.rendering.render import render
 
     loaded = load(paths)
-    expanded = expand(loaded)
+    expanded = expand(loaded, allow_empty=allow_empty)
     rendered = render(expanded)
     cluster, prune = find(loaded.node, "cluster"), find(loaded.node, "prune")
     return Desired(

@@ -137,12 +137,12 @@ def _entries(said: Plain) -> tuple[Entry, ...]:
         if item["kind"] not in KINDS:
             message = f"it lists a {item['kind']}"
             raise ValueError(message)
-        texts = (str(item[key]) for key in ("kind", "name", "uid"))
+        kind, name, uid = (str(item[key]) for key in ("kind", "name", "uid"))
         generation = item["generation"]
         if not isinstance(generation, int):
             message = f"the generation of {item['kind']}/{item['name']} is no number"
             raise TypeError(message)
-        found.append(Entry(*texts, generation, str(item["sha256"])))
+        found.append(Entry(kind, name, uid, generation, str(item["sha256"])))
     return tuple(found)
 
 

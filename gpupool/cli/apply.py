@@ -1,0 +1,175 @@
+"""`gpupool apply`: make the cluster what the blueprint, or a saved plan, says."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from gpupool.cli import output
+from gpupool.cli.consenting import consents
+from gpupool.cli.options import Files, Output, PlanOutputs, files_or_default, plan_outputs
+from gpupool.cli.planned import deliver
+from gpupool.cli.reaching import one_deadline, reaches_cluster, seconds
+from gpupool.errors import GuardError, UsageError
+from gpupool.planning.plan import Consent
+from gpupool.rollout.reach import Way
+
+if TYPE_CHECKING:
+    from gpupool.planning.plan import Plan
+    from gpupool.rollout.applying import How
+    from gpupool.rollout.results import Result
+
+CHANGED = 2
+
+
+class _Manner(NamedTuple):
+    """How the command line wants it to be done."""
+
+    places: list[Output]
+    wait: str
+    lock_timeout: float
+    yes: bool
+
+
+@reaches_cluster
+@consents
+def apply(  # noqa: PLR0913 - each is an option of the command line
+    plan: Annotated[
+        str | None,
+        typer.Argument(metavar="PLAN", help="A saved plan; without one, the blueprint is planned now."),
+    ] = None,
+    file: Files = None,
+    to: PlanOutputs = None,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    wait: Annotated[
+        str, typer.Option("--wait", metavar="none|ready", help="What to wait for once all is written.")
+    ] = "ready",
+    lock_timeout: Annotated[
+        str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for another run.")
+    ] = "60s",
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit 2 when something was changed.")
+    ] = False,
+    way: Way,
+    consent: Consent,
+) -> None:
+    """Make the cluster what the blueprint says, or what a saved plan says.
+
+    \b
+    1. plan: list what is there, and let the API server judge every change in a dry run
+    2. refuse, with nothing written, where it rejects one, somebody else owns it, or a guard holds it back
+    3. ask, unless --yes or a saved plan answers that
+    4. take the lock, and ensure that the plan is still true
+    5. write node classes, wait until they are Ready, write NodePools, wait until they are Ready
+    6. with --prune, delete what is no longer in the blueprint and has no nodes left
+
+    \b
+    gpupool apply
+    gpupool apply plan.json
+    gpupool apply -f base.yaml -f prod.yaml --context prod --yes --prune
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    if wait not in {"none", "ready"}:
+        message = f"--wait {wait}: say none or ready"
+        raise UsageError(message)
+    manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes)
+    if plan is not None:
+        if consent != Consent():
+            message = "a saved plan holds all that was agreed to: say --prune and the like to `gpupool plan`"
+            raise UsageError(message)
+        result: Result | None = _saved(plan, files_or_default(file), way, manner)
+    else:
+        result = _planned(files_or_default(file), way, consent, manner)
+    if result is not None:
+        from gpupool.reports.applied import said
+        from gpupool.rollout.results import ensure_whole
+
+        sys.stderr.write(said(result))
+        ensure_whole(result)
+        if detailed_exitcode and result.has_written:
+            raise typer.Exit(CHANGED)
+
+
+def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "Result | None":
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout import session as sessions
+
+    deadline = Deadline(way.timeout)
+    with one_deadline(way, deadline.stop):
+        session = sessions.look(files, way, consent, deadline)
+        output.say(session.wanted.findings)
+        deliver(manner.places, session.plan, CHANGED)
+        sessions.ensure_applicable(session.plan)
+        _ensure_meant(session.reached.context, pinned=session.reached.pinned)
+        if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
+            return None
+        if session.plan.has_changes:
+            _agree(session.plan, yes=manner.yes)
+        return sessions.carry_out(session, _how(manner, files, session.wanted.features))
+
+
+def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.planning import file as plans
+    from gpupool.rollout.session import carry_out_saved
+
+    deadline = Deadline(way.timeout)
+    plan = plans.read(plans.contents(path), path)
+    with one_deadline(way, deadline.stop):
+        deliver(manner.places, plan, CHANGED)
+        return carry_out_saved(plan, files, way, deadline, _how(manner, files, ("NodeOverlay",)))
+
+
+def _ensure_meant(context: str, *, pinned: bool) -> None:
+    """Refuse to write to whatever cluster happens to be the current one where nobody looks on."""
+    if not pinned and not sys.stdin.isatty():
+        message = (
+            f"nobody says which cluster is meant: the current context is `{context}`. Say --context, or pin"
+            " it with cluster.context or cluster.uid in the blueprint"
+        )
+        raise GuardError(message)
+
+
+def _agree(plan: "Plan", *, yes: bool) -> None:
+    """Ask on a terminal; for each pool that is deleted, its name has to be typed."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        message = "nobody is there to agree to the changes: say --yes, or apply a saved plan"
+        raise GuardError(message)
+    pools = [
+        each.address.partition("/")[2]
+        for each in plan.changes
+        if each.actions == ("delete",) and plan.consent.prune and each.address.startswith("NodePool/")
+    ]
+    for name in pools:
+        if typer.prompt(f"Type the name of the NodePool {name} to delete it", err=True) != name:
+            message = f"{name} was not agreed to: nothing is written"
+            raise GuardError(message)
+    if not pools and typer.prompt("Apply these changes? Only `yes` is taken", err=True) != "yes":
+        message = "not agreed to: nothing is written"
+        raise GuardError(message)
+
+
+def _how(manner: _Manner, files: list[str], features: tuple[str, ...]) -> "How":
+    from gpupool.reports.applied import done_line
+    from gpupool.rollout.applying import How
+    from gpupool.rollout.commit import commit
+    from gpupool.rollout.holder import myself
+    from gpupool.rollout.session import version
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    return How(
+        wait="none" if manner.wait == "none" else "ready",
+        lock_timeout=manner.lock_timeout,
+        tooling=f"gpupool/{version()}",
+        who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
+        overlays_count="NodeOverlay" in features,
+        files=tuple(files),
+        say=say,
+        done=lambda outcome: say(done_line(outcome)),
+        waits=lambda progress: say(str(progress)),
+    )

@@ -1,0 +1,94 @@
+"""The options with which a user agrees to what a plan does beyond writing what is his; written once."""
+
+from typing import Annotated
+
+import typer
+
+from gpupool.cli.bundle import bundled
+from gpupool.errors import UsageError
+from gpupool.planning.plan import Consent
+
+_KINDS = ("NodePool", "EC2NodeClass", "NodeOverlay")
+
+
+def _consent(
+    *,
+    prune: bool,
+    max_deletes: int,
+    allow_delete: list[str] | None,
+    allow_empty: bool,
+    adopt: list[str] | None,
+    on_conflict: str,
+) -> Consent:
+    word, equals, paths = on_conflict.partition("=")
+    if word not in {"fail", "take"} or (equals and (word == "fail" or not paths)):
+        message = f"--on-conflict {on_conflict}: say fail, take, or take=PATH,PATH"
+        raise UsageError(message)
+    for flag, names in (("--adopt", adopt), ("--allow-delete", allow_delete)):
+        for name in names or ():
+            kind, slash, rest = name.partition("/")
+            if kind not in _KINDS or not slash or not rest:
+                message = f"{flag} {name}: name an object as in NodePool/chat"
+                raise UsageError(message)
+    return Consent(
+        prune=prune,
+        max_deletes=max_deletes,
+        allow_delete=tuple(allow_delete or ()),
+        allow_empty=allow_empty,
+        adopt=tuple(adopt or ()),
+        on_conflict=on_conflict,
+    )
+
+
+_NAME = "KIND/NAME"
+consents = bundled(
+    "consent",
+    {
+        "prune": (
+            Annotated[bool, typer.Option("--prune", help="Delete what is no longer in the blueprint.")],
+            False,
+        ),
+        "max_deletes": (
+            Annotated[
+                int, typer.Option("--max-deletes", metavar="N", min=0, help="At most so many NodePools.")
+            ],
+            1,
+        ),
+        "allow_delete": (
+            Annotated[
+                list[str] | None,
+                typer.Option(
+                    "--allow-delete", metavar=_NAME, show_default=False,
+                    help="Delete this pool though it still has nodes; repeat it for more.",
+                ),
+            ],
+            None,
+        ),
+        "allow_empty": (
+            Annotated[bool, typer.Option("--allow-empty", help="Allow a blueprint without pools.")],
+            False,
+        ),
+        "adopt": (
+            Annotated[
+                list[str] | None,
+                typer.Option(
+                    "--adopt", metavar=_NAME, show_default=False,
+                    help="Take over an object that gpupool did not make; repeat it for more.",
+                ),
+            ],
+            None,
+        ),
+        "on_conflict": (
+            Annotated[
+                str,
+                typer.Option(
+                    "--on-conflict", metavar="fail|take[=PATHS]",
+                    help="What to do with fields that people changed in the cluster.",
+                ),
+            ],
+            "fail",
+        ),
+    },
+    _consent,
+)  # fmt: skip
+"""Give a command, which takes `consent: Consent`, the options that a Consent is made of."""

@@ -1,0 +1,78 @@
+"""What others have to do with an object: whose it is, which fields they own, and what they left in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gpupool.planning import ownership
+from gpupool.planning.compare import differences
+from gpupool.planning.plan import Conflict, Residue
+from gpupool.yamlio.nodes import plain_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gpupool.planning.compare import Path
+    from gpupool.planning.masking import Masker
+    from gpupool.yamlio.nodes import Plain
+
+PART_OF: Final = "applyset.kubernetes.io/part-of"
+_DEFAULTS: Final[Mapping[str, Plain]] = {
+    "spec.disruption.consolidateAfter": "0s",
+    "spec.disruption.consolidationPolicy": "WhenEmptyOrUnderutilized",
+    "spec.disruption.budgets": [{"nodes": "10%"}],
+    "spec.template.spec.expireAfter": "720h",
+    "spec.template.spec.nodeClassRef.group": "karpenter.k8s.aws",
+    "spec.metadataOptions.httpEndpoint": "enabled",
+    "spec.metadataOptions.httpProtocolIPv6": "disabled",
+    "spec.metadataOptions.httpPutResponseHopLimit": 1,
+    "spec.metadataOptions.httpTokens": "required",
+}
+"""What the CRDs fill in: whoever created the object by hand owns it, though nobody said it."""
+
+
+def belonging(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
+    """Say why an object is not ours to write; the empty text where it is, or is to be taken over."""
+    labels = plain_map(plain_map(live.get("metadata")).get("labels"))
+    member = labels.get(PART_OF)
+    if member is not None and member != own_set:
+        return f"it belongs to another set of objects ({PART_OF}: {member}); remove it there first"
+    if adopts or member == own_set or ownership.applied(live) is not None:
+        return ""
+    writers = sorted({each.manager for each in ownership.entries(live) if not each.subresource})
+    return (
+        f"gpupool did not make it ({', '.join(writers) or 'nobody says who did'}): take it over with --adopt"
+    )
+
+
+def conflicts_of(
+    live: Mapping[str, Plain], body: Mapping[str, Plain], contested: Iterable[tuple[str, str]]
+) -> tuple[Conflict, ...]:
+    """Give each contested field with its owner, what kind of writer that is, and when it last wrote."""
+    del body
+    times = {each.manager: each.time for each in ownership.entries(live)}
+    return tuple(
+        Conflict(path, manager, ownership.kind_of_owner(manager), times.get(manager, ""))
+        for path, manager in contested
+    )
+
+
+def residue(
+    masker: Masker, address: str, live: Mapping[str, Plain], body: Mapping[str, Plain]
+) -> tuple[Residue, ...]:
+    """Give the live values under `spec` that the blueprint does not say and somebody else owns."""
+    found = []
+    for each in differences({"spec": live.get("spec")}, {"spec": body.get("spec")}):
+        if each.op != "remove" or _is_default(each.path, each.keys, each.before):
+            continue
+        owner = ownership.owner(live, each.keys)
+        if owner is not None and owner.manager != ownership.MANAGER:
+            found.append(Residue(each.path, masker.shown(address, each.before, each.keys), owner.manager))
+    return tuple(found)
+
+
+def _is_default(path: str, keys: Path, value: Plain) -> bool:
+    name = ".".join(str(key) for key in keys if not isinstance(key, int))
+    known = _DEFAULTS.get(name, None)
+    del path
+    return known is not None and (known == value or (isinstance(known, list) and value in known))

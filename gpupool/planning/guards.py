@@ -1,0 +1,94 @@
+"""What has to hold before anything is deleted or written, and how each guard is passed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.planning.plan import Change, Consent, Guard, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+class Facts(NamedTuple):
+    """What the guards look at."""
+
+    consent: Consent
+    deletions: Sequence[Change]
+    pools_wanted: int
+    pools_listed: int
+    """How many NodePools the inventory lists."""
+
+    dangling: Mapping[str, str]
+    """NodePools whose class is neither there nor to come, with the class."""
+
+    was_complete: bool
+    """Whether every kind could be listed: what was not looked at is not missing."""
+
+
+def guards(facts: Facts) -> tuple[Guard, ...]:
+    """Give every guard that has something to say."""
+    return tuple(_guards(facts))
+
+
+def _guards(facts: Facts) -> Iterator[Guard]:
+    if facts.dangling:
+        said = ", ".join(f"{pool} refers to {kind}" for pool, kind in sorted(facts.dangling.items()))
+        message = f"{said}, which is not there"
+        yield Guard(
+            "references", passed=False, message=message, remedy="declare the class, or create it first"
+        )
+    if not facts.deletions:
+        return
+    pools = [each for each in facts.deletions if each.address.startswith("NodePool/")]
+    names = ", ".join(each.address for each in facts.deletions)
+    if not facts.consent.prune:
+        message = f"{names}: no longer in the blueprint, and not deleted"
+        yield Guard("prune", passed=True, message=message, remedy="--prune")
+        return
+    if not facts.was_complete:
+        message = "not every kind could be read, so that nobody knows what is missing"
+        yield Guard("complete", passed=False, message=message, remedy="")
+    if facts.pools_listed and not facts.pools_wanted:
+        message = "the blueprint has no pools left: this would remove all of them"
+        yield Guard("empty", passed=facts.consent.allow_empty, message=message, remedy="--allow-empty")
+    if len(pools) > facts.consent.max_deletes:
+        message = f"{len(pools)} NodePools would be deleted, and --max-deletes is {facts.consent.max_deletes}"
+        yield Guard("max-deletes", passed=False, message=message, remedy=f"--max-deletes {len(pools)}")
+    yield from _in_use(facts, pools)
+
+
+def _in_use(facts: Facts, pools: Sequence[Change]) -> Iterator[Guard]:
+    for each in pools:
+        if each.node_claims and each.address not in facts.consent.allow_delete:
+            count = each.node_claims
+            nodes = f"{count} NodeClaim{'s' * (count != 1)}"
+            message = f"{each.address} still has {nodes}: it is kept until they are gone"
+            yield Guard("when-empty", passed=True, message=message, remedy=f"--allow-delete {each.address}")
+
+
+def held_back(deletions: Sequence[Change], consent: Consent) -> dict[str, str]:
+    """Give the pools that are kept for now, and why: deleting one would end its nodes."""
+    return {
+        each.address: f"it still has {each.node_claims} NodeClaims"
+        for each in deletions
+        if each.node_claims and each.address not in consent.allow_delete
+    }
+
+
+def summary(changes: Sequence[Change]) -> Summary:
+    """Count the changes."""
+    idle = [each for each in changes if not each.writes]
+    textual = [each for each in idle if each.fields and not each.blocked]
+    blocked = [each for each in changes if each.blocked]
+    rejected = [each for each in changes if each.rejections]
+    return Summary(
+        create=sum(each.actions == ("create",) for each in changes),
+        update=sum("update" in each.actions for each in changes),
+        delete=sum("delete" in each.actions for each in changes),
+        unchanged=len(idle) - len(textual) - len(blocked),
+        textual=len(textual),
+        conflicts=sum(bool(each.conflicts) for each in changes),
+        blocked=len(blocked),
+        rejected=len(rejected),
+    )

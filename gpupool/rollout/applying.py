@@ -1,0 +1,293 @@
+"""Carry a plan out: under the lock, written down before and after, classes first, deletions last."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_POOL
+from gpupool.errors import GpupoolError
+from gpupool.planning.guards import held_back
+from gpupool.planning.pruning import class_of
+from gpupool.rollout import inventory
+from gpupool.rollout.lock import held
+from gpupool.rollout.observed import node_claims, observe, uid_of
+from gpupool.rollout.parallel import each as in_parallel
+from gpupool.rollout.results import Outcome, Result
+from gpupool.rollout.verify import verify
+from gpupool.rollout.waiting import ready, wait_ready
+from gpupool.rollout.writing import delete, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from gpupool.planning.masking import Masker
+    from gpupool.planning.plan import Change, Plan
+    from gpupool.rollout.assess import Asking, Assessed
+    from gpupool.rollout.inventory import Entry, Inventory
+    from gpupool.rollout.lock import Lock
+    from gpupool.rollout.reach import Reached
+    from gpupool.rollout.waiting import Progress
+    from gpupool.yamlio.nodes import Plain
+
+Wait: TypeAlias = Literal["none", "ready"]
+_LAST_WORDS_SECONDS: Final = 5.0
+_RESERVE: Final = 0.2
+"""The share of the time that waiting for classes leaves to what comes after."""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a plan is carried out."""
+
+    wait: Wait
+    lock_timeout: float
+    tooling: str
+    """Name and version, for the inventory."""
+
+    who: Mapping[str, Plain]
+    """Who does it and from which commit, for the history."""
+
+    overlays_count: bool
+    """Whether Karpenter looks at NodeOverlays at all: its feature gate is on."""
+
+    files: tuple[str, ...]
+    """The blueprint's, for the line that would delete a lock."""
+
+    say: Callable[[str], None]
+    done: Callable[[Outcome], None]
+    waits: Callable[[Progress], None]
+
+
+class _Work(NamedTuple):
+    """What every step of one apply needs."""
+
+    reached: Reached
+    asking: Asking
+    plan: Plan
+    how: How
+    lock: Lock
+    failed: threading.Event
+
+
+def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker: Masker, how: How) -> Result:
+    """Take the lock, ensure that the plan is still true, and do it.
+
+    Raises:
+        StalePlanError: where it is no longer true; nothing was written.
+        GuardError: where somebody else holds the lock for too long; nothing was written.
+        ClusterError: where the server can't be asked before the first write.
+    """
+    from gpupool.rollout.assess import Asking
+
+    place = inventory.Place(plan.inventory.namespace, plan.inventory.name)
+    lines = (reached, place.namespace, place.name)
+    with held(*lines, lock_timeout=how.lock_timeout, say=how.say, files=how.files) as lock:
+        observed = observe(reached.cluster, place, reached.way.concurrency)
+        asking = Asking(reached.cluster, observed, masker, plan.consent)
+        checked = verify(asking, plan, approved, reached.way.concurrency)
+        began = inventory.begin(
+            reached.cluster, observed.inventory, _pending(observed.inventory, checked.assessed), plan.id,
+            how.tooling,
+        )  # fmt: skip
+        work = _Work(reached, asking, plan, how, lock, threading.Event())
+        outcomes = _all(work, checked.assessed)
+        result = Result(
+            plan.id, tuple(outcomes), checked.notes, plan.charts, reached.uid, reached.deadline.signal
+        )
+        return _recorded(work, began, checked.assessed, result)
+
+
+def _pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[Entry]:
+    """Give all that may be there from now on: what was, and what is about to come."""
+    found = dict(known.known)
+    for each in wanted:
+        address, there = each.wish.address, known.known.get(each.wish.address)
+        if there is None or there.digest != each.wish.digest:
+            uid = each.change.pre.uid
+            found[address] = inventory.Entry(each.wish.kind.name, each.wish.name, uid, 0, each.wish.digest)
+    return found.values()
+
+
+def _all(work: _Work, wanted: Sequence[Assessed]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    for kind in KINDS.values():
+        stage = [each for each in wanted if each.wish.kind == kind]
+        if kind == NODE_POOL and work.how.wait == "ready":
+            outcomes += _pools(work, stage, wanted)
+        else:
+            outcomes += _stage(work, stage)
+    if work.how.wait == "ready" and not work.failed.is_set():
+        outcomes = _waited(work, outcomes)
+    return [*outcomes, *_deletions(work, outcomes)]
+
+
+def _stage(work: _Work, stage: Sequence[Assessed]) -> list[Outcome]:
+    return in_parallel(work.reached.way.concurrency, lambda known: _one(work, known), stage)
+
+
+def _one(work: _Work, known: Assessed) -> Outcome:
+    change = known.change
+    if change.writes and (work.failed.is_set() or work.reached.deadline.is_stopped):
+        return Outcome(change.address, change.actions[0], "not tried", "something before it failed")
+    try:
+        if change.writes:
+            work.lock.ensure_held()
+        outcome = write(work.asking, known)
+    except GpupoolError as problem:
+        outcome = Outcome(change.address, change.actions[0], "failed", str(problem))
+    if outcome.state == "failed":
+        work.failed.set()
+    if change.writes:
+        work.how.done(outcome)
+    return outcome
+
+
+def _pools(work: _Work, pools: Sequence[Assessed], wanted: Sequence[Assessed]) -> list[Outcome]:
+    """Write each pool once its class is Ready: first those whose class is, then the others."""
+    waiting_for = _unready_classes(work, [each for each in pools if each.change.writes], wanted)
+    first = [each for each in pools if _class(each) not in waiting_for]
+    outcomes = _stage(work, first)
+    later = [each for each in pools if _class(each) in waiting_for]
+    if not later or work.failed.is_set():
+        return outcomes + _stage(work, later)
+    names = {EC2_NODE_CLASS.name: sorted(waiting_for)}
+    seconds = work.reached.deadline.left * (1 - _RESERVE)
+    found = wait_ready(work.reached.cluster, work.reached.deadline, names, work.how.waits, seconds)
+    late = {name: each for (_, name), each in found.items() if not each.is_ready}
+    outcomes += _stage(work, [each for each in later if _class(each) not in late])
+    for each in later:
+        if (name := _class(each)) in late:
+            said = f"its EC2NodeClass {name} is not Ready: {late[name].reason}"
+            outcomes.append(Outcome(each.change.address, each.change.actions[0], "not tried", said))
+            work.how.done(outcomes[-1])
+    return outcomes
+
+
+def _class(pool: Assessed) -> str:
+    return class_of(pool.wish.body)[1]
+
+
+def _unready_classes(work: _Work, pools: Sequence[Assessed], wanted: Sequence[Assessed]) -> set[str]:
+    """Give the classes that pools wait for: those that were just written, and those that were not Ready."""
+    written = {each.wish.name for each in wanted if each.wish.kind == EC2_NODE_CLASS and each.change.writes}
+    live = work.asking.observed.live
+    unready = set()
+    for name in {_class(each) for each in pools if class_of(each.wish.body)[0] == EC2_NODE_CLASS.name}:
+        body = live.get(f"{EC2_NODE_CLASS.name}/{name}")
+        if name in written or (body is not None and not ready(body).is_ready):
+            unready.add(name)
+    return unready
+
+
+def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Wait until what is there is Ready, as far as it was not already."""
+    live, names = work.asking.observed.live, {name: set[str]() for name in KINDS}
+    for each in outcomes:
+        kind, _, name = each.address.partition("/")
+        was_ready = each.action == "keep" and ready(live[each.address]).is_ready
+        counts = kind in {EC2_NODE_CLASS.name, NODE_POOL.name} or work.how.overlays_count
+        if each.state == "done" and not was_ready and counts:
+            names[kind].add(name)
+    wanted = {kind: sorted(each) for kind, each in names.items() if each}
+    if not wanted:
+        return [*outcomes]
+    deadline = work.reached.deadline
+    try:
+        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, deadline.left)
+    except GpupoolError:
+        # All is written; what is left is to say so, and why nobody knows whether it is Ready.
+        return [*outcomes] if deadline.is_stopped else [_late(each, "nobody can say") for each in outcomes]
+    late = {f"{kind}/{name}": each.reason for (kind, name), each in found.items() if not each.is_ready}
+    return [_late(each, late[each.address]) if each.address in late else each for each in outcomes]
+
+
+def _late(outcome: Outcome, why: str) -> Outcome:
+    return outcome._replace(state="not ready", message=why)
+
+
+def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    doomed = [each for each in work.plan.changes if each.actions == ("delete",)]
+    if not doomed:
+        return []
+    if not work.plan.consent.prune:
+        return []
+    if work.failed.is_set() or any(each.state in {"failed", "not tried"} for each in outcomes):
+        return [Outcome(each.address, "delete", "not tried", "something before it failed") for each in doomed]
+    try:
+        return _deleted(work, _counted(work, doomed))
+    except GpupoolError as problem:
+        return [Outcome(each.address, "delete", "failed", str(problem)) for each in doomed]
+
+
+def _counted(work: _Work, doomed: Sequence[Change]) -> list[Change]:
+    """Count the NodeClaims again: a pool may have got nodes since the plan was made."""
+    if not any(each.address.startswith(f"{NODE_POOL.name}/") for each in doomed):
+        return [*doomed]
+    claims = node_claims(work.reached.cluster)
+    return [
+        each
+        if each.node_claims is None
+        else replace(each, node_claims=claims[each.address.partition("/")[2]])
+        for each in doomed
+    ]
+
+
+def _deleted(work: _Work, doomed: Sequence[Change]) -> list[Outcome]:
+    back = held_back(doomed, work.plan.consent)
+    in_use = {
+        class_of(body) for address, body in work.asking.observed.live.items() if _stays(work, address, back)
+    }
+    outcomes = []
+    for each in doomed:
+        kind, _, name = each.address.partition("/")
+        why = back.get(each.address, "")
+        if (kind, name) in in_use:
+            why = "a NodePool that is kept refers to it"
+        if why:
+            outcomes.append(Outcome(each.address, "delete", "held back", why))
+        elif work.reached.deadline.is_stopped or any(done.state == "failed" for done in outcomes):
+            outcomes.append(Outcome(each.address, "delete", "not tried", "something before it failed"))
+        else:
+            work.lock.ensure_held()
+            outcomes.append(delete(work.asking, each))
+        work.how.done(outcomes[-1])
+    return outcomes
+
+
+def _stays(work: _Work, address: str, back: Mapping[str, str]) -> bool:
+    if not address.startswith(f"{NODE_POOL.name}/"):
+        return False
+    doomed = {each.address for each in work.plan.changes if each.actions == ("delete",)}
+    return address not in doomed or address in back
+
+
+def _recorded(work: _Work, began: Inventory, wanted: Sequence[Assessed], result: Result) -> Result:
+    """Write down what is there now, also when a signal or the deadline ended it."""
+    if work.lock.is_lost:
+        # Somebody else may be at work; what is pending says all that he has to know.
+        return result
+    came = {each.address: each for each in result.outcomes}
+    entries = {each.address: each for each in began.known.values() if _may_be_there(work, each)}
+    for each in wanted:
+        done, wish = came[each.wish.address], each.wish
+        if done.state in {"done", "not ready"}:
+            entries[wish.address] = inventory.Entry(
+                wish.kind.name, wish.name, done.uid, done.generation, wish.digest
+            )
+    for done in result.outcomes:
+        if done.action == "delete" and done.state == "done":
+            entries.pop(done.address, None)
+    record = {**work.how.who, "plan": work.plan.id, "result": dict(result.record())}
+    cluster = work.reached.cluster.afresh(_LAST_WORDS_SECONDS)
+    inventory.finish(cluster, began, entries.values(), record, work.how.tooling)
+    return result
+
+
+def _may_be_there(work: _Work, entry: Entry) -> bool:
+    """Say whether an object that was listed is, or may still come to be; what others deleted is forgotten."""
+    if any(change.address == entry.address for change in work.plan.changes):
+        return True
+    live = work.asking.observed.live.get(entry.address)
+    return live is not None and (not entry.uid or uid_of(live) == entry.uid)

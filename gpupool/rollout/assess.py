@@ -1,0 +1,232 @@
+"""What becomes of one object if it is applied: asked of the API server in a dry run, where that is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.cluster.port import APPLY, FIELD_MANAGER, Request
+from gpupool.cluster.refusals import causes, field_conflicts, message, refuse
+from gpupool.planning import ownership
+from gpupool.planning.compare import differences, stripped
+from gpupool.planning.fingerprint import fingerprint, planned
+from gpupool.planning.foreign import belonging, conflicts_of, residue
+from gpupool.planning.masking import without
+from gpupool.planning.merged import merged
+from gpupool.planning.plan import Before, Change, FieldChange, Rejection
+from gpupool.rollout.observed import generation_of, terminating, uid_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpupool.cluster.port import Answer, Cluster
+    from gpupool.planning.masking import Masker
+    from gpupool.planning.plan import Action, Cause, Consent, Verified
+    from gpupool.rollout.observed import Observed
+    from gpupool.rollout.wishes import Wish
+    from gpupool.yamlio.nodes import Plain
+
+_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _CONFLICT, _INVALID, _BROKEN = 400, 403, 404, 409, 422, 500
+_TYPED_PATCH: Final = "failed to create typed patch object"
+_NEVER_CHANGES: Final = ("immutable", "Cannot transition")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What every object is judged with."""
+
+    cluster: Cluster
+    observed: Observed
+    masker: Masker
+    consent: Consent
+
+
+class Assessed(NamedTuple):
+    """A change, and what stays in memory beside it."""
+
+    change: Change
+    wish: Wish
+
+
+def assess(asking: Asking, wish: Wish) -> Assessed:
+    """Say what becomes of an object.
+
+    Raises:
+        ClusterError: where the server can't be asked.
+    """
+    live = asking.observed.live.get(wish.address)
+    start = _start(asking, wish, live)
+    if wish.kind.name not in asking.observed.served:
+        missing = Rejection(
+            "", f"the server knows no {wish.kind.name}: Karpenter's CRDs are missing", wish.place()
+        )
+        return Assessed(replace(start, verified="offline", rejections=(missing,)), wish)
+    if live is not None:
+        if why := terminating(live):
+            return Assessed(replace(start, actions=("no-op",), blocked=why), wish)
+        adopts = wish.address in asking.consent.adopt
+        if why := belonging(live, asking.observed.inventory.place.id, adopts=adopts):
+            left = residue(asking.masker, wish.address, live, wish.body)
+            return Assessed(replace(start, actions=("no-op",), blocked=why, residue=left), wish)
+        if ownership.is_applied_already(live, wish.body):
+            return Assessed(_unchanged(start), wish)
+    return _dry_run(asking, wish, live, start)
+
+
+def _start(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None) -> Change:
+    before = None if live is None else asking.masker.shown(wish.address, stripped(dict(live)))
+    return Change(
+        address=wish.address,
+        actions=("create",) if live is None else ("update",),
+        place=wish.place(),
+        reason="",
+        before=before,
+        after=None,
+        fields=(),
+        body=asking.masker.sealed(wish.address, dict(wish.body)),
+        pre=Before("", 0, "") if live is None else Before(uid_of(live), generation_of(live), ""),
+        verified="server",
+    )
+
+
+def _unchanged(change: Change) -> Change:
+    return replace(change, actions=("no-op",), reason="it is as the blueprint says", before=None, body=None)
+
+
+def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start: Change) -> Assessed:
+    adopts = _adopts(asking, wish, live)
+    request = apply_request(wish, force=adopts, dry_run=True)
+    answer = asking.cluster.ask(request)
+    if answer.ok:
+        return _judged(asking, wish, live, _Result(start, answer.body, "server", force=adopts))
+    contested = field_conflicts(answer)
+    if answer.status == _CONFLICT and contested and live is not None:
+        forced = asking.cluster.ask(apply_request(wish, force=True, dry_run=True))
+        found = conflicts_of(live, wish.body, contested)
+        taken = all(_is_taken(asking.consent, each.path, each.kind) for each in found)
+        contesting = replace(start, conflicts=() if taken else found)
+        after = forced.body if forced.ok else merged(live, wish.body)
+        return _judged(asking, wish, live, _Result(contesting, after, "server", force=taken))
+    if answer.status == _FORBIDDEN:
+        after = wish.body if live is None else merged(live, wish.body)
+        return _judged(asking, wish, live, _Result(start, after, "read-only", force=False))
+    rejections = _rejections(asking, wish, answer)
+    if not rejections:
+        refuse(request, answer, f"try {wish.address} in a dry run")
+    return Assessed(replace(start, rejections=rejections), wish)
+
+
+def apply_request(wish: Wish, *, force: bool, dry_run: bool, uid: str = "", version: str = "") -> Request:
+    """Give the server-side apply of an object; `uid` and `version` are what it has to be still."""
+    body = dict(wish.body)
+    if uid:
+        metadata = body["metadata"]
+        known = metadata if isinstance(metadata, dict) else {}
+        body["metadata"] = {**known, "uid": uid, "resourceVersion": version}
+    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": str(force).lower()}
+    if dry_run:
+        query["dryRun"] = "All"
+    return Request("PATCH", wish.kind.path_of(wish.name), query, body, APPLY)
+
+
+def _adopts(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None) -> bool:
+    """Say whether the object is taken over from somebody else, as was agreed to."""
+    return live is not None and ownership.applied(live) is None and wish.address in asking.consent.adopt
+
+
+class _Result(NamedTuple):
+    """What the object would be, and who says so."""
+
+    start: Change
+    after: Mapping[str, Plain]
+    verified: Verified
+    force: bool
+
+
+def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result: _Result) -> Assessed:
+    """Compare what is with what would be."""
+    masker, after = asking.masker, stripped(dict(result.after))
+    shown = masker.shown(wish.address, after)
+    start = replace(result.start, verified=result.verified, after=shown)
+    if live is None:
+        return Assessed(replace(start, reason="it is not there"), wish)
+    before = stripped(dict(live))
+    found = differences(before, after)
+    paths = planned(each.keys for each in found)
+    fields = tuple(_fields(asking, wish, live, result))
+    digest = fingerprint(masker.sealed(wish.address, before), paths)
+    pre = replace(start.pre, fingerprint=digest, paths=paths)
+    left = residue(masker, wish.address, live, wish.body)
+    adopts = _adopts(asking, wish, live)
+    actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
+    change = replace(start, actions=actions, fields=fields, pre=pre, residue=left)
+    if not adopts and not any(each.semantic for each in fields) and not change.conflicts:
+        only_words = "it says the same in other words" if fields else "it is as the blueprint says"
+        # To write what differs in words would bring a new generation, and nothing else.
+        return Assessed(replace(change, actions=("no-op",), reason=only_words), wish)
+    return Assessed(replace(change, reason=_reason(change), force=result.force), wish)
+
+
+def _reason(change: Change) -> str:
+    causes_ = {each.cause for each in change.fields if each.semantic}
+    if "adopt" in change.actions:
+        return "gpupool takes it over"
+    if causes_ == {"drift"}:
+        return "it was changed in the cluster"
+    return "the blueprint says something else" if causes_ else "gpupool does not own it yet"
+
+
+def _fields(asking: Asking, wish: Wish, live: Mapping[str, Plain], result: _Result) -> Iterator[FieldChange]:
+    masker = asking.masker
+    known = asking.observed.inventory.known.get(wish.address)
+    is_same_blueprint = known is not None and known.digest == wish.digest
+    for each in differences(stripped(dict(live)), stripped(dict(result.after))):
+        last = ownership.owner(live, each.keys)
+        yield FieldChange(
+            path=each.path,
+            op=each.op,
+            before=_shown(masker, wish.address, each.keys, each.before),
+            after=_shown(masker, wish.address, each.keys, each.after),
+            semantic=each.semantic,
+            owner="" if last is None else last.manager,
+            cause=_cause(last, is_same_blueprint=is_same_blueprint),
+        )
+
+
+def _shown(masker: Masker, address: str, keys: tuple[str | int, ...], value: Plain) -> Plain:
+    return None if value is None else masker.shown(address, value, keys)
+
+
+def _cause(last: ownership.Entry | None, *, is_same_blueprint: bool) -> Cause:
+    if is_same_blueprint or (last is not None and last.manager != ownership.MANAGER):
+        return "drift"
+    return "intent"
+
+
+def _is_taken(consent: Consent, path: str, kind: str) -> bool:
+    """Say whether a contested field may be overwritten: what people changed, where that was agreed to."""
+    word, _, paths = consent.on_conflict.partition("=")
+    if word != "take" or kind != "people":
+        return False
+    return not paths or any(
+        path == each or path.startswith((f"{each}.", f"{each}[")) for each in paths.split(",")
+    )
+
+
+def _rejections(asking: Asking, wish: Wish, answer: Answer) -> tuple[Rejection, ...]:
+    """Give what the server holds against an object; nothing where the answer is about something else."""
+    text = message(answer)
+    typed = answer.status == _BROKEN and _TYPED_PATCH in text
+    if answer.status not in {_BAD_REQUEST, _NOT_FOUND, _INVALID} and not typed:
+        return ()
+    secrets = [*asking.masker.values(dict(wish.body))]
+    named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
+    return tuple(
+        Rejection(field, _with_advice(without(said, secrets)), wish.place(field)) for field, said in named
+    )
+
+
+def _with_advice(said: str) -> str:
+    if any(word in said for word in _NEVER_CHANGES):
+        return f"{said}: this never changes on an object that exists; make a pool of another name instead"
+    return said

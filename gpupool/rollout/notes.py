@@ -1,0 +1,69 @@
+"""What a plan says beside its changes: what is not where it should be, and what looks odd."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gpupool.cluster.kinds import KINDS, NODE_POOL
+from gpupool.planning.foreign import PART_OF
+from gpupool.planning.pruning import class_of, renamed
+from gpupool.yamlio.nodes import plain_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gpupool.planning.plan import Change
+    from gpupool.planning.pruning import Fate
+    from gpupool.rollout.assess import Assessed
+    from gpupool.rollout.observed import Observed
+
+_POOL: Final = "NodePool/"
+
+
+def dangling(observed: Observed, assessed: Sequence[Assessed], doomed: set[str]) -> Iterator[tuple[str, str]]:
+    """Find pools whose EC2NodeClass is neither there nor to come."""
+    there = ({*observed.live} - doomed) | {each.wish.address for each in assessed}
+    for each in assessed:
+        if each.wish.kind == NODE_POOL:
+            kind, name = class_of(each.wish.body)
+            if kind in KINDS and kind in observed.served and f"{kind}/{name}" not in there:
+                yield each.wish.address, f"{kind}/{name}"
+
+
+def orphans(observed: Observed, assessed: Sequence[Assessed]) -> Iterator[str]:
+    """Give objects with our label that the inventory does not list."""
+    known = {*observed.inventory.known, *(each.wish.address for each in assessed)}
+    for address, body in sorted(observed.live.items()):
+        labels = plain_map(plain_map(body.get("metadata")).get("labels"))
+        if labels.get(PART_OF) == observed.inventory.place.id and address not in known:
+            yield address
+
+
+def lost(observed: Observed) -> Iterator[str]:
+    """Give objects that the inventory lists and that are without our label."""
+    for address in sorted(observed.inventory.known):
+        body = observed.live.get(address)
+        if body is not None:
+            labels = plain_map(plain_map(body.get("metadata")).get("labels"))
+            if labels.get(PART_OF) != observed.inventory.place.id:
+                yield address
+
+
+def warnings(
+    observed: Observed, assessed: Sequence[Assessed], gone: Sequence[Fate], deletions: Sequence[Change]
+) -> Iterator[str]:
+    """Say what whoever reads the plan should know beside the changes."""
+    if observed.inventory.pending:
+        yield "an apply was interrupted, or is under way: the next one puts it right"
+    for each in gone:
+        if not each.deleted:
+            yield f"{each.address} is no longer in the blueprint and is kept: {each.why}"
+    created = [
+        each for each in assessed if each.change.actions == ("create",) and each.wish.kind == NODE_POOL
+    ]
+    for change in deletions:
+        for new in created:
+            if change.address.startswith(_POOL) and renamed(observed.live[change.address], new.wish.body):
+                nodes = f"all {change.node_claims} nodes" if change.node_claims else "its nodes"
+                both = f"{change.address} and {new.wish.address} look like one pool under another name"
+                yield f"{both}: {nodes} would be replaced"

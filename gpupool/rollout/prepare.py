@@ -1,0 +1,175 @@
+"""From a blueprint and a cluster to a plan: what is, what shall be, and all that speaks against it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.cluster.kinds import KINDS, NODE_POOL
+from gpupool.planning.compare import stripped
+from gpupool.planning.fingerprint import digest, fingerprint
+from gpupool.planning.guards import Facts, guards, summary
+from gpupool.planning.masking import Masker
+from gpupool.planning.plan import (
+    FORMAT_VERSION,
+    Before,
+    Change,
+    Consent,
+    InventoryState,
+    Plan,
+    Source,
+    Target,
+)
+from gpupool.planning.pruning import Listed, fates
+from gpupool.rollout import inventory
+from gpupool.rollout.assess import Asking, Assessed, assess
+from gpupool.rollout.notes import dangling, lost, orphans, warnings
+from gpupool.rollout.observed import generation_of, node_claims, observe, terminating, uid_of
+from gpupool.rollout.wishes import wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gpupool.planning.pruning import Fate
+    from gpupool.rollout.desired import Desired
+    from gpupool.rollout.observed import Observed
+    from gpupool.rollout.reach import Reached
+    from gpupool.yamlio.nodes import Plain
+
+EXPIRES_AFTER: Final = timedelta(hours=24)
+_POOL: Final = "NodePool/"
+
+
+class Prepared(NamedTuple):
+    """A plan, and what only this process knows of it."""
+
+    plan: Plan
+    """Without its id: who saves it, or acts on it, seals it."""
+
+    assessed: tuple[Assessed, ...]
+    """What is to be there, in the order in which it is written."""
+
+    observed: Observed
+    masker: Masker
+
+    @property
+    def deletions(self) -> tuple[Change, ...]:
+        """Give the deletions, in the order in which they are made."""
+        return tuple(each for each in self.plan.changes if each.actions == ("delete",))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What goes into a plan beside the blueprint and the cluster."""
+
+    consent: Consent
+    gpupool: str
+    """The version that makes it."""
+
+    crds: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the CRDs, for a plan that is saved."""
+
+    commit: str = ""
+    """The git commit of the blueprint, for a plan that is saved."""
+
+
+def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
+    """Make the plan.
+
+    Raises:
+        ClusterError: where the server can't be asked.
+    """
+    place = inventory.Place(wanted.namespace, wanted.inventory)
+    observed = observe(reached.cluster, place, reached.way.concurrency)
+    masker = Masker(wanted.sensitive, reached.uid)
+    asking = Asking(reached.cluster, observed, masker, options.consent)
+    with ThreadPoolExecutor(reached.way.concurrency) as pool:
+        assessed = tuple(pool.map(lambda wish: assess(asking, wish), wishes(wanted, place)))
+    gone = _gone(assessed, observed)
+    deletions = _deletions(reached, gone, asking)
+    changes = (*(each.change for each in assessed), *deletions)
+    plan = Plan(
+        format_version=FORMAT_VERSION,
+        gpupool=options.gpupool,
+        id="",
+        created_at=_written(datetime.now(UTC)),
+        expires_at=_written(datetime.now(UTC) + EXPIRES_AFTER),
+        target=Target(reached.uid, reached.server, reached.context, dict(options.crds)),
+        source=Source(wanted.blueprint, wanted.files, _render_digest(wanted), options.commit),
+        inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial),
+        consent=options.consent,
+        changes=changes,
+        orphans=tuple(orphans(observed, assessed)),
+        lost=tuple(lost(observed)),
+        warnings=tuple(warnings(observed, assessed, gone, deletions)),
+        guards=guards(_facts(options.consent, observed, assessed, deletions)),
+        charts=tuple(each.header()[1] for each in wanted.releases),
+        summary=summary(changes),
+    )
+    return Prepared(plan, assessed, observed, masker)
+
+
+def _gone(assessed: Sequence[Assessed], observed: Observed) -> list[Fate]:
+    known = observed.inventory.known.values()
+    return fates(
+        [Listed(each.address, each.uid) for each in known],
+        observed.live,
+        [each.wish.address for each in assessed],
+        observed.inventory.place.id,
+    )
+
+
+def _deletions(reached: Reached, gone: Sequence[Fate], asking: Asking) -> list[Change]:
+    doomed = [each.address for each in gone if each.deleted]
+    if not doomed:
+        return []
+    claims = node_claims(reached.cluster) if any(each.startswith(_POOL) for each in doomed) else Counter()
+    order = [*KINDS]
+    doomed.sort(key=lambda address: (-order.index(address.partition("/")[0]), address))
+    return [_deletion(asking, address, claims) for address in doomed]
+
+
+def _deletion(asking: Asking, address: str, claims: Counter[str]) -> Change:
+    live = asking.observed.live[address]
+    kind, _, name = address.partition("/")
+    body = stripped(dict(live))
+    return Change(
+        address=address,
+        actions=("delete",),
+        place=None,
+        reason="it is no longer in the blueprint",
+        before=asking.masker.shown(address, body),
+        after=None,
+        fields=(),
+        body=None,
+        pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
+        verified="server",
+        blocked=terminating(live),
+        node_claims=claims[name] if kind == NODE_POOL.name else None,
+    )
+
+
+def _facts(
+    consent: Consent, observed: Observed, assessed: Sequence[Assessed], deletions: Sequence[Change]
+) -> Facts:
+    known = observed.inventory.known
+    return Facts(
+        consent=consent,
+        deletions=deletions,
+        pools_wanted=sum(each.wish.kind == NODE_POOL for each in assessed),
+        pools_listed=sum(address.startswith(_POOL) for address in known),
+        dangling=dict(dangling(observed, assessed, {each.address for each in deletions})),
+        was_complete=observed.served >= set(KINDS),
+    )
+
+
+def _render_digest(wanted: Desired) -> str:
+    everything: list[Plain] = [each.data for each in wanted.manifests]
+    return digest(everything)
+
+
+def _written(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,95 @@
+"""What came of an apply, object by object, and the exit code that this is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from gpupool.errors import GuardError, NotReadyError, PartialError, StoppedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gpupool.yamlio.nodes import Plain
+
+State: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready"]
+
+
+class Outcome(NamedTuple):
+    """What came of one object."""
+
+    address: str
+    action: str
+    """`create`, `update`, `adopt`, `delete`, or `keep` for what was as it should be."""
+
+    state: State
+    message: str = ""
+    uid: str = ""
+    generation: int = 0
+
+
+class Result(NamedTuple):
+    """What came of a whole plan."""
+
+    plan: str
+    """Its id."""
+
+    outcomes: tuple[Outcome, ...]
+    notes: tuple[str, ...]
+    charts: tuple[str, ...]
+    """Helm commands for the charts whose values the blueprint renders."""
+
+    uid: str
+    """Of the cluster's kube-system namespace, for the blueprint's `cluster.uid`."""
+
+    signal: int = 0
+    """The signal that ended it early; 0 for none."""
+
+    @property
+    def has_written(self) -> bool:
+        """Say whether anything was changed."""
+        return any(each.state in {"done", "not ready"} and each.action != "keep" for each in self.outcomes)
+
+    def of(self, *states: State) -> list[Outcome]:
+        """Give the outcomes in some states."""
+        return [each for each in self.outcomes if each.state in states]
+
+    def record(self) -> Mapping[str, Plain]:
+        """Count the outcomes for the inventory's history."""
+        counts: dict[str, Plain] = {}
+        for each in self.outcomes:
+            done = each.action if each.state == "done" else each.state
+            number = counts.get(done, 0)
+            counts[done] = (number if isinstance(number, int) else 0) + 1
+        return counts
+
+
+def ensure_whole(result: Result) -> None:
+    """Raise where something of a plan was not done.
+
+    Raises:
+        StoppedError: where a signal ended it.
+        PartialError: where something failed, or was not tried.
+        NotReadyError: where all is written, and something is not Ready.
+        GuardError: where a deletion was held back.
+    """
+    if result.signal:
+        raise StoppedError(result.signal, _progress(result))
+    if left := result.of("failed", "not tried"):
+        message = f"partly applied: {_names(left)} not done. Run the same command again to go on"
+        raise PartialError(message)
+    if waiting := result.of("not ready"):
+        message = f"all is written, and not Ready in time: {_names(waiting)}"
+        raise NotReadyError(message)
+    if held := result.of("held back"):
+        why = "; ".join(f"{each.address}: {each.message}" for each in held)
+        message = f"the rest is done; held back: {why}"
+        raise GuardError(message)
+
+
+def _progress(result: Result) -> str:
+    done = len(result.of("done"))
+    return f"{done} of {len(result.outcomes)} objects are done. Run the same command again to go on"
+
+
+def _names(outcomes: Sequence[Outcome]) -> str:
+    return ", ".join(each.address for each in outcomes)

@@ -1,0 +1,231 @@
+"""Blueprint files and a cluster, from the command line's words to a plan, and from a plan to its result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.cluster.deadline import Deadline
+from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError
+from gpupool.planning.masking import Masker, is_sealed
+from gpupool.rollout.desired import desired
+from gpupool.rollout.prepare import Options, prepare
+from gpupool.rollout.reach import Pins, reach
+from gpupool.rollout.wishes import Wish, wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gpupool.planning.plan import Consent, Plan
+    from gpupool.rollout.applying import How
+    from gpupool.rollout.desired import Desired
+    from gpupool.rollout.prepare import Prepared
+    from gpupool.rollout.reach import Reached, Way
+    from gpupool.rollout.results import Result
+
+
+class Session(NamedTuple):
+    """A blueprint, its cluster, and what would become of it."""
+
+    reached: Reached
+    wanted: Desired
+    prepared: Prepared
+
+    @property
+    def plan(self) -> Plan:
+        """Give the plan."""
+        return self.prepared.plan
+
+
+def look(files: Sequence[str], way: Way, consent: Consent, deadline: Deadline | None = None) -> Session:
+    """Work out what would become of a blueprint; nothing is saved.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        GuardError: where the cluster is not the blueprint's.
+        ClusterError: where the server can't be asked.
+    """
+    return _session(files, way, consent, deadline or Deadline(way.timeout), is_saved=False)
+
+
+def saved(files: Sequence[str], way: Way, consent: Consent) -> Session:
+    """Make a plan to be saved: with all that it is held against later.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        GuardError: where the cluster is not the blueprint's.
+        ClusterError: where the server can't be asked.
+    """
+    return _session(files, way, consent, Deadline(way.timeout), is_saved=True)
+
+
+def _session(
+    files: Sequence[str], way: Way, consent: Consent, deadline: Deadline, *, is_saved: bool
+) -> Session:
+    wanted = desired(files, allow_empty=consent.allow_empty)
+    reached = reach(way, wanted.pins, deadline)
+    agreed = replace(consent, prune=consent.prune or wanted.prune)
+    if not is_saved:
+        return Session(reached, wanted, prepare(reached, wanted, Options(agreed, version())))
+    from gpupool.cluster.crds import read_crds
+    from gpupool.planning.file import sealed
+    from gpupool.rollout.commit import commit
+
+    options = Options(agreed, version(), read_crds(reached.cluster).digests, commit(wanted.files))
+    prepared = prepare(reached, wanted, options)
+    return Session(reached, wanted, prepared._replace(plan=sealed(prepared.plan)))
+
+
+def version() -> str:
+    """Give gpupool's own version."""
+    from importlib.metadata import version as installed
+
+    return installed("gpupool")
+
+
+def ensure_acceptable(plan: Plan) -> None:
+    """Raise where the API server, or another owner, speaks against a plan.
+
+    Raises:
+        ClusterError: where the API server would refuse an object.
+        ConflictError: where somebody else owns a field, or an object.
+    """
+    if rejected := [each.address for each in plan.changes if each.rejections]:
+        message = f"the API server would refuse {', '.join(rejected)}: nothing is written"
+        raise ClusterError(message)
+    foreign = [each.address for each in plan.changes if each.conflicts or _is_foreign(each.blocked)]
+    if foreign:
+        message = f"somebody else owns what would be written: {', '.join(foreign)}. Nothing is written"
+        raise ConflictError(message)
+
+
+def ensure_applicable(plan: Plan) -> None:
+    """Raise where something speaks against a plan; nothing of it is written then.
+
+    Raises:
+        ClusterError: where the API server would refuse an object.
+        ConflictError: where somebody else owns a field, or an object.
+        GuardError: where a guard holds it back.
+    """
+    ensure_acceptable(plan)
+    failed = [f"{each.name}: {each.message}" for each in plan.guards if not each.passed]
+    failed += [f"{each.address}: {each.blocked}" for each in plan.changes if each.blocked]
+    if failed:
+        message = f"held back, and nothing is written: {'; '.join(failed)}"
+        raise GuardError(message)
+
+
+def _is_foreign(blocked: str) -> bool:
+    return bool(blocked) and "being deleted" not in blocked
+
+
+def is_settled(session: Session) -> bool:
+    """Say whether there is nothing to do: neither an object nor the inventory would change."""
+    plan, listed = session.plan, session.prepared.observed.inventory
+    if listed.pending or any(each.writes for each in plan.changes if each.actions != ("delete",)):
+        return False
+    if plan.consent.prune and session.prepared.deletions:
+        return False
+    there = {each.address: each.digest for each in listed.current}
+    return all(there.get(each.wish.address) == each.wish.digest for each in session.prepared.assessed)
+
+
+def is_ready(session: Session, wait: str) -> bool:
+    """Say whether what is waited for holds already, by what was listed."""
+    from gpupool.rollout.waiting import ready
+
+    if wait == "none":
+        return True
+    live, counts = session.prepared.observed.live, "NodeOverlay" in session.wanted.features
+    return all(
+        ready(live[each.wish.address]).is_ready
+        for each in session.prepared.assessed
+        if counts or each.wish.kind.name != "NodeOverlay"
+    )
+
+
+def carry_out(session: Session, how: How) -> Result:
+    """Do what a session's plan says.
+
+    Raises:
+        StalePlanError: where the cluster has changed since; nothing was written.
+        GuardError: where somebody else holds the lock for too long; nothing was written.
+    """
+    from gpupool.planning.file import sealed
+    from gpupool.rollout import applying
+
+    prepared = session.prepared
+    plan = prepared.plan if prepared.plan.id else sealed(prepared.plan)
+    return applying.carry_out(session.reached, plan, prepared.assessed, prepared.masker, how)
+
+
+def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadline, how: How) -> Result:
+    """Do what a saved plan says, if it is still true.
+
+    Raises:
+        OutdatedError: where it has expired, is for another cluster, or is no longer true.
+    """
+    from gpupool.rollout import applying
+    from gpupool.rollout.verify import with_bodies
+
+    if datetime.fromisoformat(plan.expires_at) < datetime.now(UTC):
+        message = f"the plan has expired at {plan.expires_at}: make a new one"
+        raise OutdatedError(message)
+    ensure_applicable(plan)
+    is_masked = any(is_sealed(each.body) for each in plan.changes)
+    wanted = desired(files, allow_empty=plan.consent.allow_empty) if is_masked else None
+    pins = Pins(uid=None) if wanted is None else wanted.pins
+    reached = reach(way, pins, deadline)
+    if reached.uid != plan.target.uid:
+        message = (
+            f"the plan is for another cluster: its uid is {plan.target.uid}, and this one's {reached.uid}"
+        )
+        raise OutdatedError(message)
+    _ensure_same_crds(plan, reached)
+    masker = Masker(() if wanted is None else wanted.sensitive, reached.uid)
+    bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
+    approved = with_bodies(plan, bodies)
+    return applying.carry_out(reached, plan, approved, masker, how)
+
+
+def _ensure_same_crds(plan: Plan, reached: Reached) -> None:
+    if not plan.target.crds:
+        return
+    from gpupool.cluster.crds import read_crds
+
+    now = read_crds(reached.cluster).digests
+    changed = sorted(name for name, digest in plan.target.crds.items() if now.get(name, digest) != digest)
+    if changed:
+        message = f"the CRDs were changed since the plan was made: {', '.join(changed)}. Make a new one"
+        raise OutdatedError(message)
+
+
+def _from_plan(plan: Plan) -> Mapping[str, Wish]:
+    from gpupool.cluster.kinds import KINDS
+
+    return {
+        each.address: Wish(
+            KINDS[each.address.partition("/")[0]], each.address.partition("/")[2], each.body, None
+        )
+        for each in plan.changes
+        if each.body is not None
+    }
+
+
+def _from_blueprint(plan: Plan, wanted: Desired, masker: Masker) -> Mapping[str, Wish]:
+    """Put the sensitive values back, and ensure that all the rest is what was approved, byte for byte."""
+    from gpupool.rollout.inventory import Place
+
+    place = Place(plan.inventory.namespace, plan.inventory.name)
+    found = {each.address: each for each in wishes(wanted, place)}
+    approved = {each.address: each.body for each in plan.changes if each.body is not None}
+    now = {address: masker.sealed(address, dict(each.body)) for address, each in found.items()}
+    if changed := sorted(
+        address for address in {*approved, *now} if approved.get(address) != now.get(address)
+    ):
+        message = (
+            f"the blueprint is not the one that was planned: {', '.join(changed)} differ. Make a new plan"
+        )
+        raise OutdatedError(message)
+    return found

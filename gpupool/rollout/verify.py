@@ -1,0 +1,137 @@
+"""Is a plan still true? Held against the cluster as it is now, under the lock, before anything is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.errors import OutdatedError
+from gpupool.planning.compare import stripped
+from gpupool.planning.fingerprint import fingerprint
+from gpupool.rollout.assess import Asking, Assessed, assess
+from gpupool.rollout.observed import generation_of, terminating, uid_of
+from gpupool.rollout.parallel import each as in_parallel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gpupool.planning.plan import Change, FieldChange, Plan
+    from gpupool.rollout.wishes import Wish
+    from gpupool.yamlio.nodes import Plain
+
+
+class StalePlanError(OutdatedError):
+    """A plan that is no longer true, with the changes as they would be now."""
+
+    def __init__(self, why: Sequence[str], now: Sequence[Change]) -> None:
+        """Keep every reason, and the new changes to be shown beside the approved ones."""
+        self.why = tuple(why)
+        self.now = tuple(now)
+        super().__init__(f"the plan is no longer true: {'; '.join(why)}. Make a new one")
+
+
+class Checked(NamedTuple):
+    """A plan that is still true."""
+
+    assessed: tuple[Assessed, ...]
+    notes: tuple[str, ...]
+    """Objects that were changed since in ways that the plan does not touch."""
+
+
+def verify(asking: Asking, plan: Plan, approved: Sequence[Assessed], workers: int) -> Checked:
+    """Hold a plan against the cluster as it was just observed.
+
+    Raises:
+        StalePlanError: where it is no longer true, with the new changes.
+        ClusterError: where the server can't be asked.
+    """
+    there = asking.observed.inventory
+    if (there.uid, there.serial) != (plan.inventory.uid, plan.inventory.serial):
+        why = (
+            f"somebody applied this blueprint since (the inventory's serial is {there.serial}, and was"
+            f" {plan.inventory.serial})"
+        )
+        raise StalePlanError([why], [])
+    found = in_parallel(workers, lambda known: _object(asking, known), approved)
+    gone = [_deletion(asking, change) for change in plan.changes if change.actions == ("delete",)]
+    stale = [why for _, why, _ in (*found, *gone) if why]
+    if stale:
+        raise StalePlanError(stale, [new.change for new, why, _ in found if why and new is not None])
+    return Checked(
+        tuple(new for new, _, _ in found if new is not None), tuple(note for *_, note in found if note)
+    )
+
+
+def standing(asking: Asking, known: Assessed, live: Mapping[str, Plain] | None) -> None:
+    """Ensure that a change still means what was approved, for an object that was just read again.
+
+    Raises:
+        StalePlanError: where it does not.
+    """
+    seen = {**asking.observed.live, known.change.address: live}
+    there = {address: body for address, body in seen.items() if body is not None}
+    now, why, _ = _object(replace(asking, observed=asking.observed._replace(live=there)), known)
+    if why:
+        raise StalePlanError([why], [] if now is None else [now.change])
+
+
+def _object(asking: Asking, known: Assessed) -> tuple[Assessed | None, str, str]:
+    """Give the change as it is now, why it is stale, and what else there is to say."""
+    change, address = known.change, known.change.address
+    live = asking.observed.live.get(address)
+    if why := _other_object(change, live):
+        return assess(asking, known.wish), f"{address} {why}", ""
+    if live is None or _is_untouched(asking, change, live):
+        return known, "", ""
+    now = assess(asking, known.wish)
+    if now.change.blocked or now.change.conflicts or now.change.rejections:
+        return now, f"{address} was changed since", ""
+    if not _meant(now.change.fields) <= _meant(change.fields):
+        return now, f"{address} was changed since: {_new(now.change.fields, change.fields)}", ""
+    note = f"{address} was changed since, in nothing that the plan touches"
+    return now, "", "" if generation_of(live) == change.pre.generation else note
+
+
+def _other_object(change: Change, live: Mapping[str, Plain] | None) -> str:
+    if live is None:
+        return "was deleted since" if change.pre.uid else ""
+    if not change.pre.uid:
+        return "was created by somebody else since"
+    if uid_of(live) != change.pre.uid:
+        return "was deleted and created anew since"
+    return terminating(live)
+
+
+def _is_untouched(asking: Asking, change: Change, live: Mapping[str, Plain]) -> bool:
+    if generation_of(live) != change.pre.generation:
+        return False
+    if not change.pre.fingerprint:
+        return True
+    body = asking.masker.sealed(change.address, stripped(dict(live)))
+    return fingerprint(body, change.pre.paths) == change.pre.fingerprint
+
+
+def _meant(fields: Sequence[FieldChange]) -> set[str]:
+    return {repr((each.path, each.before, each.after)) for each in fields if each.semantic}
+
+
+def _new(now: Sequence[FieldChange], approved: Sequence[FieldChange]) -> str:
+    known = _meant(approved)
+    return ", ".join(each.path for each in now if each.semantic and not _meant([each]) <= known)
+
+
+def _deletion(asking: Asking, change: Change) -> tuple[None, str, str]:
+    live = asking.observed.live.get(change.address)
+    if live is None:
+        return None, "", ""
+    why = _other_object(change, live)
+    if not why and not _is_untouched(asking, change, live):
+        why = "was changed since, and would be deleted"
+    return None, f"{change.address} {why}" if why else "", ""
+
+
+def with_bodies(plan: Plan, wishes: Mapping[str, Wish]) -> tuple[Assessed, ...]:
+    """Give the changes of a saved plan with what is sent for each."""
+    return tuple(
+        Assessed(change, wishes[change.address]) for change in plan.changes if change.actions != ("delete",)
+    )

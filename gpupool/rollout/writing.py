@@ -1,0 +1,119 @@
+"""Write one object, or delete one: guarded by its uid and its version, judged anew when it has moved on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gpupool.cluster.kinds import KINDS
+from gpupool.cluster.port import Request
+from gpupool.cluster.refusals import field_conflicts, message
+from gpupool.errors import ClusterError, GpupoolError, StoppedError
+from gpupool.planning.masking import without
+from gpupool.rollout.assess import apply_request
+from gpupool.rollout.observed import generation_of, uid_of, version_of
+from gpupool.rollout.results import Outcome
+from gpupool.rollout.verify import standing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpupool.cluster.port import Answer
+    from gpupool.planning.plan import Change
+    from gpupool.rollout.assess import Asking, Assessed
+    from gpupool.yamlio.nodes import Plain
+
+_MOST_TRIES: Final = 10
+_CREATED, _NOT_FOUND, _CONFLICT = 201, 404, 409
+
+
+def write(asking: Asking, known: Assessed) -> Outcome:
+    """Apply one object as its change says.
+
+    What goes wrong is part of the outcome: other objects are still to be written and recorded.
+    """
+    change = known.change
+    if not change.writes:
+        live = asking.observed.live[change.address]
+        return Outcome(change.address, "keep", "done", change.reason, uid_of(live), generation_of(live))
+    try:
+        return _write(asking, known)
+    except StoppedError:
+        return Outcome(change.address, change.actions[0], "not tried", "it was stopped")
+    except GpupoolError as problem:
+        return Outcome(change.address, change.actions[0], "failed", str(problem))
+
+
+def _write(asking: Asking, known: Assessed) -> Outcome:
+    change, wish = known.change, known.wish
+    live = asking.observed.live.get(change.address)
+    for _ in range(_MOST_TRIES):
+        uid, version = ("", "") if live is None else (uid_of(live), version_of(live))
+        request = apply_request(wish, force=change.force, dry_run=False, uid=uid, version=version)
+        answer = asking.cluster.ask(request)
+        if answer.ok:
+            return _written(change, answer)
+        if answer.status != _CONFLICT or field_conflicts(answer):
+            said = without(message(answer), [*asking.masker.values(dict(wish.body))])
+            said = f"the API server answers {answer.status}: {said}"
+            return Outcome(change.address, change.actions[0], "failed", said)
+        # It was written by somebody else between the reading and the writing, most likely its status alone.
+        live = _read(asking, change)
+        standing(asking, known, live)
+    return Outcome(change.address, change.actions[0], "failed", "it changes all the time")
+
+
+def _written(change: Change, answer: Answer) -> Outcome:
+    note = ""
+    if change.actions == ("create",) and answer.status != _CREATED and answer.asked == 1:
+        note = "somebody else created it meanwhile: look at what it says beside the blueprint"
+    uid, generation = uid_of(answer.body), generation_of(answer.body)
+    return Outcome(change.address, change.actions[0], "done", note, uid, generation)
+
+
+def _read(asking: Asking, change: Change) -> Mapping[str, Plain] | None:
+    kind, _, name = change.address.partition("/")
+    answer = asking.cluster.ask(Request("GET", KINDS[kind].path_of(name)))
+    if answer.status == _NOT_FOUND:
+        return None
+    if not answer.ok:
+        text = f"can't read {change.address}: {message(answer)}"
+        raise ClusterError(text)
+    return answer.body
+
+
+def delete(asking: Asking, change: Change) -> Outcome:
+    """Delete one object: that of the uid that the plan saw, and only as it was then."""
+    try:
+        return _delete(asking, change)
+    except StoppedError:
+        return Outcome(change.address, "delete", "not tried", "it was stopped")
+    except GpupoolError as problem:
+        return Outcome(change.address, "delete", "failed", str(problem))
+
+
+def _delete(asking: Asking, change: Change) -> Outcome:
+    live = asking.observed.live.get(change.address)
+    for _ in range(_MOST_TRIES):
+        if live is None or uid_of(live) != change.pre.uid:
+            return Outcome(change.address, "delete", "done", "it is gone already")
+        if generation_of(live) != change.pre.generation:
+            return Outcome(change.address, "delete", "failed", "it was changed since the plan was made")
+        answer = asking.cluster.ask(_delete_request(change, version_of(live)))
+        if answer.ok or answer.status == _NOT_FOUND:
+            return Outcome(change.address, "delete", "done")
+        if answer.status != _CONFLICT:
+            said = f"the API server answers {answer.status}: {message(answer)}"
+            return Outcome(change.address, "delete", "failed", said)
+        live = _read(asking, change)
+    return Outcome(change.address, "delete", "failed", "it changes all the time")
+
+
+def _delete_request(change: Change, version: str) -> Request:
+    kind, _, name = change.address.partition("/")
+    preconditions: dict[str, Plain] = {"uid": change.pre.uid, "resourceVersion": version}
+    options: dict[str, Plain] = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": preconditions,
+    }
+    return Request("DELETE", KINDS[kind].path_of(name), body=options)
