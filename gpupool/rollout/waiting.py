@@ -1,0 +1,254 @@
+"""Whether Karpenter has taken an object, and waiting until it has."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from gpupool.cluster.kinds import KINDS
+from gpupool.cluster.listing import list_all
+from gpupool.errors import ClusterError
+from gpupool.rollout.observed import generation_of, name_of, terminating
+from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.cluster.port import Cluster
+    from gpupool.yamlio.nodes import Plain
+
+READY: Final = "Ready"
+INFORMATIONAL: Final = frozenset({READY, "NodeRegistrationHealthy"})
+"""Conditions that Ready does not depend on."""
+
+_ROOTS: Final = (
+    "SubnetsReady",
+    "SecurityGroupsReady",
+    "AMIsReady",
+    "PlacementGroupReady",
+    "CapacityReservationsReady",
+    "InstanceProfileReady",
+    "NodeClassReady",
+    "ValidationSucceeded",
+)
+"""What the others wait for comes first."""
+
+_NOT_BEGUN: Final = "AwaitingReconciliation"
+_FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.2, 2.0, 1.5
+STILL_SECONDS: Final = 10.0
+"""After so long without news it is said that nothing is new."""
+
+Key: TypeAlias = tuple[str, str]
+"""Kind and name of an object."""
+
+
+class Condition(NamedTuple):
+    """One condition of a status."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    generation: int | None
+    """The generation of the object that it is about; None where it does not say."""
+
+    @property
+    def words(self) -> str:
+        """Give it in one line; a reason that says nothing new is left out."""
+        reason = "" if self.reason == self.type else self.reason
+        message = "" if self.message == self.reason else " ".join(self.message.split())
+        return ": ".join(part for part in (self.state, reason, message) if part)
+
+    @property
+    def state(self) -> str:
+        """Give what it says without why."""
+        return f"{self.type}={self.status}"
+
+
+class Readiness(NamedTuple):
+    """Whether an object is Ready."""
+
+    is_ready: bool
+    reason: str = ""
+    """Why it is not."""
+
+    state: str = ""
+    """The part of the reason that changes only with news: messages of AWS have a new id in each try."""
+
+    is_hopeless: bool = False
+    """Whether waiting brings nothing: it is gone, or about to be."""
+
+
+class Progress(NamedTuple):
+    """What is told of an object while it is waited for."""
+
+    kind: str
+    name: str
+    readiness: Readiness
+    seconds: float
+    """Since when it is waited for."""
+
+    is_news: bool
+    """False where it is as it was ten seconds ago."""
+
+
+UNSEEN: Final = Readiness(is_ready=False, reason="nobody looked: no time was left")
+GONE: Final = Readiness(is_ready=False, reason="does not exist", is_hopeless=True)
+
+
+def ready(body: Mapping[str, Plain]) -> Readiness:
+    """Say whether Karpenter has taken an object as it is now."""
+    if leaving := terminating(body):
+        return Readiness(is_ready=False, reason=leaving, is_hopeless=True)
+    found = {each.type: each for each in conditions(body)}
+    if not found:
+        return _not_ready(["no status yet: is Karpenter running?"])
+    root, generation = found.get(READY), generation_of(body)
+    if root is not None and root.generation is not None and root.generation < generation:
+        return _not_ready([f"Karpenter has not looked at it yet since it was changed ({root.state} before)"])
+    if root is not None and root.status == "True":
+        return Readiness(is_ready=True)
+    return _unready(found, root)
+
+
+def _unready(found: Mapping[str, Condition], root: Condition | None) -> Readiness:
+    missing = sorted((each for each in found.values() if _is_missing(each)), key=_rank)
+    begun = [each for each in missing if each.reason != _NOT_BEGUN]
+    waiting = [each.type for each in missing if each.reason == _NOT_BEGUN]
+    said = [each.words for each in begun]
+    if waiting:
+        said.append(f"not looked at yet: {', '.join(waiting)}")
+    if not missing:
+        said = [root.words if root else "it has no condition Ready yet"]
+    states = [f"{each.state} {each.reason}" for each in missing]
+    return _not_ready(said, "; ".join(states))
+
+
+def _not_ready(said: Iterable[str], state: str = "") -> Readiness:
+    reason = "; ".join(said)
+    return Readiness(is_ready=False, reason=reason, state=state or reason)
+
+
+def _is_missing(condition: Condition) -> bool:
+    return condition.status != "True" and condition.type not in INFORMATIONAL
+
+
+def _rank(condition: Condition) -> tuple[bool, int, str]:
+    known = condition.type in _ROOTS
+    return condition.status != "False", _ROOTS.index(condition.type) if known else len(_ROOTS), condition.type
+
+
+def conditions(body: Mapping[str, Plain]) -> Iterator[Condition]:
+    """Give the conditions of an object's status."""
+    for each in plain_list(plain_map(body.get("status")).get("conditions")):
+        said = plain_map(each)
+        generation = said.get("observedGeneration")
+        yield Condition(
+            plain_text(said.get("type")),
+            plain_text(said.get("status")),
+            plain_text(said.get("reason")),
+            plain_text(said.get("message")),
+            generation if isinstance(generation, int) else None,
+        )
+
+
+def wait_ready(
+    cluster: Cluster,
+    deadline: Deadline,
+    names: Mapping[str, Collection[str]],
+    say: Callable[[Progress], None],
+    seconds: float | None = None,
+) -> dict[Key, Readiness]:
+    """Wait until objects, by kind and name, are Ready, and give how each of them was when that ended.
+
+    It ends in good order when so many seconds have passed, or the command's time is up. Who waits for
+    NodeOverlays has to know that Karpenter's feature gate for them is on: nobody looks at them otherwise.
+
+    Raises:
+        ClusterError: where the objects can't be listed, and never could.
+        StoppedError: where a signal came.
+    """
+    watch = Watch(deadline, say, seconds)
+    known: dict[Key, Readiness] = {(kind, name): UNSEEN for kind, each in names.items() for name in each}
+    waiting = set(known)
+    while waiting:
+        try:
+            known |= _look(cluster, waiting, known)
+        except ClusterError as problem:
+            known |= watch.without_answer(waiting, problem)
+        watch.tell(known)
+        waiting = {key for key, each in known.items() if not (each.is_ready or each.is_hopeless)}
+        if waiting and not watch.pause():
+            break
+    return known
+
+
+def _look(cluster: Cluster, waiting: Collection[Key], known: Collection[Key]) -> dict[Key, Readiness]:
+    """Judge every object of the kinds that are waited for: one request for each kind, whatever there is."""
+    kinds = [kind for kind in KINDS.values() if any(kind.name == each for each, _ in waiting)]
+    found: dict[Key, Readiness] = {}
+    for kind in kinds:
+        live = {name_of(body): body for body in list_all(cluster, kind)}
+        found |= {
+            (kind.name, name): ready(live[name]) if name in live else GONE
+            for each, name in known
+            if each == kind.name
+        }
+    return found
+
+
+class Watch:
+    """The clock of a wait, and what was told last."""
+
+    def __init__(self, deadline: Deadline, say: Callable[[Progress], None], seconds: float | None) -> None:
+        """Begin to wait, for so many seconds at most."""
+        self._deadline = deadline
+        self._say = say
+        self._began = time.monotonic()
+        self._until = self._began + (math.inf if seconds is None else seconds)
+        self._pause = _FIRST_PAUSE
+        self._has_looked = False
+        self._told: dict[Key, tuple[Readiness, float]] = {}
+
+    def without_answer(self, waiting: Collection[Key], problem: ClusterError) -> dict[Key, Readiness]:
+        """Give what is known when a look failed: a server may be away for a moment.
+
+        Raises:
+            ClusterError: where no look ever succeeded.
+        """
+        if self._deadline.is_over:
+            return {}
+        if not self._has_looked:
+            raise problem
+        return dict.fromkeys(waiting, Readiness(is_ready=False, reason=str(problem), state="no answer"))
+
+    def tell(self, known: Mapping[Key, Readiness]) -> None:
+        """Tell what is new, and every ten seconds what is still so."""
+        now = time.monotonic()
+        self._has_looked = True
+        for (kind, name), readiness in known.items():
+            before, at = self._told.get((kind, name), (None, now))
+            is_news = before is None or _news(before) != _news(readiness)
+            is_open = not (readiness.is_ready or readiness.is_hopeless)
+            if is_news or (is_open and now - at >= STILL_SECONDS):
+                self._told[kind, name] = readiness, now
+                self._say(Progress(kind, name, readiness, now - self._began, is_news))
+
+    def pause(self) -> bool:
+        """Wait for a moment; False where it is over.
+
+        Raises:
+            StoppedError: where a signal came.
+        """
+        left = self._until - time.monotonic()
+        if left <= 0 or self._deadline.is_over:
+            return False
+        self._deadline.pause(min(self._pause, left))
+        self._pause = min(self._pause * _GROWTH, _LONGEST_PAUSE)
+        return True
+
+
+def _news(readiness: Readiness) -> tuple[bool, str]:
+    return readiness.is_ready, readiness.state
