@@ -1,0 +1,16 @@
+"""A plan as JSON: the text of its file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpupool.planning.file import text
+
+if TYPE_CHECKING:
+    from gpupool.planning.plan import Plan
+
+
+def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+    """Give the plan file, which `show` and `apply` read back; it always holds all."""
+    del show_textual, colour
+    return text(plan)

@@ -1,0 +1,140 @@
+"""A plan as the comment of a pull request, which has an end: what is grave comes first and is cut last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.reports.plan.marked import block, code, comment, html_code, line
+from gpupool.reports.plan.patch import diff
+from gpupool.reports.plan.sections import Section, sections
+from gpupool.reports.plan.wording import (
+    action,
+    headline,
+    hidden,
+    is_shown,
+    symbol,
+    unverified,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gpupool.planning.plan import Change, Plan
+
+MOST: Final = 59_999
+"""Characters; GitHub takes 65,536 in a comment, and something may be written around this one."""
+
+_RESERVE: Final = 500
+"""For the words on what was left out."""
+
+_CAPS: Final = (
+    (None, None),
+    (100, None),
+    (20, None),
+    (5, None),
+    (0, None),
+    (0, 200),
+    (0, 50),
+    (0, 10),
+    (0, 0),
+)
+"""How many lines a section has at most where all is too much: one that is not essential, one that is."""
+
+
+class Room(NamedTuple):
+    """How long a text may be, and how that is measured."""
+
+    most: int
+    size: Callable[[str], int]
+
+
+def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+    """Give the comment: a hidden mark to find it by, the verdict, what is grave, then each object's diff."""
+    del colour
+    return fitted(plan, Room(MOST, len), show_textual=show_textual)
+
+
+def fitted(plan: Plan, room: Room, *, show_textual: bool = False) -> str:
+    """Give as much of a plan as there is room for: diffs go first, the largest before the others."""
+    head = _head(plan, show_textual=show_textual)
+    found = sections(plan)
+    told, is_cut = head, False
+    for cap, essential_cap in _CAPS:
+        parts = [_section(each, essential_cap if each.is_essential else cap) for each in found]
+        told, is_cut = "\n".join([head, *parts]), cap is not None
+        if room.size(told) + _RESERVE <= room.most:
+            break
+    details = [_details(each) for each in plan.changes if is_shown(each, show_textual=show_textual)]
+    details = [each for each in details if each]
+    kept = [] if is_cut else _kept(details, room, room.most - _RESERVE - room.size(told))
+    left_out = len(details) - len(kept)
+    return "\n".join([told, *kept, *_left_out(left_out, is_cut=is_cut)])
+
+
+def _kept(details: Sequence[str], room: Room, left: int) -> list[str]:
+    """Give what there is room for, in its order; of those that are too much the largest go first."""
+    sizes = [room.size(each) + 1 for each in details]
+    total = sum(sizes)
+    gone = set()
+    for index in sorted(range(len(details)), key=lambda index: -sizes[index]):
+        if total <= left:
+            break
+        gone.add(index)
+        total -= sizes[index]
+    return [each for index, each in enumerate(details) if index not in gone]
+
+
+def _head(plan: Plan, *, show_textual: bool) -> str:
+    source, target = plan.source, plan.target
+    cluster = target.context or target.server
+    lines = [
+        comment("gpupool", source.blueprint, target.uid),
+        f"### gpupool: {code(source.blueprint[:100])} on {code(cluster[:100])}",
+        "",
+        f"**{headline(plan)}**",
+        "",
+        *_notes(plan, show_textual=show_textual),
+    ]
+    return "".join(f"{each}\n" for each in lines)
+
+
+def _notes(plan: Plan, *, show_textual: bool) -> Iterator[str]:
+    saved = f"plan {code(plan.id[:12])}, good until {code(plan.expires_at[:40])}" if plan.id else ""
+    commit = f"commit {code(plan.source.commit[:50])}" if plan.source.commit else ""
+    uid = f"cluster uid {code(plan.target.uid[:50])}" if plan.target.uid else ""
+    if said := ", ".join(filter(None, (uid, commit, saved))):
+        yield f"{said[0].upper()}{said[1:]}."
+    for said in (unverified(plan), "" if show_textual else hidden(plan)):
+        if said:
+            yield ""
+            yield said.replace("--show-textual", "`--show-textual`")
+
+
+def _section(section: Section, cap: int | None) -> str:
+    meaning = f": {section.meaning}" if section.meaning else ""
+    lines = section.lines if cap is None else section.lines[:cap]
+    made = [f"- {line(each)}" for each in lines]
+    if more := len(section.lines) - len(lines):
+        made.append(f"- {'and ' * bool(lines)}{more} more" if lines else f"- {more} of them")
+    return "".join(f"{each}\n" for each in (f"**{section.title}**{meaning}", "", *made))
+
+
+def _details(change: Change) -> str:
+    """Give an object's diff, closed until somebody opens it; nothing where there is none."""
+    changed = diff(change)
+    if not changed:
+        return ""
+    summary = f"{symbol(change)} {action(change)} {html_code(change.address)}"
+    # The names are in the summary already.
+    below = changed.split("\n", 2)[2]
+    return f"<details><summary>{summary}</summary>\n\n{block(below, 'diff')}\n</details>\n"
+
+
+def _left_out(count: int, *, is_cut: bool) -> Iterator[str]:
+    said = []
+    if count:
+        said.append(f"the diffs of {count} object{'s' * (count != 1)}")
+    if is_cut:
+        said.append("the end of long lists")
+    if said:
+        yield f"Left out for length: {' and '.join(said)}. The plan file has all: `gpupool show FILE`.\n"

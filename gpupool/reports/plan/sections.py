@@ -1,0 +1,147 @@
+"""What a plan has to say beside its changes, section by section, for each format to spell in its own way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from gpupool.reports.plan.wording import at, node_claims, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gpupool.planning.plan import Change, FieldChange, Plan
+
+
+class Quoted(NamedTuple):
+    """A value from outside, shown as it is."""
+
+    text: str
+
+
+class Said(NamedTuple):
+    """A message of another part of gpupool or of the API server, with anything in it."""
+
+    text: str
+
+
+Part: TypeAlias = str | Quoted | Said
+Line: TypeAlias = tuple[Part, ...]
+"""Parts that are ours, and thus safe in every format, and parts that are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Lines of one sort under a title."""
+
+    title: str
+    meaning: str
+    lines: tuple[Line, ...]
+    is_essential: bool = False
+    """Whether nothing of it may be left out while anything else is there."""
+
+    is_in_blocks: bool = False
+    """Whether the changes themselves say it too, where each of them is shown."""
+
+
+def sections(plan: Plan) -> list[Section]:
+    """Give the sections that have something to say, the gravest first."""
+    made = (
+        Section(
+            "Deletions", "these objects go", tuple(_deletions(plan)), is_essential=True, is_in_blocks=True
+        ),
+        Section(
+            "Conflicts",
+            "somebody else owns these fields, with another value",
+            tuple(_conflicts(plan)),
+            is_essential=True,
+        ),
+        Section(
+            "Rejections", "the API server would not take these", tuple(_rejections(plan)), is_essential=True
+        ),
+        Section("Blocked", "not to be done now", tuple(_blocked(plan)), is_essential=True, is_in_blocks=True),
+        Section("Guards", "these hold it back", tuple(_guards(plan, passed=False)), is_essential=True),
+        Section("Noted by guards", "the rest goes on", tuple(_guards(plan, passed=True)), is_essential=True),
+        Section("Warnings", "", tuple((Said(each),) for each in plan.warnings)),
+        Section("Drift", "changed in the cluster, and changed back by this plan", tuple(_drift(plan))),
+        Section("Residue", "in the cluster and not in the blueprint; it stays", tuple(_residue(plan))),
+        Section(
+            "Orphans",
+            "labelled as this blueprint's, and not in its inventory; never deleted",
+            tuple((Quoted(each),) for each in plan.orphans),
+        ),
+        Section(
+            "Lost",
+            "in the inventory, and without the blueprint's label",
+            tuple((Quoted(each),) for each in plan.lost),
+        ),
+        Section(
+            "Charts",
+            "gpupool runs no Helm; upgrade them with",
+            tuple((Quoted(each),) for each in plan.charts),
+        ),
+    )
+    return [each for each in made if each.lines]
+
+
+def _deletions(plan: Plan) -> Iterator[Line]:
+    for change in plan.changes:
+        if "delete" in change.actions:
+            claims = node_claims(change)
+            having = (" with ", claims) if claims else ()
+            reason = (": ", Said(change.reason)) if change.reason else ()
+            yield (Quoted(change.address), *having, *reason)
+
+
+def _conflicts(plan: Plan) -> Iterator[Line]:
+    for change in plan.changes:
+        for each in change.conflicts:
+            since = (", who wrote the object at ", Quoted(each.when)) if each.when else ()
+            owner: Line = (Quoted(each.manager), f" ({each.kind})")
+            yield (*_field_of(change, each.path), " is owned by ", *owner, *since)
+
+
+def _rejections(plan: Plan) -> Iterator[Line]:
+    for change in plan.changes:
+        for each in change.rejections:
+            place = at(each.place, column=True)
+            before: Line = (Quoted(place), " ") if place else ()
+            yield (*before, *_field_of(change, each.field), ": ", Said(each.message))
+
+
+def _blocked(plan: Plan) -> Iterator[Line]:
+    for change in plan.changes:
+        if change.blocked:
+            yield (Quoted(change.address), ": ", Said(change.blocked))
+
+
+def _guards(plan: Plan, *, passed: bool) -> Iterator[Line]:
+    for guard in plan.guards:
+        if guard.passed is passed:
+            remedy: Line = ("; to pass it: ", Quoted(guard.remedy)) if guard.remedy else ()
+            yield (Quoted(guard.name), ": ", Said(guard.message), *remedy)
+
+
+def _drift(plan: Plan) -> Iterator[Line]:
+    def is_drift(field: FieldChange) -> bool:
+        return field.cause == "drift" and field.semantic
+
+    for change, field in _each_field(plan, is_drift):
+        values = (" is ", Quoted(shown(field.before)), ", should be ", Quoted(shown(field.after)))
+        owner: Line = ("; by ", Quoted(field.owner)) if field.owner else ()
+        yield (*_field_of(change, field.path), *values, *owner)
+
+
+def _each_field(plan: Plan, is_wanted: Callable[[FieldChange], bool]) -> Iterator[tuple[Change, FieldChange]]:
+    return ((change, field) for change in plan.changes for field in change.fields if is_wanted(field))
+
+
+def _residue(plan: Plan) -> Iterator[Line]:
+    for change in plan.changes:
+        for each in change.residue:
+            owner: Line = ("; by ", Quoted(each.owner)) if each.owner else ()
+            yield (*_field_of(change, each.path), ": ", Quoted(shown(each.value)), *owner)
+
+
+def _field_of(change: Change, path: str) -> Line:
+    return (Quoted(change.address), " ", Quoted(path)) if path else (Quoted(change.address),)

@@ -1,0 +1,168 @@
+"""What a plan comes to, in the words that every format uses."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from gpupool.reports.escaping import one_line, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpupool.planning.plan import Change, FieldChange, Place, Plan
+
+Verdict: TypeAlias = Literal["none", "changes", "deletes", "blocked"]
+
+_LONGEST: Final = 300
+_HIDDEN = re.compile(r"\(sensitive, sha256:[0-9a-f]+\)")
+_WORDS: Final = {"create": "create", "adopt": "take over", "update": "update", "delete": "DELETE"}
+
+
+def verdict(plan: Plan) -> Verdict:
+    """Say in a word what a plan comes to, the gravest that is true.
+
+    It is `blocked` where something that was asked for can't be done as things are.
+    """
+    if any(is_in_trouble(change) for change in plan.changes) or failed_guards(plan):
+        return "blocked"
+    if any("delete" in change.actions for change in plan.changes):
+        return "deletes"
+    return "changes" if plan.has_changes else "none"
+
+
+def is_in_trouble(change: Change) -> bool:
+    """Say whether a change can't be made as it stands."""
+    return bool(change.blocked or change.conflicts or change.rejections)
+
+
+def failed_guards(plan: Plan) -> int:
+    """Give the number of guards that hold the plan back."""
+    return sum(not guard.passed for guard in plan.guards)
+
+
+def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blueprint") -> str:
+    """Give one sentence with the verdict and what stands behind it."""
+    found = verdict(plan)
+    counts = ", ".join(tally(plan)) or "nothing in it"
+    if found == "none":
+        return f"No changes: {cluster} is as {blueprint} says ({counts})."
+    words = {"changes": "Changes", "deletes": "Changes, with deletions", "blocked": "Blocked"}
+    troubles = ", ".join(_troubles(plan))
+    return f"{words[found]}: {'; '.join(filter(None, (troubles, counts)))}."
+
+
+def tally(plan: Plan) -> Iterator[str]:
+    """Count the objects of each fate, those that there are."""
+    summary = plan.summary
+    for count, words in (
+        (summary.create, "to create"),
+        (summary.update, "to update"),
+        (summary.delete, "to delete"),
+        (summary.unchanged, "unchanged"),
+        (summary.textual, "the same in other words"),
+    ):
+        if count:
+            yield f"{count} {words}"
+
+
+def _troubles(plan: Plan) -> Iterator[str]:
+    summary = plan.summary
+    if summary.rejected:
+        yield f"{summary.rejected} rejected by the API server"
+    if summary.conflicts:
+        yield f"{summary.conflicts} with conflicts"
+    if summary.blocked:
+        yield f"{summary.blocked} that can't be done now"
+    if failed := failed_guards(plan):
+        yield f"{failed} guard{'s' * (failed != 1)} not passed"
+
+
+def is_shown(change: Change, *, show_textual: bool) -> bool:
+    """Say whether a change is worth a word; one in words only is where that is asked for."""
+    if change.writes or is_in_trouble(change):
+        return True
+    return show_textual and bool(change.fields)
+
+
+def fields_shown(change: Change, *, show_textual: bool) -> list[FieldChange]:
+    """Give the changed leaves that mean something, and the others where that is asked for."""
+    return [field for field in change.fields if field.semantic or show_textual]
+
+
+def hidden(plan: Plan) -> str:
+    """Say how many changes are left out because they are in words only; nothing where there are none."""
+    count = sum(not field.semantic for change in plan.changes for field in change.fields)
+    if not count:
+        return ""
+    return f"Not shown: {count} difference{'s' * (count != 1)} in words only; see with --show-textual."
+
+
+def unverified(plan: Plan) -> str:
+    """Say how many changes no API server has judged; nothing where it has judged all."""
+    count = sum(change.verified != "server" for change in plan.changes)
+    return f"Not checked by the API server in a dry run: {objects(count)}." if count else ""
+
+
+def objects(count: int) -> str:
+    """Count objects."""
+    return f"{count} object{'s' * (count != 1)}"
+
+
+def symbol(change: Change) -> str:
+    """Give one character for what becomes of an object."""
+    if is_in_trouble(change):
+        return "!"
+    if "delete" in change.actions:
+        return "-"
+    if "create" in change.actions:
+        return "+"
+    return "~" if change.writes else "="
+
+
+def action(change: Change) -> str:
+    """Say what is done to an object."""
+    done = [_WORDS[each] for each in change.actions if each in _WORDS]
+    return " and ".join(done) or ("keep" if change.blocked else "leave")
+
+
+def node_claims(change: Change) -> str:
+    """Say how many NodeClaims a pool that is deleted has; nothing where that is not known."""
+    count = change.node_claims
+    return "" if count is None else f"{count or 'no'} NodeClaim{'s' * (count != 1)}"
+
+
+def at(place: Place | None, *, column: bool = False) -> str:
+    """Give `file:line`; nothing where there is no place."""
+    if place is None:
+        return ""
+    lines = f":{place.line}" if place.line else ""
+    columns = f":{place.column}" if lines and column and place.column else ""
+    return f"{one_line(place.file)}{lines}{columns}"
+
+
+def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
+    """Give a value on one line: JSON, but what stands for a sensitive one as it is."""
+    if isinstance(value, str) and _HIDDEN.fullmatch(value):
+        return value
+    said = json.dumps(value, ensure_ascii=False)
+    return visible(said[:_LONGEST]) + "…" * (len(said) > _LONGEST)
+
+
+def field_line(field: FieldChange) -> str:
+    """Give a changed leaf with what it was and what it would be, and who says so if not the blueprint."""
+    said = {
+        "add": f"+ {visible(field.path)}: {shown(field.after)}",
+        "remove": f"- {visible(field.path)}: {shown(field.before)}",
+        "replace": f"~ {visible(field.path)}: {shown(field.before)} -> {shown(field.after)}",
+    }
+    return said[field.op] + _cause(field)
+
+
+def _cause(field: FieldChange) -> str:
+    if field.cause == "default":
+        return "  (a default of the API)"
+    if field.cause == "drift":
+        return f"  (drift: by {one_line(field.owner) or 'nobody knows whom'})"
+    return ""
