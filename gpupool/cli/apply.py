@@ -1,6 +1,7 @@
 """`gpupool apply`: make the cluster what the blueprint, or a saved plan, says."""
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -15,6 +16,8 @@ from gpupool.planning.plan import Consent
 from gpupool.rollout.reach import Way
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gpupool.planning.plan import Plan
     from gpupool.rollout.applying import How
     from gpupool.rollout.results import Result
@@ -102,10 +105,13 @@ def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "
         sessions.ensure_applicable(session.plan)
         _ensure_meant(session.reached.context, pinned=session.reached.pinned)
         if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
+            sys.stderr.write("nothing to do\n")
             return None
         if session.plan.has_changes:
             _agree(session.plan, yes=manner.yes)
-        return sessions.carry_out(session, _how(manner, files, session.wanted.features))
+        how = _how(manner, files, session.wanted.features)
+        with _showing_what_is_stale(session.plan):
+            return sessions.carry_out(session, how)
 
 
 def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
@@ -117,7 +123,21 @@ def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
     plan = plans.read(plans.contents(path), path)
     with one_deadline(way, deadline.stop):
         deliver(manner.places, plan, CHANGED)
-        return carry_out_saved(plan, files, way, deadline, _how(manner, files, ("NodeOverlay",)))
+        with _showing_what_is_stale(plan):
+            return carry_out_saved(plan, files, way, deadline, _how(manner, files, ("NodeOverlay",)))
+
+
+@contextmanager
+def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
+    from gpupool.rollout.verify import StalePlanError
+
+    try:
+        yield
+    except StalePlanError as problem:
+        from gpupool.reports.applied import stale
+
+        sys.stderr.write(stale(plan.changes, problem.now))
+        raise
 
 
 def _ensure_meant(context: str, *, pinned: bool) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from gpupool.reports.escaping import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from gpupool.planning.plan import Change
     from gpupool.rollout.results import Outcome, Result
 
 _DONE: Final = {
@@ -44,3 +45,27 @@ def _lines(result: Result) -> Iterator[str]:
     if result.charts:
         yield "Charts to upgrade, with the values that `gpupool render -d DIR` writes:"
         yield from (f"  {command}" for command in result.charts)
+
+
+def stale(approved: Sequence[Change], now: Sequence[Change]) -> str:
+    """Give what was approved beside what would be done now, for the objects that make a plan untrue."""
+    plans = {each.address: each for each in approved}
+    return "".join(
+        f"{one_line(line)}\n" for each in now for line in _beside(each.address, plans.get(each.address), each)
+    )
+
+
+def _beside(address: str, approved: Change | None, now: Change) -> Iterator[str]:
+    yield address
+    yield from (f"  approved: {line}" for line in _changes(approved))
+    yield from (f"  now:      {line}" for line in _changes(now))
+
+
+def _changes(change: Change | None) -> list[str]:
+    if change is None:
+        return ["nothing"]
+    found = [f"{each.path}: {each.before} -> {each.after}" for each in change.fields if each.semantic]
+    found += [f"{each.path} is owned by {each.manager} now" for each in change.conflicts]
+    found += [f"{each.field} {each.message}".strip() for each in change.rejections]
+    found += [change.blocked] if change.blocked else []
+    return found or [" and ".join(change.actions)]

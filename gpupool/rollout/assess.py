@@ -90,7 +90,7 @@ def _start(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None) -> Chan
 
 
 def _unchanged(change: Change) -> Change:
-    return replace(change, actions=("no-op",), reason="it is as the blueprint says", before=None, body=None)
+    return replace(change, actions=("no-op",), reason="it is as the blueprint says", before=None)
 
 
 def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start: Change) -> Assessed:

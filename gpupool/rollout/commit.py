@@ -24,14 +24,9 @@ def commit(files: Mapping[str, str]) -> str:
 
 
 def _git(folder: str, *words: str) -> str:
+    command = ["git", "-C", folder, *words]
     try:
-        found = subprocess.run(  # noqa: S603 - the words are ours, and files behind `--`
-            ["git", "-C", folder, *words],
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-        )
+        found = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return ""
     return found.stdout.strip() if found.returncode == 0 else ""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gpupool.findings import Finding
     from gpupool.objects import Manifest
     from gpupool.rendering.values import Release
+    from gpupool.yamlio.nodes import Node
 
 DEFAULT_NAMESPACE: Final = "kube-system"
 _STDIN: Final = "-"
@@ -24,6 +25,9 @@ class Desired(NamedTuple):
     """One blueprint, rendered, with its words for the cluster half."""
 
     blueprint: str
+    node: Node
+    """The merged blueprint."""
+
     manifests: tuple[Manifest, ...]
     """In the order in which they are written."""
 
@@ -66,6 +70,7 @@ def desired(paths: Sequence[str], *, allow_empty: bool = False) -> Desired:
     cluster, prune = find(loaded.node, "cluster"), find(loaded.node, "prune")
     return Desired(
         blueprint=rendered.name,
+        node=loaded.node,
         manifests=rendered.manifests,
         releases=rendered.releases,
         findings=rendered.findings,

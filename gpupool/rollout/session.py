@@ -72,7 +72,7 @@ def _session(
     from gpupool.planning.file import sealed
     from gpupool.rollout.commit import commit
 
-    options = Options(agreed, version(), read_crds(reached.cluster).digests, commit(wanted.files))
+    options = Options(agreed, version(), read_crds(reached.cluster), commit(wanted.files))
     prepared = prepare(reached, wanted, options)
     return Session(reached, wanted, prepared._replace(plan=sealed(prepared.plan)))
 
@@ -194,7 +194,7 @@ def _ensure_same_crds(plan: Plan, reached: Reached) -> None:
         return
     from gpupool.cluster.crds import read_crds
 
-    now = read_crds(reached.cluster).digests
+    now = read_crds(reached.cluster)
     changed = sorted(name for name, digest in plan.target.crds.items() if now.get(name, digest) != digest)
     if changed:
         message = f"the CRDs were changed since the plan was made: {', '.join(changed)}. Make a new one"

@@ -9,7 +9,7 @@ from gpupool.cluster.kinds import KINDS
 from gpupool.planning.fingerprint import digest
 from gpupool.planning.plan import Place
 from gpupool.rollout.inventory import BLUEPRINT, PART_OF
-from gpupool.yamlio.nodes import Node, place, plain_map
+from gpupool.yamlio.nodes import Node, find, place, plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,11 @@ class Wish(NamedTuple):
     body: Mapping[str, Plain]
     """What is sent, with the labels that say whose it is."""
 
-    node: Node | None
+    node: Node | None = None
     """The same with its places in the blueprint; None where only a saved plan is at hand."""
+
+    said: Node | None = None
+    """What the blueprint says to have it: a pool, a tier, a class."""
 
     @property
     def address(self) -> str:
@@ -47,7 +50,7 @@ class Wish(NamedTuple):
         """Give where a field of the object stands in the blueprint, or what is nearest to it."""
         if self.node is None:
             return None
-        at = place(_nearest(self.node, field))
+        at = place(_nearest(self.node, field) if field else self.said or self.node)
         return Place(at.file, at.line, at.column)
 
 
@@ -61,8 +64,19 @@ def wishes(wanted: Desired, where: inventory.Place) -> tuple[Wish, ...]:
         metadata = plain_map(body.get("metadata"))
         labels: dict[str, Plain] = {**plain_map(metadata.get("labels")), **ours}
         said: dict[str, Plain] = {**body, "metadata": {**metadata, "labels": labels}}
-        made.append(Wish(KINDS[each.ref.kind], each.ref.name, said, each.body))
+        made.append(Wish(KINDS[each.ref.kind], each.ref.name, said, each.body, _at(wanted.node, each.path)))
     return tuple(made)
+
+
+def _at(blueprint: Node, path: str) -> Node:
+    """Follow a path of the blueprint, as in `pools.chat.tiers.spot`, as far as somebody wrote it."""
+    node = blueprint
+    for key in path.split("."):
+        inner = find(node, key)
+        if inner is None:
+            break
+        node = inner
+    return node
 
 
 def _nearest(node: Node, field: str) -> Node:
