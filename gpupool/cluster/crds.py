@@ -32,20 +32,26 @@ _NAMED: Final = frozenset({"properties", "patternProperties"})
 """Maps whose keys are names of fields, which may be any word."""
 
 
-class ReadCrds(NamedTuple):
-    """The CRDs of a cluster, by name; what is not installed is not in here."""
+class StoredCrds(NamedTuple):
+    """Karpenter's CRDs as a server has them."""
 
     bodies: Mapping[str, Mapping[str, Plain]]
-    note: str = ""
-    """Why some could not be read; empty where all could."""
+    """By name; what is not installed is not in here."""
 
-    @property
-    def digests(self) -> dict[str, str]:
-        """Give the digest of each."""
-        return {name: digest(body) for name, body in self.bodies.items()}
+    unread: tuple[str, ...]
+    """Those that the user may not read."""
 
 
-def read_crds(cluster: Cluster) -> ReadCrds:
+def read_crds(cluster: Cluster) -> dict[str, str]:
+    """Give a digest of each of Karpenter's CRDs, by name; none of those that are not there or can't be read.
+
+    Raises:
+        ClusterError: where the server does not answer, or refuses for another reason than missing rights.
+    """
+    return {name: digest(body) for name, body in stored_crds(cluster).bodies.items()}
+
+
+def stored_crds(cluster: Cluster) -> StoredCrds:
     """Read Karpenter's CRDs, each with one request.
 
     Raises:
@@ -61,12 +67,7 @@ def read_crds(cluster: Cluster) -> ReadCrds:
             unread.append(name)
         elif answer.status != _NOT_FOUND:
             refuse(request, answer, f"read the CRD {name}")
-    note = (
-        f"may not get the CRDs {', '.join(unread)}: which Karpenter they are of is not known"
-        if unread
-        else ""
-    )
-    return ReadCrds(bodies, note)
+    return StoredCrds(bodies, tuple(unread))
 
 
 def digest(crd: Mapping[str, Plain]) -> str:
