@@ -243,12 +243,16 @@ def write_karpenter_schemas(folder: Path, target: str) -> None:
 
 
 def schema_text(what: str) -> str:
-    """Give the JSON Schema of a `blueprint` or a `profile` as text."""
+    """Give the JSON Schema of a `blueprint`, a `profile` or a `plan` file as text."""
     from gpupool.blueprint.model import Blueprint
+    from gpupool.planning.plan import Plan
     from gpupool.profiles.model import Profile
-    from gpupool.shapes.docs import json_schema
+    from gpupool.shapes.docs import dataclass_schema, json_schema
 
-    made = json_schema(Blueprint) if what == "blueprint" else json_schema(Profile)
+    if what == "plan":
+        made = dataclass_schema(Plan)
+    else:
+        made = json_schema(Blueprint) if what == "blueprint" else json_schema(Profile)
     return json.dumps(made, indent=2) + "\n"
 
 

@@ -13,7 +13,7 @@ KARPENTER = "karpenter"
 
 def schema(
     what: Annotated[
-        Literal["blueprint", "profile", "karpenter"],
+        Literal["blueprint", "profile", "karpenter", "plan"],
         typer.Argument(metavar="KIND", help="Which files the schema is for."),
     ] = "blueprint",
     directory: Annotated[

@@ -10,9 +10,9 @@ import sys
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import DictSchema, ModelSchema
+from pydantic_core.core_schema import DataclassSchema, DictSchema, ModelSchema
 
 from gpupool.shapes.annotations import Since
 
@@ -22,6 +22,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Give a model's JSON Schema, every field described."""
     return {"$schema": DIALECT, **model.model_json_schema(schema_generator=_Described)}
+
+
+def dataclass_schema(kind: type[Any]) -> dict[str, Any]:
+    """Give the JSON Schema of a dataclass, every field described."""
+    return {"$schema": DIALECT, **TypeAdapter(kind).json_schema(schema_generator=_Described)}
 
 
 def field_docs(model: type[BaseModel]) -> dict[str, str]:
@@ -49,6 +54,16 @@ class _Described(GenerateJsonSchema):
                 if described.get("default", 0) is None:
                     del described["default"]
         return made
+
+    def dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
+        made = super().dataclass_schema(schema)
+        kind = schema["cls"]
+        docs = _docs_in_module(kind.__module__).get(kind.__qualname__, {})
+        for field, described in zip(schema["fields"], made.get("properties", {}).values(), strict=True):
+            described.pop("title", None)
+            if field in docs:
+                described["description"] = docs[field]
+        return {**made, "description": inspect.getdoc(kind)}
 
     def dict_schema(self, schema: DictSchema) -> JsonSchemaValue:
         """Refuse names that no key pattern allows: an editor would take them otherwise."""
