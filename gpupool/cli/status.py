@@ -1,0 +1,101 @@
+"""`gpupool status`: how a blueprint's objects are, what runs because of them, and waiting for all of it."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from gpupool.cli import output
+from gpupool.cli.options import (
+    TEXT_OR_JSON,
+    Files,
+    Result,
+    files_or_default,
+    outputs,
+    refuse_stdin_twice,
+)
+from gpupool.cli.reaching import one_deadline, reaches_cluster
+from gpupool.errors import NotReadyError
+from gpupool.rollout.reach import Way
+
+if TYPE_CHECKING:
+    from gpupool.rollout.desired import Desired
+    from gpupool.rollout.reach import Reached
+    from gpupool.rollout.status import Status
+
+_LAST_LOOK_SECONDS = 4.0
+"""When the time is up, there is a moment to say how it ended."""
+
+
+@reaches_cluster
+def status(
+    file: Files = None,
+    wait: Annotated[
+        Literal["ready", "rollout"] | None,
+        typer.Option(
+            "--wait",
+            metavar="ready|rollout",
+            show_default=False,
+            help="Wait until all objects are Ready; with `rollout` also until no node is outdated.",
+        ),
+    ] = None,
+    to: Result = None,
+    *,
+    way: Way,
+) -> None:
+    """Say how the blueprint's objects are in the cluster.
+
+    For each object: whether it is Ready, or why not. For each pool: its NodeClaims and how far they are,
+    what was launched, what it uses of its limits, and how many nodes are outdated. NodePools of others
+    are listed apart. With --wait it waits for as long as --timeout says, and exits 6 when not all is
+    well by then, naming what is not and why. It writes nothing.
+
+    \b
+    gpupool status
+    gpupool status --wait ready --timeout 5m
+    gpupool status --wait rollout --timeout 1h -o json=status.json
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    files, places = files_or_default(file), outputs(to, TEXT_OR_JSON)
+    refuse_stdin_twice(files)
+
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout.desired import desired
+    from gpupool.rollout.reach import reach
+    from gpupool.rollout.status import status as read
+
+    wanted = desired(files)
+    with one_deadline(way):
+        reached = reach(way, wanted.pins, Deadline(way.timeout))
+        late = [] if wait is None else _late(reached, wanted, wait)
+        if wait is not None:
+            reached = reached._replace(cluster=reached.cluster.afresh(_LAST_LOOK_SECONDS))
+        found = read(reached, wanted)
+    output.deliver(places, lambda name: _written(found, name))
+    if late:
+        message = f"not {'Ready' if wait == 'ready' else 'rolled out'} in time: {'; '.join(late)}"
+        raise NotReadyError(message)
+
+
+def _late(reached: "Reached", wanted: "Desired", wait: str) -> list[str]:
+    """Wait, and give what is not well when that ends, each with its reason."""
+    from gpupool.cli.live import live
+    from gpupool.cluster.kinds import NODE_POOL
+    from gpupool.rollout.rolling import wait_rolled
+    from gpupool.rollout.status import waited_for
+    from gpupool.rollout.waiting import wait_ready
+
+    names = waited_for(wanted)
+    with live() as say:
+        found = wait_ready(reached.cluster, reached.deadline, names, say)
+        if wait == "rollout" and all(each.is_ready for each in found.values()):
+            found = wait_rolled(reached.cluster, reached.deadline, names.get(NODE_POOL.name, ()), say)
+    return [f"{kind}/{name}: {each.reason}" for (kind, name), each in found.items() if not each.is_ready]
+
+
+def _written(found: "Status", name: str) -> str:
+    if name == "text":
+        from gpupool.reports.status import text
+
+        return text(found)
+    from gpupool.reports.status_json import plain
+
+    return output.json_text(plain(found))

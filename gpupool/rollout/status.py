@@ -1,0 +1,257 @@
+"""How the objects of a blueprint are in a cluster, and what runs because of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
+from gpupool.cluster.listing import list_if_served
+from gpupool.errors import ClusterError
+from gpupool.karpenter.quantities import amount
+from gpupool.planning.pruning import class_of
+from gpupool.rollout import inventory
+from gpupool.rollout.claims import STAGES, of_pools, outdated
+from gpupool.rollout.observed import name_of
+from gpupool.rollout.parallel import each as in_parallel
+from gpupool.rollout.unlock import look
+from gpupool.rollout.waiting import GONE, INFORMATIONAL, READY, Readiness, conditions, ready
+from gpupool.scheduling.types.capacity import DEVICES
+from gpupool.yamlio.nodes import plain_map, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpupool.cluster.lease import Lease
+    from gpupool.rollout.claims import Claim, Machine
+    from gpupool.rollout.desired import Desired
+    from gpupool.rollout.inventory import Inventory
+    from gpupool.rollout.reach import Reached
+    from gpupool.yamlio.nodes import Plain
+
+
+class Use(NamedTuple):
+    """How much of a resource the nodes of a pool have, beside its limit; texts as the server has them."""
+
+    resource: str
+    used: str
+    limit: str
+    """Empty for none."""
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether there is no room below the limit."""
+        try:
+            return bool(self.limit) and amount(self.used) >= amount(self.limit)
+        except ValueError:
+            return False
+
+
+class Nodes(NamedTuple):
+    """The NodeClaims of a pool."""
+
+    total: int
+    stages: Mapping[str, int]
+    """How many are Launched, Registered, Initialized and Ready."""
+
+    drifted: int
+    outdated: int
+    """How many are to be replaced: those that Karpenter calls drifted, and those that it will."""
+
+    leaving: int
+    machines: tuple[tuple[Machine, int], ...]
+    """How many there are of each type, the most first."""
+
+
+class Pool(NamedTuple):
+    """What a NodePool has beyond other objects."""
+
+    node_class: str
+    nodes: Nodes
+    use: tuple[Use, ...]
+    notes: tuple[str, ...]
+    """Conditions that Ready does not depend on, and that are False."""
+
+
+class Thing(NamedTuple):
+    """One object."""
+
+    kind: str
+    name: str
+    readiness: Readiness
+    owner: str
+    """The blueprint that applied it; empty for none."""
+
+    pool: Pool | None
+    """None for another kind, or where it does not exist."""
+
+    @property
+    def address(self) -> str:
+        """Give `KIND/NAME`."""
+        return f"{self.kind}/{self.name}"
+
+    @property
+    def exists(self) -> bool:
+        """Say whether it is in the cluster."""
+        return self.readiness is not GONE
+
+
+class Status(NamedTuple):
+    """A blueprint in a cluster at one moment."""
+
+    context: str
+    server: str
+    uid: str
+    blueprint: str
+    inventory: Inventory | None
+    """None where it can't be read."""
+
+    objects: tuple[Thing, ...]
+    """What the blueprint wants."""
+
+    left: tuple[Thing, ...]
+    """What it wanted once, is still there, and is no longer wanted."""
+
+    others: tuple[Thing, ...]
+    """NodePools of others."""
+
+    notes: tuple[str, ...]
+    lock: Lease | None = None
+    """Who holds the lock, as far as that was asked: only where an apply is under way, or was interrupted."""
+
+    @property
+    def is_pending(self) -> bool:
+        """Say whether an apply is under way, or was interrupted."""
+        listed = self.inventory
+        return listed is not None and bool(listed.pending or listed.pending_plan)
+
+
+class _Seen(NamedTuple):
+    """A cluster at one moment."""
+
+    live: Mapping[str, Mapping[str, Plain]]
+    claims: Mapping[str, list[Claim]]
+    missing: tuple[str, ...]
+    """Kinds that the server does not know."""
+
+
+def status(reached: Reached, wanted: Desired) -> Status:
+    """Read how a blueprint's objects are.
+
+    Raises:
+        ClusterError: where the server refuses, or does not answer.
+    """
+    seen = _seen(reached)
+    place = inventory.Place(wanted.namespace, wanted.inventory)
+    notes = [f"the server does not know {kind}: are Karpenter's CRDs installed?" for kind in seen.missing]
+    known: Inventory | None = None
+    try:
+        known = inventory.read(reached.cluster, place)
+    except ClusterError as problem:
+        notes.append(str(problem))
+    own = [f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests]
+    left = [address for address in (known.known if known else {}) if address not in own]
+    others = [address for address in sorted(seen.live) if address not in {*own, *left} and _is_pool(address)]
+    found = Status(
+        context=reached.context,
+        server=reached.server,
+        uid=reached.uid,
+        blueprint=wanted.blueprint,
+        inventory=known,
+        objects=tuple(_thing(seen, address, wanted) for address in own),
+        left=tuple(_thing(seen, address, wanted) for address in left if address in seen.live),
+        others=tuple(_thing(seen, address, wanted) for address in others),
+        notes=tuple(notes),
+    )
+    return found._replace(lock=_lock(reached, place)) if found.is_pending else found
+
+
+def _lock(reached: Reached, place: inventory.Place) -> Lease | None:
+    try:
+        return look(reached.cluster, *place)
+    except ClusterError:
+        # Who may only plan has no right to read Leases, and can't be told.
+        return None
+
+
+def waited_for(wanted: Desired) -> dict[str, list[str]]:
+    """Give the objects of a blueprint that become Ready, by kind."""
+    found: dict[str, list[str]] = {}
+    for each in wanted.manifests:
+        if each.ref.kind != NODE_OVERLAY.name or overlays_count(wanted):
+            found.setdefault(each.ref.kind, []).append(each.ref.name)
+    return found
+
+
+def overlays_count(wanted: Desired) -> bool:
+    """Say whether Karpenter looks at NodeOverlays at all: the blueprint says that their gate is on."""
+    return NODE_OVERLAY.name in wanted.features
+
+
+def _is_pool(address: str) -> bool:
+    return address.startswith(f"{NODE_POOL.name}/")
+
+
+def _seen(reached: Reached) -> _Seen:
+    kinds = [*KINDS.values(), NODE_CLAIM]
+    lists = in_parallel(reached.way.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds)
+    found = dict(zip((kind.name for kind in kinds), lists, strict=True))
+    claims = found.pop(NODE_CLAIM.name) or []
+    live = {f"{kind}/{name_of(body)}": body for kind, bodies in found.items() for body in bodies or ()}
+    # NodeOverlays came with Karpenter 1.7: without them it is no worse.
+    missing = tuple(kind for kind, bodies in found.items() if bodies is None and kind != NODE_OVERLAY.name)
+    return _Seen(live, of_pools(claims), missing)
+
+
+def _thing(seen: _Seen, address: str, wanted: Desired) -> Thing:
+    kind, _, name = address.partition("/")
+    body = seen.live.get(address)
+    if body is None:
+        return Thing(kind, name, GONE, "", None)
+    labels = plain_map(plain_map(body.get("metadata")).get("labels"))
+    readiness = ready(body)
+    if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not overlays_count(wanted):
+        readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
+    owner = plain_text(labels.get(inventory.BLUEPRINT)) if labels.get(inventory.PART_OF) else ""
+    return Thing(kind, name, readiness, owner, _pool(seen, body) if _is_pool(address) else None)
+
+
+def _pool(seen: _Seen, body: Mapping[str, Plain]) -> Pool:
+    kind, name = class_of(body)
+    node_class = seen.live.get(f"{kind}/{name}", {})
+    claims = seen.claims.get(name_of(body), [])
+    marks = [each.words for each in conditions(body) if each.status == "False" and _is_mark(each.type)]
+    return Pool(
+        node_class=name if kind == EC2_NODE_CLASS.name else f"{kind}/{name}",
+        nodes=_nodes(claims, sum(bool(outdated(each, body, node_class)) for each in claims)),
+        use=tuple(_use(body)),
+        notes=tuple(marks),
+    )
+
+
+def _is_mark(condition: str) -> bool:
+    return condition in INFORMATIONAL and condition != READY
+
+
+def _nodes(claims: list[Claim], old: int) -> Nodes:
+    machines = Counter(claim.machine for claim in claims if any(claim.machine))
+    return Nodes(
+        total=len(claims),
+        stages={stage: sum(claim.has(stage) for claim in claims) for stage in (*STAGES, READY)},
+        drifted=sum(bool(claim.drift) for claim in claims),
+        outdated=old,
+        leaving=sum(bool(claim.leaving) for claim in claims),
+        machines=tuple(sorted(machines.items(), key=lambda each: (-each[1], each[0]))),
+    )
+
+
+def _use(body: Mapping[str, Plain]) -> Iterator[Use]:
+    """Give each resource that has a limit, and each accelerator, in the order of their names."""
+    limits = plain_map(plain_map(body.get("spec")).get("limits"))
+    used = plain_map(plain_map(body.get("status")).get("resources"))
+    for resource in sorted({*limits, *(each for each in DEVICES if each in used)}):
+        yield Use(resource, _text(used.get(resource)) or "0", _text(limits.get(resource)))
+
+
+def _text(value: Plain) -> str:
+    return "" if value is None else str(value)
