@@ -13,6 +13,7 @@ from gpupool.cli.apply import apply
 from gpupool.cli.catalogue import catalogue
 from gpupool.cli.completion import completion
 from gpupool.cli.diff import diff
+from gpupool.cli.doctor import doctor
 from gpupool.cli.explain import explain
 from gpupool.cli.fit import fit
 from gpupool.cli.init import init
@@ -21,6 +22,8 @@ from gpupool.cli.profiles import profiles
 from gpupool.cli.rbac import rbac
 from gpupool.cli.render import render
 from gpupool.cli.schema import schema
+from gpupool.cli.show import show
+from gpupool.cli.status import status
 from gpupool.cli.unlock import unlock
 from gpupool.cli.validate import validate
 from gpupool.errors import GpupoolError
@@ -38,7 +41,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    init, validate, render, explain, fit, diff, plan, apply, profiles, rbac, unlock, catalogue, schema, completion,
+    init, validate, render, explain, fit, diff, plan, apply, status, show, doctor, rbac, unlock,
+    profiles, catalogue, schema, completion,
 ):  # fmt: skip
     app.command()(command)
 

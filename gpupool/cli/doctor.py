@@ -1,0 +1,58 @@
+"""`gpupool doctor`: whether plan and apply would work here, and what to mend where they would not."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gpupool.cli import output
+from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, Result, outputs, refuse_stdin_twice
+from gpupool.cli.reaching import one_deadline, reaches_cluster
+from gpupool.rollout.reach import Way
+
+if TYPE_CHECKING:
+    from gpupool.rollout.diagnosis.check import Diagnosis
+
+
+@reaches_cluster
+def doctor(
+    file: Files = None,
+    prove_plan_only: Annotated[
+        bool, typer.Option("--prove-plan-only", help="Try to write, which has to be denied.")
+    ] = False,
+    to: Result = None,
+    *,
+    way: Way,
+) -> None:
+    """Say whether plan and apply would work here.
+
+    Looks at the kubeconfig, which cluster it is, the API server, Karpenter's CRDs, your rights, the
+    inventory, the lock and admission webhooks; exits 1 when a check fails. Without a blueprint it looks
+    at the cluster alone. It writes nothing, but with --prove-plan-only tries to: an identity that is to
+    plan only passes when that is denied.
+
+    \b
+    gpupool doctor
+    gpupool doctor -f base.yaml -f prod.yaml --context prod -o json=doctor.json
+    gpupool doctor --prove-plan-only
+    """  # noqa: D301 - the backspace keeps the lines below it as they are
+    places = outputs(to, TEXT_OR_JSON)
+    files = file or [DEFAULT_FILE] * Path(DEFAULT_FILE).exists()
+    refuse_stdin_twice(files)
+
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout.desired import desired
+    from gpupool.rollout.doctor import Patient, diagnose
+
+    wanted = desired(files) if files else None
+    with one_deadline(way):
+        found = diagnose(Patient(way, wanted, prove_plan_only), Deadline(way.timeout))
+    output.deliver(places, lambda name: _written(found, name))
+    if found.failed:
+        raise typer.Exit(1)
+
+
+def _written(found: "Diagnosis", name: str) -> str:
+    from gpupool.reports import doctor as report
+
+    return report.text(found) if name == "text" else output.json_text(report.plain(found))

@@ -1,0 +1,1 @@
+"""Each thing that doctor looks at, as a check."""
