@@ -33,7 +33,7 @@ HEADER = f"{'':<44}{'best s':>8}{'median s':>9}{'CPU s':>8}{'peak MB':>9}"
 
 def measured(name: str, command: Sequence[str], runs: int) -> Figures:
     """Run a command several times, after once to warm the caches."""
-    runs_of_it = [_once(command) for _ in range(runs + 1)][1:]
+    runs_of_it = [once(command) for _ in range(runs + 1)][1:]
     walls, processor, memory = zip(*runs_of_it, strict=True)
     return Figures(name, walls, min(processor), max(memory))
 
@@ -59,7 +59,8 @@ print(os.waitstatus_to_exitcode(status), wall, usage.ru_utime + usage.ru_stime, 
 """Linux counts what the starting process held as the child's own memory, so a small one does it."""
 
 
-def _once(command: Sequence[str]) -> tuple[float, float, float]:
+def once(command: Sequence[str]) -> tuple[float, float, float]:
+    """Run a command, which has to succeed; give wall time, processor time and peak megabytes."""
     launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, *command]
     said = subprocess.run(launcher, stdout=subprocess.PIPE, text=True, check=True).stdout
     code, wall, processor, megabytes = map(float, said.split())
