@@ -188,12 +188,11 @@ def _update() -> Plan:
             conflicts=(Conflict("spec.weight", "kubectl-edit", "people", "2026-11-20T17:03:00Z"),),
             residue=(Residue("spec.disruption.consolidateAfter", "30s", "kubectl-create"),),
         ),
-        change("NodePool/web", "adopt", "update", reason="it is taken over", place=Place("gpupool.yaml", 40, 3),
+        change("NodePool/web", "adopt", "update", reason="gpupool takes it over", force=True, place=Place("gpupool.yaml", 40, 3),
                before=pool("web", weight=1), after=pool("web"), fields=(field("spec.weight", 1, 50, owner="kubectl-create"),)),
         orphans=("NodePool/copied",),
         lost=("EC2NodeClass/old",),
         warnings=("`NodePool/chat`: a new limit above what the price list knows",),
-        guards=(Guard("conflicts", passed=False, message="somebody else owns 1 field", remedy="--on-conflict take=spec.weight"),),
     )  # fmt: skip
 
 
@@ -261,7 +260,7 @@ def large(count: int = 500) -> Plan:
             continue
         made.append(
             change(f"NodePool/{name}", "update", place=Place("gpupool.yaml", 10 + number, 3), reason="the blueprint changed",
-                   after=pool(name, weight=number % 100), fields=(field("spec.weight", 50, number % 100),))
+                   after=pool(name, weight=number % 50), fields=(field("spec.weight", 50, number % 50),))
         )  # fmt: skip
     return plan(
         *made,
@@ -312,11 +311,24 @@ def _few(items: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, ...]]:
 
 
 CHANGES = st.builds(
-    Change, TEXTS, _ACTIONS, st.none() | _PLACES, TEXTS, VALUES, VALUES, _few(_FIELDS), VALUES,
-    st.builds(Before, TEXTS, st.integers(0, 9), TEXTS), st.sampled_from(["server", "read-only", "offline"]),
-    _few(_CONFLICTS), _few(st.builds(Residue, TEXTS, VALUES, TEXTS)), _few(st.builds(Rejection, TEXTS, TEXTS, st.none() | _PLACES)),
-    TEXTS, st.none() | st.integers(0, 9),
-)  # fmt: skip
+    Change,
+    address=TEXTS,
+    actions=_ACTIONS,
+    place=st.none() | _PLACES,
+    reason=TEXTS,
+    before=VALUES,
+    after=VALUES,
+    fields=_few(_FIELDS),
+    body=VALUES,
+    pre=st.builds(Before, TEXTS, st.integers(0, 9), TEXTS, _few(_few(TEXTS))),
+    verified=st.sampled_from(["server", "read-only", "offline"]),
+    conflicts=_few(_CONFLICTS),
+    residue=_few(st.builds(Residue, TEXTS, VALUES, TEXTS)),
+    rejections=_few(st.builds(Rejection, TEXTS, TEXTS, st.none() | _PLACES)),
+    blocked=TEXTS,
+    force=st.booleans(),
+    node_claims=st.none() | st.integers(0, 9),
+)
 _TARGETS = st.builds(Target, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2))
 _SOURCES = st.builds(Source, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2), TEXTS, TEXTS)
 PLANS = st.builds(

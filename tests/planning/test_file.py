@@ -90,7 +90,8 @@ def test_the_keys_are_the_fields_in_camel_case() -> None:
         "adopt",
         "onConflict",
     ]
-    assert list(document["changes"][1])[-3:] == ["rejections", "blocked", "nodeClaims"]
+    assert list(document["changes"][1])[:4] == ["address", "actions", "place", "reason"]
+    assert list(document["changes"][1])[-1] == "nodeClaims"
 
 
 def test_the_id_is_of_everything_but_itself() -> None:

@@ -60,6 +60,12 @@ def sections(plan: Plan) -> list[Section]:
             "Rejections", "the API server would not take these", tuple(_rejections(plan)), is_essential=True
         ),
         Section("Blocked", "not to be done now", tuple(_blocked(plan)), is_essential=True, is_in_blocks=True),
+        Section(
+            "Taken over",
+            "other owners' fields are overwritten, as was agreed to",
+            tuple((Quoted(change.address),) for change in plan.changes if change.force),
+            is_in_blocks=True,
+        ),
         Section("Guards", "these hold it back", tuple(_guards(plan, passed=False)), is_essential=True),
         Section("Noted by guards", "the rest goes on", tuple(_guards(plan, passed=True)), is_essential=True),
         Section("Warnings", "", tuple((Said(each),) for each in plan.warnings)),

@@ -77,6 +77,8 @@ def _block(change: Change, style: _Style, *, show_textual: bool) -> Iterator[str
     for said in (change.reason, change.blocked and f"blocked: {change.blocked}"):
         if said:
             yield style.line(f"{_INDENT}{one_line(said)}")
+    if change.force:
+        yield style.line(f"{_INDENT}other owners' fields are overwritten, as was agreed to")
     if change.verified != "server":
         yield style.line(f"{_INDENT}not checked by the API server in a dry run ({change.verified})")
     if "create" in change.actions:

@@ -56,10 +56,12 @@ def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blu
 def tally(plan: Plan) -> Iterator[str]:
     """Count the objects of each fate, those that there are."""
     summary = plan.summary
+    nodes = sum(change.node_claims or 0 for change in plan.changes)
+    ending = f" with {nodes} NodeClaim{'s' * (nodes != 1)}" if nodes else ""
     for count, words in (
         (summary.create, "to create"),
         (summary.update, "to update"),
-        (summary.delete, "to delete"),
+        (summary.delete, f"to delete{ending}"),
         (summary.unchanged, "unchanged"),
         (summary.textual, "the same in other words"),
     ):

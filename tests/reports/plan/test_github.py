@@ -1,0 +1,119 @@
+"""A plan for GitHub Actions: commands that are read back, a summary that fits, outputs that later steps read."""
+
+import pytest
+from hypothesis import given, settings
+
+from gpupool.planning.plan import Conflict, Guard, Place, Plan, Rejection
+from gpupool.reports.escaping import one_line, visible
+from gpupool.reports.plan.github import document, step_outputs, step_summary
+from gpupool.reports.plan.wording import verdict
+from tests.planning.plans import EXAMPLES, PLANS, change, large, plan
+from tests.reports.test_github import read
+
+MOST = 10
+
+
+@settings(derandomize=True, max_examples=150)
+@given(PLANS)
+def test_any_plan_is_read_back(made: Plan) -> None:
+    commands = [read(line) for line in document(made).split("\n")[:-1]]
+    levels = [level for level, _, _ in commands]
+
+    assert levels == sorted(levels, key=["error", "warning", "notice"].index)
+    assert all(levels.count(level) <= MOST for level in ("error", "warning"))
+    assert levels.count("notice") == 1
+    rejected = [each for change in made.changes for each in change.rejections]
+    assert (levels.count("error") > 0) == (verdict(made) == "blocked")
+    for (_, _, message), rejection in zip(commands, rejected, strict=False):
+        said = f"{rejection.field}: {rejection.message}" if rejection.field else rejection.message
+        assert message == one_line(said)
+
+
+def test_the_gravest_come_first_and_the_rest_is_counted() -> None:
+    rejections = tuple(
+        Rejection(f"spec.f{number}", "wrong", Place("a,b.yaml", number + 1, 2)) for number in range(8)
+    )
+    made = plan(
+        change("NodePool/a", "update", conflicts=(Conflict("spec.weight", "helm", "gitops", ""),) * 3),
+        change("NodePool/b", "update", rejections=rejections),
+        change("NodePool/c", "no-op", blocked="it is foreign"),
+        guards=(Guard("references", passed=False, message="no class", remedy=""),),
+    )
+    lines = document(made).splitlines()
+
+    assert lines[0] == "::error file=a%2Cb.yaml,line=1,col=2,title=NodePool/b is rejected::spec.f0: wrong"
+    assert [line.split("title=")[1].split("::")[0] for line in lines[:MOST]] == [
+        *["NodePool/b is rejected"] * 8, "NodePool/a has a conflict", "gpupool plan",
+    ]  # fmt: skip
+    assert lines[9].endswith("::4 more; the step's summary has them")
+    assert len([line for line in lines if line.startswith("::error ")]) == MOST
+
+
+def test_deletions_are_warnings_those_with_most_nodes_first() -> None:
+    lines = [line for line in document(large()).splitlines() if line.startswith("::warning ")]
+
+    assert lines[0] == (
+        "::warning title=NodePool/pool-499 is to be deleted::the blueprint has it no more, it has 499 NodeClaims"
+    )
+    assert lines[-1].endswith("::41 more; the step's summary has them")
+    assert len(lines) == MOST
+
+
+@settings(derandomize=True, max_examples=100)
+@given(PLANS)
+def test_outputs_are_lines_of_key_and_value(made: Plan) -> None:
+    pairs = dict(line.split("=", 1) for line in step_outputs(made, 4).split("\n")[:-1])
+
+    assert pairs == {
+        "has_changes": "true" if made.has_changes else "false",
+        "creates": str(made.summary.create),
+        "updates": str(made.summary.update),
+        "deletes": str(made.summary.delete),
+        "verdict": verdict(made),
+        "plan_id": visible(made.id),
+        "exit_code": "4",
+    }
+
+
+@pytest.mark.parametrize(
+    ("example", "expected"),
+    [
+        ("unchanged", "none"),
+        ("textual", "none"),
+        ("create", "changes"),
+        ("update", "blocked"),
+        ("rejected", "blocked"),
+    ],
+)
+def test_the_verdict_of_an_example(example: str, expected: str) -> None:
+    assert verdict(EXAMPLES[example]) == expected
+
+
+def test_the_verdict_of_deletions() -> None:
+    gone = change("NodePool/old", "delete", node_claims=3)
+    passed = Guard("prune", passed=True, message="not deleted", remedy="--prune")
+
+    assert verdict(plan(gone, guards=(passed,))) == "deletes"
+    assert (
+        verdict(plan(gone, guards=(Guard("max-deletes", passed=False, message="", remedy=""),))) == "blocked"
+    )
+
+
+def test_a_summary_has_room_for_more_than_a_comment() -> None:
+    summary = step_summary(large(800))
+
+    assert summary.count("<details>") == 800
+    assert "Left out" not in summary
+
+
+def test_a_summary_has_an_end_in_bytes() -> None:
+    made = plan(
+        *(
+            change(f"NodePool/p{number}", "create", reason="é" * 100, after={"text": ["€" * 90] * 20})
+            for number in range(400)
+        )
+    )
+    summary = step_summary(made)
+
+    assert 800 * 1024 < len(summary.encode()) <= 900 * 1024
+    assert "Left out for length: the diffs of " in summary
