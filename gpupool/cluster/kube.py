@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import re
 import threading
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 IN_CLUSTER: Final = "in-cluster"
 _CONNECT_SECONDS, _READ_SECONDS = 10.0, 60.0
 _CHUNK: Final = 1 << 16
+_TOKEN_SECONDS: Final = 5.0
+"""Much less than what is left of a token when the library makes the next one."""
+
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -109,6 +113,8 @@ class KubeConnection:
         if user is not None:
             self._headers["Impersonate-User"] = user
         self._reading_token = threading.Lock()
+        self._token: dict[str, str] = {}
+        self._token_read = -math.inf
 
     def ask(self, request: Request, seconds: float) -> Answer:
         """Ask once.
@@ -143,8 +149,13 @@ class KubeConnection:
     def _credentials(self) -> dict[str, str]:
         """Give the token, made anew by its plugin where it is about to expire."""
         with self._reading_token:
-            bearer = self._configuration.auth_settings().get("BearerToken")
-        return {} if bearer is None or not bearer["value"] else {"Authorization": str(bearer["value"])}
+            # The library reads all its settings anew each time, which takes longer than to send a request.
+            if time.monotonic() - self._token_read > _TOKEN_SECONDS:
+                bearer = self._configuration.auth_settings().get("BearerToken")
+                token = None if bearer is None else bearer["value"]
+                self._token = {"Authorization": str(token)} if token else {}
+                self._token_read = time.monotonic()
+            return self._token
 
 
 def _chunks(answer: BaseHTTPResponse, until: float) -> Iterator[bytes]:
