@@ -27,6 +27,7 @@ QUIET_SECONDS: Final = 5.0
 """Karpenter marks nodes that a change made outdated only after a moment: so long nothing may turn up."""
 
 _EMPTY: Final = Readiness(is_ready=True, reason="no NodeClaims")
+_TOO_SOON: Final = Readiness(is_ready=False, reason="Karpenter may not have looked at its nodes yet")
 _REPLACED: Final = Readiness(is_ready=True, reason="replaced")
 
 
@@ -59,10 +60,12 @@ def wait_rolled(
             known |= watch.without_answer(waiting or known, problem)
             nodes, loud_at = True, time.monotonic()
         watch.tell(known)
-        if not all(each.is_ready for each in known.values()):
-            loud_at = time.monotonic()
-        if not nodes or time.monotonic() - loud_at >= quiet or not watch.pause():
+        is_well = all(each.is_ready for each in known.values())
+        loud_at = loud_at if is_well else time.monotonic()
+        if not nodes or time.monotonic() - loud_at >= quiet:
             return known
+        if not watch.pause():
+            return known | dict.fromkeys(((NODE_POOL.name, pool) for pool in pools if is_well), _TOO_SOON)
 
 
 def _look(cluster: Cluster, pools: Collection[str]) -> dict[Key, Readiness]:

@@ -1,0 +1,1 @@
+"""What the rollout makes of a cluster's answers, without a cluster."""
