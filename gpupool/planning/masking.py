@@ -46,7 +46,7 @@ class Masker:
         if key == "context" and path == ("spec", "context"):
             return self._is_named(key)
         above = path[-2] if len(path) > 1 else ""
-        return above in _KEYED and (self._is_named(key) or _SECRETS.search(key) is not None)
+        return above in _KEYED and (self._is_named(key) or looks_secret(key))
 
     def digest(self, address: str, path: Path, value: Plain) -> str:
         """Give the digest that stands for a value in a plan."""
@@ -87,6 +87,11 @@ class Masker:
                 for index, item in enumerate(body)
             ]
         return body
+
+
+def looks_secret(key: str) -> bool:
+    """Say whether a key looks like that of a secret."""
+    return _SECRETS.search(key) is not None
 
 
 def without(message: str, secrets: Sequence[str]) -> str:
