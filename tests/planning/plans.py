@@ -212,6 +212,16 @@ def _delete() -> Plan:
     )  # fmt: skip
 
 
+def _kept() -> Plan:
+    """Nobody agreed to the deletions."""
+    return plan(
+        change("NodePool/old", "delete", reason="it is no longer in the blueprint", node_claims=3),
+        change("EC2NodeClass/old", "delete", reason="it is no longer in the blueprint"),
+        guards=(Guard("prune", passed=True, message="NodePool/old, EC2NodeClass/old: no longer in the blueprint, and not deleted",
+                      remedy="--prune"),),
+    )  # fmt: skip
+
+
 def _textual() -> Plan:
     before = pool("chat", limits={"cpu": "1000"})
     after = pool("chat", limits={"cpu": "1k"})
@@ -264,6 +274,7 @@ def large(count: int = 500) -> Plan:
         )  # fmt: skip
     return plan(
         *made,
+        consent=Consent(prune=True, allow_delete=tuple(each.address for each in made if each.node_claims)),
         guards=(
             Guard("max-deletes", passed=False, message="50 pools, and 1 may be", remedy="--max-deletes 50"),
         ),
@@ -275,6 +286,7 @@ EXAMPLES = {
     "create": _create(),
     "update": _update(),
     "delete": _delete(),
+    "kept": _kept(),
     "textual": _textual(),
     "rejected": _rejected(),
 }

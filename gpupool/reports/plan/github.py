@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.plan.markdown import Room, fitted
-from gpupool.reports.plan.wording import headline, node_claims, verdict
+from gpupool.reports.plan.wording import condition, headline, node_claims, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +91,7 @@ def _guards(plan: Plan, *, passed: bool) -> Iterator[_Note]:
 def _warnings(plan: Plan) -> Iterator[_Note]:
     for change in sorted(plan.changes, key=lambda change: -(change.node_claims or 0)):
         if "delete" in change.actions:
-            yield _Note(f"{change.address} is to be deleted", _deletion(change))
+            yield _Note(f"{change.address} is to be deleted", _deletion(plan, change))
     yield from _guards(plan, passed=True)
     for warning in plan.warnings:
         yield _Note("gpupool plan", warning)
@@ -101,9 +101,10 @@ def _warnings(plan: Plan) -> Iterator[_Note]:
             yield _Note(f"{change.address} has residue", message, change.place)
 
 
-def _deletion(change: Change) -> str:
+def _deletion(plan: Plan, change: Change) -> str:
     claims = node_claims(change)
-    return ", ".join(filter(None, (change.reason, f"it has {claims}" if claims else ""))) or "it is deleted"
+    said = (change.reason, f"it has {claims}" if claims else "", condition(plan, change))
+    return ", ".join(filter(None, said)) or "it is deleted"
 
 
 def _first(notes: list[_Note]) -> list[_Note]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gpupool.reports.plan.wording import at, node_claims, shown
+from gpupool.reports.plan.wording import at, condition, node_claims, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,11 @@ def sections(plan: Plan) -> list[Section]:
     """Give the sections that have something to say, the gravest first."""
     made = (
         Section(
-            "Deletions", "these objects go", tuple(_deletions(plan)), is_essential=True, is_in_blocks=True
+            "Deletions",
+            "what the blueprint no longer has",
+            tuple(_deletions(plan)),
+            is_essential=True,
+            is_in_blocks=True,
         ),
         Section(
             "Conflicts",
@@ -84,7 +88,7 @@ def sections(plan: Plan) -> list[Section]:
         Section(
             "Charts",
             "gpupool runs no Helm; upgrade them with",
-            tuple((Quoted(each),) for each in plan.charts),
+            tuple((Quoted(each),) for each in plan.charts if plan.has_changes),
         ),
     )
     return [each for each in made if each.lines]
@@ -93,10 +97,11 @@ def sections(plan: Plan) -> list[Section]:
 def _deletions(plan: Plan) -> Iterator[Line]:
     for change in plan.changes:
         if "delete" in change.actions:
-            claims = node_claims(change)
-            having = (" with ", claims) if claims else ()
-            reason = (": ", Said(change.reason)) if change.reason else ()
-            yield (Quoted(change.address), *having, *reason)
+            claims, waits = node_claims(change), condition(plan, change)
+            having: Line = (" with ", claims) if claims else ()
+            waiting: Line = (", ", Said(waits)) if waits else ()
+            reason: Line = (": ", Said(change.reason)) if change.reason else ()
+            yield (Quoted(change.address), *having, *waiting, *reason)
 
 
 def _conflicts(plan: Plan) -> Iterator[Line]:

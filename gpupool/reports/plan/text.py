@@ -10,6 +10,7 @@ from gpupool.reports.plan.sections import Section, sections
 from gpupool.reports.plan.wording import (
     action,
     at,
+    condition,
     field_line,
     fields_shown,
     headline,
@@ -48,7 +49,7 @@ def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) ->
     """Give the plan; one that changes nothing is one sentence, and what is worth knowing all the same."""
     style = _Style(colour)
     blocks = [
-        "".join(_block(each, style, show_textual=show_textual))
+        "".join(_block(plan, each, style, show_textual=show_textual))
         for each in plan.changes
         if is_shown(each, show_textual=show_textual)
     ]
@@ -69,10 +70,9 @@ def _head(plan: Plan) -> Iterator[str]:
         yield f"Plan       {one_line(plan.id[:12])}, good until {one_line(plan.expires_at)}"
 
 
-def _block(change: Change, style: _Style, *, show_textual: bool) -> Iterator[str]:
-    mark, claims = symbol(change), node_claims(change)
-    place = at(change.place)
-    beside = "".join(f"  {each}" for each in (f"with {claims}" if claims else "", place) if each)
+def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> Iterator[str]:
+    mark, place = symbol(change), at(change.place)
+    beside = _beside(plan, change) if "delete" in change.actions else f"  {place}" if place else ""
     yield style.line(f"{mark} {action(change)} {visible(change.address)}{beside}", _COLOURS[mark])
     for said in (change.reason, change.blocked and f"blocked: {change.blocked}"):
         if said:
@@ -87,6 +87,12 @@ def _block(change: Change, style: _Style, *, show_textual: bool) -> Iterator[str
     for field in fields_shown(change, show_textual=show_textual):
         line = field_line(field)
         yield style.line(f"{_INDENT}{line}", _COLOURS[line[0]] if field.semantic else _COLOURS["="])
+
+
+def _beside(plan: Plan, change: Change) -> str:
+    claims, waits = node_claims(change), condition(plan, change)
+    said = ", ".join(filter(None, (f"with {claims}" if claims else "", waits)))
+    return f"  {said}" if said else ""
 
 
 def _created(change: Change) -> Iterator[str]:

@@ -17,17 +17,19 @@ Verdict: TypeAlias = Literal["none", "changes", "deletes", "blocked"]
 
 _LONGEST: Final = 300
 _HIDDEN = re.compile(r"\(sensitive, sha256:[0-9a-f]+\)")
+_UNPRUNED: Final = "only with --prune"
 _WORDS: Final = {"create": "create", "adopt": "take over", "update": "update", "delete": "DELETE"}
 
 
 def verdict(plan: Plan) -> Verdict:
     """Say in a word what a plan comes to, the gravest that is true.
 
-    It is `blocked` where something that was asked for can't be done as things are.
+    It is `blocked` where something that was asked for can't be done as things are. Deletions count where
+    they were agreed to: without that, none is made.
     """
     if any(is_in_trouble(change) for change in plan.changes) or failed_guards(plan):
         return "blocked"
-    if any("delete" in change.actions for change in plan.changes):
+    if plan.consent.prune and any("delete" in change.actions for change in plan.changes):
         return "deletes"
     return "changes" if plan.has_changes else "none"
 
@@ -58,6 +60,7 @@ def tally(plan: Plan) -> Iterator[str]:
     summary = plan.summary
     nodes = sum(change.node_claims or 0 for change in plan.changes)
     ending = f" with {nodes} NodeClaim{'s' * (nodes != 1)}" if nodes else ""
+    ending += "" if plan.consent.prune else f" ({_UNPRUNED})"
     for count, words in (
         (summary.create, "to create"),
         (summary.update, "to update"),
@@ -127,6 +130,14 @@ def action(change: Change) -> str:
     """Say what is done to an object."""
     done = [_WORDS[each] for each in change.actions if each in _WORDS]
     return " and ".join(done) or ("keep" if change.blocked else "leave")
+
+
+def condition(plan: Plan, change: Change) -> str:
+    """Say on what a deletion waits; nothing where it is made at once."""
+    if not plan.consent.prune:
+        return _UNPRUNED
+    is_kept = change.node_claims and change.address not in plan.consent.allow_delete
+    return "kept until they are gone" if is_kept else ""
 
 
 def node_claims(change: Change) -> str:

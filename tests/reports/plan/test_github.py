@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from gpupool.planning.plan import Conflict, Guard, Place, Plan, Rejection
+from gpupool.planning.plan import Conflict, Consent, Guard, Place, Plan, Rejection
 from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.plan.github import document, step_outputs, step_summary
 from gpupool.reports.plan.wording import verdict
@@ -93,10 +93,11 @@ def test_the_verdict_of_deletions() -> None:
     gone = change("NodePool/old", "delete", node_claims=3)
     passed = Guard("prune", passed=True, message="not deleted", remedy="--prune")
 
-    assert verdict(plan(gone, guards=(passed,))) == "deletes"
-    assert (
-        verdict(plan(gone, guards=(Guard("max-deletes", passed=False, message="", remedy=""),))) == "blocked"
-    )
+    failed = Guard("max-deletes", passed=False, message="", remedy="")
+
+    assert verdict(plan(gone, guards=(passed,))) == "changes"
+    assert verdict(plan(gone, consent=Consent(prune=True))) == "deletes"
+    assert verdict(plan(gone, consent=Consent(prune=True), guards=(failed,))) == "blocked"
 
 
 def test_a_summary_has_room_for_more_than_a_comment() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from gpupool.planning.plan import Plan
+from gpupool.planning.plan import Consent, Plan
 from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.plan.text import document
 from gpupool.reports.plan.wording import shown
@@ -60,9 +60,18 @@ def test_a_plan_without_changes_is_one_sentence() -> None:
     ("count", "words"), [(0, "no NodeClaims"), (1, "1 NodeClaim"), (12, "12 NodeClaims")]
 )
 def test_a_deletion_says_how_many_node_claims_go(count: int, words: str) -> None:
-    said = document(plan(change("NodePool/old", "delete", node_claims=count)))
+    gone = change("NodePool/old", "delete", node_claims=count)
+    agreed = Consent(prune=True, allow_delete=("NodePool/old",))
 
-    assert f"\n- DELETE NodePool/old  with {words}\n" in said
+    assert f"\n- DELETE NodePool/old  with {words}\n" in document(plan(gone, consent=agreed))
+    assert f"\n- DELETE NodePool/old  with {words}, only with --prune\n" in document(plan(gone))
+
+
+def test_a_pool_that_is_kept_until_it_is_empty_says_so() -> None:
+    gone = change("NodePool/old", "delete", node_claims=2)
+    said = document(plan(gone, consent=Consent(prune=True)))
+
+    assert "\n- DELETE NodePool/old  with 2 NodeClaims, kept until they are gone\n" in said
 
 
 def test_a_long_path_stays_on_its_line() -> None:
