@@ -160,10 +160,11 @@ def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result
     adopts = _adopts(asking, wish, live)
     actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
     change = replace(start, actions=actions, fields=fields, pre=pre, residue=left)
-    if not adopts and not any(each.semantic for each in fields) and not change.conflicts:
+    if not adopts and not any(each.semantic for each in fields):
         only_words = "it says the same in other words" if fields else "it is as the blueprint says"
-        # To write what differs in words would bring a new generation, and nothing else.
-        return Assessed(replace(change, actions=("no-op",), reason=only_words), wish)
+        # To write what differs in words would bring a new generation, and nothing else; who wrote it in other
+        # words owns it now, and there is nothing to contest.
+        return Assessed(replace(change, actions=("no-op",), reason=only_words, conflicts=()), wish)
     return Assessed(replace(change, reason=_reason(change), force=result.force), wish)
 
 

@@ -1,0 +1,1 @@
+"""What has to hold on the real API server for whatever blueprint there is."""

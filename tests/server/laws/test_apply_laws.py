@@ -1,0 +1,174 @@
+"""After an apply there is nothing to do: nothing is shown, and nothing is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+
+from gpupool.cluster.kinds import KINDS
+from gpupool.errors import GuardError
+from gpupool.planning.pruning import class_of
+from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.session import ensure_applicable, is_settled
+from gpupool.yamlio.write import dump
+from tests import strategies
+from tests.cli.run import gpupool
+from tests.goldencases import Case, cases
+from tests.profiles.rendering import words_of, write
+from tests.server.laws.worlds import clear, world
+from tests.server.objects import EC2_NODE_CLASS
+from tests.test_examples import ALL, EXAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from gpupool.rollout.session import Session
+    from tests.rig.fault_proxy import FaultProxy
+    from tests.rig.server import ApiServer
+    from tests.server.laws.worlds import World
+
+GENERATED = 40
+NODE_CLASS = yaml.safe_load(EC2_NODE_CLASS)
+PROFILES = sorted(path.stem for path in (EXAMPLES.parents[1] / "profiles").glob("*.yaml"))
+GOLDEN = [case for case in cases() if case.expected_files is not None]
+
+
+@pytest.fixture
+def here(api_server: ApiServer, faulty: FaultProxy, tmp_path: Path) -> Iterator[World]:
+    """Give a server with nothing on it, reached over a way that remembers every request."""
+    with world(api_server, faulty.kubeconfig(tmp_path)) as found:
+        yield found
+
+
+@pytest.fixture
+def example() -> list[str]:
+    """Give the blueprint of an example that has pools, a class and overlays."""
+    return [str(EXAMPLES / file) for file in ALL["ml-platform"]]
+
+
+def settles(here: World, faulty: FaultProxy, files: Sequence[str]) -> None:
+    """Ensure the two laws for a blueprint."""
+    first = with_missing_classes(here, faulty, files, here.look(files))
+    assert faulty.writes == []
+    ensure_whole(here.carry_out(first))
+    before, written = here.versions(), len(faulty.writes)
+    assert written == len(first.plan.changes) + 4  # the inventory twice, the lock and its end
+
+    after = here.look(files)
+    plan = after.plan
+    assert is_settled(after)
+    assert plan.summary.unchanged == len(plan.changes) == len(first.plan.changes)
+    assert (plan.orphans, plan.lost, plan.warnings, plan.guards) == ((), (), (), ())
+    assert here.versions() == before
+    assert [each for each in faulty.seen[-5:] if each.method != "GET"] == []
+
+
+def with_missing_classes(here: World, faulty: FaultProxy, files: Sequence[str], found: Session) -> Session:
+    """Create the node classes that pools refer to and nobody declares; without them nothing is written."""
+    if not found.plan.guards:
+        return found
+    with pytest.raises(GuardError) as refused:
+        ensure_applicable(found.plan)
+    there = {each.address for each in found.plan.changes}
+    pools = [each.body for each in found.plan.changes if each.address.startswith("NodePool/")]
+    for kind, name in {class_of(body) for body in pools}:
+        if kind in KINDS and f"{kind}/{name}" not in there:
+            assert f"{kind}/{name}" in str(refused.value)
+            here.put(f"{kind}/{name}", {**NODE_CLASS, "metadata": {"name": name}})
+    faulty.forget()
+    return here.look(files)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_example(here: World, faulty: FaultProxy, name: str) -> None:
+    settles(here, faulty, [str(EXAMPLES / file) for file in ALL[name]])
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case.name)
+def test_every_golden_blueprint(
+    here: World, faulty: FaultProxy, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(case.folder)
+    settles(here, faulty, case.blueprints)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_profile(here: World, faulty: FaultProxy, profile: str, tmp_path: Path) -> None:
+    settles(here, faulty, [write(tmp_path, {"pool": words_of(profile)})])
+
+
+@settings(
+    derandomize=True, deadline=None, database=None, max_examples=GENERATED,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)  # fmt: skip
+@given(blueprint=strategies.blueprints())
+def test_generated_blueprints(
+    here: World, faulty: FaultProxy, blueprint: strategies.Words, tmp_path: Path
+) -> None:
+    file = tmp_path / "blueprint.yaml"
+    file.write_text(dump(blueprint), "utf-8")
+    clear(here.server)
+    faulty.forget()
+    settles(here, faulty, [str(file)])
+
+
+@pytest.mark.parametrize("name", ["gpu-platform", "ml-platform-prod", "source-003"])
+def test_by_the_command_line(
+    here: World, faulty: FaultProxy, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [part for file in ALL[name] for part in ("-f", str(EXAMPLES / file))]
+    where = (*files, "--kubeconfig", str(here.kubeconfig), "--context", "rig")
+    apply = ("apply", *where, "--yes", "--wait", "none")
+    before = gpupool(capsys, "diff", *where)
+    assert (before.code, bool(before.out)) == (2, True), before.err
+    assert faulty.writes == []
+    first = gpupool(capsys, *apply)
+    assert first.code == 0, first.err
+    versions, written = here.versions(), len(faulty.writes)
+
+    found = gpupool(capsys, "diff", *where, "-o", "patch")
+    assert (found.code, found.out) == (0, ""), found.err
+    again = gpupool(capsys, *apply, "--detailed-exitcode")
+    assert (again.code, again.err.splitlines()[-1]) == (0, "nothing to do")
+    assert here.versions() == versions
+    assert len(faulty.writes) == written
+
+
+def test_what_others_write_beside_it_is_nothing_to_do(here: World, example: list[str]) -> None:
+    """Karpenter's status and hashes, the annotations that kubectl leaves, an amount in other words."""
+    here.apply(example)
+    addresses = [*here.objects()]
+    for address in addresses:
+        kind, _, name = address.partition("/")
+        group = KINDS[kind].group
+        path = f"{KINDS[kind].path_of(name)}/status?fieldManager=karpenter"
+        condition = {"type": "Ready", "status": "True", "reason": "Ready", "message": "", "lastTransitionTime": "2026-11-21T08:00:00Z"}  # fmt: skip
+        here.change_at(path, {"status": {"conditions": [condition]}})
+        here.change(
+            address, {"metadata": {"annotations": {f"{group}/{kind.lower()}-hash": "1"}}}, "karpenter"
+        )
+        here.change(
+            address, {"metadata": {"labels": {"argocd.argoproj.io/instance": "x"}}}, "argocd-controller"
+        )
+    pool = next(address for address in addresses if address.startswith("NodePool/"))
+    here.change(pool, {"spec": {"limits": {"nvidia.com/gpu": "64000m"}}}, "kubectl-edit")
+    before = here.versions()
+
+    found = here.look(example)
+    assert [each.fields for each in found.plan.changes if each.address == pool]
+    assert here.apply(example) is None
+    assert here.versions() == before
+
+
+def test_a_plan_of_nothing_that_is_carried_out_all_the_same(here: World, example: list[str]) -> None:
+    """As when two runs of one change begin at the same moment."""
+    here.apply(example)
+    before = here.versions()
+    result = here.carry_out(here.look(example))
+    after = here.versions()
+    assert {each.action for each in result.outcomes} == {"keep"}
+    assert {name for name, version in after.items() if before[name] != version} == {"gpupool-ml-platform"}
