@@ -1,7 +1,6 @@
 """Progress on standard error: a live line for each object on a terminal, a line for each change elsewhere."""
 
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -9,11 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from gpupool.reports.escaping import encodable, one_line
-from gpupool.reports.progress import line, live_line
+from gpupool.reports.progress import address, line, live_line
 
 if TYPE_CHECKING:
     from gpupool.rollout.waiting import Progress
 
+_USUAL = (80, 24)
 _HIDE, _SHOW, _CLEAR = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
 
 
@@ -43,12 +43,6 @@ class Live:
             before, after = (self._above(), self._block()) if self._height else ("", "")
             self._write(f"{before}{one_line(text)}\n{after}")
 
-    def end(self) -> None:
-        """Leave the lines as they are now."""
-        with self._lock:
-            self._shown.clear()
-            self._height = 0
-
     def _above(self) -> str:
         """Go back to where the block begins, and clear it."""
         up = f"\x1b[{self._height}F" if self._height else ""
@@ -56,16 +50,25 @@ class Live:
 
     def _block(self) -> str:
         """Give the lines, as many as the terminal holds: first those that are waited for."""
-        width, height = shutil.get_terminal_size()
+        width, height = self._size()
         room = max(1, height - 2)
         shown = list(self._shown.values())
         if len(shown) > room:
             shown.sort(key=lambda each: each.readiness.is_ready)
-        lines = [live_line(each, width - 1) for each in shown[:room]]
+        column = max(len(address(each)) for each in shown[:room])
+        lines = [live_line(each, column, width - 1) for each in shown[:room]]
         if len(shown) > room:
             lines.append(f"… and {len(shown) - room} more")
         self._height = len(lines)
         return "".join(f"{each}\n" for each in lines)
+
+    def _size(self) -> tuple[int, int]:
+        """Give the terminal's columns and lines; the usual ones where it does not know them."""
+        try:
+            found = os.get_terminal_size(self._stream.fileno())
+        except OSError:
+            return _USUAL
+        return (found.columns or _USUAL[0], found.lines or _USUAL[1])
 
     def _write(self, text: str) -> None:
         self._stream.write(encodable(text))
