@@ -1,15 +1,20 @@
 """`gpupool diff`: what an apply would change."""
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import Files, PlanOutputs, files_or_default, plan_outputs
+from gpupool.cli.options import Files, Output, PlanOutputs, files_or_default, plan_outputs
 from gpupool.cli.planned import conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
 from gpupool.planning.plan import Consent
 from gpupool.rollout.reach import Way
+
+if TYPE_CHECKING:
+    from gpupool.rollout.releases import ReleaseDiff
+    from gpupool.rollout.session import Session
 
 CHANGED = 2
 
@@ -24,6 +29,10 @@ def diff(
     ] = False,
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit 0 also when there are changes.")
+    ] = False,
+    helm: Annotated[
+        bool,
+        typer.Option("--helm", help="Compare Helm releases with the rendered values; reads their Secrets."),
     ] = False,
     way: Way,
 ) -> None:
@@ -41,6 +50,25 @@ def diff(
     places = plan_outputs(to)
     with one_deadline(way):
         session = look(files_or_default(file), way, Consent())
+        releases = _releases(session) if helm else []
     output.say(session.wanted.findings)
     deliver(places, session.plan, CHANGED, show_textual=show_textual)
-    conclude(session.plan, changed=0 if exit_zero else CHANGED)
+    _show(releases, places)
+    changed = 0 if exit_zero else CHANGED
+    conclude(session.plan, changed=changed)
+    if changed and any(each.differs for each in releases):
+        raise typer.Exit(changed)
+
+
+def _releases(session: "Session") -> "list[ReleaseDiff]":
+    from gpupool.rollout.releases import compare
+
+    return compare(session.reached.cluster, session.wanted.releases)
+
+
+def _show(releases: "list[ReleaseDiff]", places: list[Output]) -> None:
+    """Write what there is to say of charts below the text; beside another format, on standard error."""
+    from gpupool.reports.releases import text
+
+    is_text = any(each.format == "text" and each.path is None for each in places)
+    (sys.stdout if is_text else sys.stderr).write(text(releases))

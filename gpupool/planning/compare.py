@@ -109,6 +109,20 @@ def _step(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
+def paths(body: Plain, path: str = "") -> Iterator[str]:
+    """Give the path of every map's value in a body, as differences name it; a list is one value."""
+    if path:
+        yield path
+    if isinstance(body, dict):
+        for key, item in body.items():
+            yield from paths(item, _step(path, key))
+
+
+def flat(path: str) -> str:
+    """Give a path as the API server writes it, without brackets around keys that have dots in them."""
+    return path.replace("[", ".").replace("]", "")
+
+
 def _whole(keys: Path, path: str, op: Operation, value: Plain) -> Iterator[Difference]:
     """Give what was added or removed leaf by leaf: a map's keys; a list's items, each as one."""
     if isinstance(value, dict) and value:

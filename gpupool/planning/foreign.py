@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from gpupool.planning import ownership
-from gpupool.planning.compare import differences
+from gpupool.planning.compare import differences, flat, paths
 from gpupool.planning.plan import Conflict, Residue
 from gpupool.yamlio.nodes import plain_map
 
@@ -49,10 +49,12 @@ def conflicts_of(
     live: Mapping[str, Plain], body: Mapping[str, Plain], contested: Iterable[tuple[str, str]]
 ) -> tuple[Conflict, ...]:
     """Give each contested field with its owner, what kind of writer that is, and when it last wrote."""
-    del body
+    known = {flat(path): path for path in paths(dict(body))}
     times = {each.manager: each.time for each in ownership.entries(live)}
     return tuple(
-        Conflict(path, manager, ownership.kind_of_owner(manager), times.get(manager, ""))
+        Conflict(
+            known.get(flat(path), path), manager, ownership.kind_of_owner(manager), times.get(manager, "")
+        )
         for path, manager in contested
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.port import APPLY, FIELD_MANAGER, Request
 from gpupool.cluster.refusals import causes, field_conflicts, message, refuse
 from gpupool.planning import ownership
-from gpupool.planning.compare import differences, stripped
+from gpupool.planning.compare import differences, flat, stripped
 from gpupool.planning.fingerprint import fingerprint, planned
 from gpupool.planning.foreign import belonging, conflicts_of, residue
 from gpupool.planning.masking import without
@@ -209,8 +209,9 @@ def _is_taken(consent: Consent, path: str, kind: str) -> bool:
     word, _, paths = consent.on_conflict.partition("=")
     if word != "take" or kind != "people":
         return False
+    said = flat(path)
     return not paths or any(
-        path == each or path.startswith((f"{each}.", f"{each}[")) for each in paths.split(",")
+        said == each or said.startswith(f"{each}.") for each in map(flat, paths.split(","))
     )
 
 
