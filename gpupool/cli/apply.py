@@ -8,6 +8,7 @@ import typer
 
 from gpupool.cli import output
 from gpupool.cli.consenting import consents
+from gpupool.cli.live import Live, live
 from gpupool.cli.options import Files, Output, PlanOutputs, files_or_default, plan_outputs
 from gpupool.cli.planned import deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster, seconds
@@ -32,6 +33,8 @@ class _Manner(NamedTuple):
     wait: str
     lock_timeout: float
     yes: bool
+    changed: int
+    """The exit code where something was changed."""
 
 
 @reaches_cluster
@@ -75,7 +78,8 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     if wait not in {"none", "ready"}:
         message = f"--wait {wait}: say none or ready"
         raise UsageError(message)
-    manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes)
+    changed = CHANGED if detailed_exitcode else 0
+    manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes, changed)
     if plan is not None:
         if consent != Consent():
             message = "a saved plan holds all that was agreed to: say --prune and the like to `gpupool plan`"
@@ -89,8 +93,8 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
 
         sys.stderr.write(said(result))
         ensure_whole(result)
-        if detailed_exitcode and result.has_written:
-            raise typer.Exit(CHANGED)
+        if manner.changed and result.has_written:
+            raise typer.Exit(manner.changed)
 
 
 def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "Result | None":
@@ -101,7 +105,7 @@ def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "
     with one_deadline(way, deadline.stop):
         session = sessions.look(files, way, consent, deadline)
         output.say(session.wanted.findings)
-        deliver(manner.places, session.plan, CHANGED)
+        deliver(manner.places, session.plan, manner.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
         _ensure_meant(session.reached.context, pinned=session.reached.pinned)
         if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
@@ -109,9 +113,8 @@ def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "
             return None
         if session.plan.has_changes:
             _agree(session.plan, yes=manner.yes)
-        how = _how(manner, files, session.wanted.features)
-        with _showing_what_is_stale(session.plan):
-            return sessions.carry_out(session, how)
+        with _showing_what_is_stale(session.plan), live() as told:
+            return sessions.carry_out(session, _how(manner, files, session.wanted.features, told))
 
 
 def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
@@ -122,9 +125,10 @@ def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
     deadline = Deadline(way.timeout)
     plan = plans.read(plans.contents(path), path)
     with one_deadline(way, deadline.stop):
-        deliver(manner.places, plan, CHANGED)
-        with _showing_what_is_stale(plan):
-            return carry_out_saved(plan, files, way, deadline, _how(manner, files, ("NodeOverlay",)))
+        deliver(manner.places, plan, manner.changed, is_guarded=True)
+        # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.
+        with _showing_what_is_stale(plan), live() as told:
+            return carry_out_saved(plan, files, way, deadline, _how(manner, files, (), told))
 
 
 @contextmanager
@@ -171,16 +175,12 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _how(manner: _Manner, files: list[str], features: tuple[str, ...]) -> "How":
+def _how(manner: _Manner, files: list[str], features: tuple[str, ...], told: Live) -> "How":
     from gpupool.reports.applied import done_line
     from gpupool.rollout.applying import How
     from gpupool.rollout.commit import commit
     from gpupool.rollout.holder import myself
     from gpupool.rollout.session import version
-
-    def say(text: str) -> None:
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
 
     return How(
         wait="none" if manner.wait == "none" else "ready",
@@ -189,7 +189,7 @@ def _how(manner: _Manner, files: list[str], features: tuple[str, ...]) -> "How":
         who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
         overlays_count="NodeOverlay" in features,
         files=tuple(files),
-        say=say,
-        done=lambda outcome: say(done_line(outcome)),
-        waits=lambda progress: say(str(progress)),
+        say=told.say,
+        done=lambda outcome: told.say(done_line(outcome)),
+        waits=told,
     )

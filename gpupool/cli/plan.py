@@ -47,6 +47,7 @@ def plan(
     with one_deadline(way):
         session = saved(files_or_default(file), way, consent)
     output.say(session.wanted.findings)
-    deliver(places, session.plan, CHANGED if detailed_exitcode else 0, show_textual=show_textual)
+    changed = CHANGED if detailed_exitcode else 0
+    deliver(places, session.plan, changed, show_textual=show_textual, is_guarded=True)
     ensure_applicable(session.plan)
-    conclude(session.plan, changed=CHANGED if detailed_exitcode else 0)
+    conclude(session.plan, changed=changed)

@@ -8,13 +8,23 @@ import typer
 
 from gpupool.cli import output
 from gpupool.cli.options import Output
+from gpupool.errors import GpupoolError
 
 if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
 
 
-def deliver(places: Sequence[Output], plan: "Plan", code: int, *, show_textual: bool = False) -> None:
+def deliver(
+    places: Sequence[Output],
+    plan: "Plan",
+    changed: int,
+    *,
+    show_textual: bool = False,
+    is_guarded: bool = False,
+) -> None:
     """Write a plan in each format that was asked for.
+
+    `changed` is the exit code of a command that finds changes; `is_guarded` says whether it ends at guards.
 
     Raises:
         InputError: where a file can't be written.
@@ -34,11 +44,11 @@ def deliver(places: Sequence[Output], plan: "Plan", code: int, *, show_textual: 
     if any(each.format == "github" for each in places):
         from gpupool.cli import github
 
-        github.append_for_steps(plan, code if plan.has_changes else 0)
+        github.append_for_steps(plan, _code(plan, changed, is_guarded=is_guarded))
 
 
 def conclude(plan: "Plan", *, changed: int) -> None:
-    """End a command that only looks: with `changed` where something would be written or deleted.
+    """End a command that only looks: with `changed` where there is something to do, or in the way of it.
 
     Raises:
         ClusterError: where the API server would refuse an object.
@@ -47,5 +57,22 @@ def conclude(plan: "Plan", *, changed: int) -> None:
     from gpupool.rollout.session import ensure_acceptable
 
     ensure_acceptable(plan)
-    if plan.has_changes and changed:
+    if changed and _is_something(plan):
         raise typer.Exit(changed)
+
+
+def _is_something(plan: "Plan") -> bool:
+    """Say whether the cluster is not as the blueprint says, or can't stay so."""
+    from gpupool.reports.plan.wording import verdict
+
+    return verdict(plan) != "none"
+
+
+def _code(plan: "Plan", changed: int, *, is_guarded: bool) -> int:
+    from gpupool.rollout.session import ensure_acceptable, ensure_applicable
+
+    try:
+        (ensure_applicable if is_guarded else ensure_acceptable)(plan)
+    except GpupoolError as problem:
+        return problem.exit_code
+    return changed if _is_something(plan) else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.cluster.kinds import KUBE_SYSTEM
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import refuse
-from gpupool.errors import GuardError
+from gpupool.errors import ClusterError, GuardError
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def reach(way: Way, pins: Pins, deadline: Deadline) -> Reached:
         GuardError: where it is another one than the blueprint's.
     """
     reached = connect(way, pins, deadline)
-    return identified(reached, pins, _uid(reached.cluster))
+    return identified(reached, pins, _uid(reached))
 
 
 def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
@@ -107,9 +107,13 @@ def _other(what: str, is_: str, meant: str) -> str:
     )
 
 
-def _uid(cluster: Cluster) -> str:
+def _uid(reached: Reached) -> str:
     request = Request("GET", KUBE_SYSTEM)
-    answer = cluster.ask(request)
+    try:
+        answer = reached.cluster.ask(request)
+    except ClusterError as problem:
+        message = f"can't reach the cluster of the context `{reached.context}`: {problem}"
+        raise ClusterError(message) from problem
     if not answer.ok:
         refuse(request, answer, "read the namespace kube-system, whose uid says which cluster this is")
     return plain_text(plain_map(answer.body.get("metadata")).get("uid"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.errors import GuardError, NotReadyError, PartialError, StoppedError
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gpupool.yamlio.nodes import Plain
+
+_MOST: Final = 8
+"""More names than these say no more than their number."""
 
 State: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready"]
 
@@ -75,13 +78,13 @@ def ensure_whole(result: Result) -> None:
     if result.signal:
         raise StoppedError(result.signal, _progress(result))
     if left := result.of("failed", "not tried"):
-        message = f"partly applied: {_names(left)} not done. Run the same command again to go on"
+        message = f"partly applied: {names(_of(left))} not done. Run the same command again to go on"
         raise PartialError(message)
     if waiting := result.of("not ready"):
-        message = f"all is written, and not Ready in time: {_names(waiting)}"
+        message = f"all is written, and not Ready in time: {names(_of(waiting))}"
         raise NotReadyError(message)
     if held := result.of("held back"):
-        why = "; ".join(f"{each.address}: {each.message}" for each in held)
+        why = names([f"{each.address}: {each.message}" for each in held], "; ")
         message = f"the rest is done; held back: {why}"
         raise GuardError(message)
 
@@ -91,5 +94,11 @@ def _progress(result: Result) -> str:
     return f"{done} of {len(result.outcomes)} objects are done. Run the same command again to go on"
 
 
-def _names(outcomes: Sequence[Outcome]) -> str:
-    return ", ".join(each.address for each in outcomes)
+def names(found: Sequence[str], between: str = ", ") -> str:
+    """Give the first names of a list that may be long, and how many more there are."""
+    more = len(found) - _MOST
+    return between.join([*found[:_MOST], *([f"{more} more"] if more > 0 else [])])
+
+
+def _of(outcomes: Sequence[Outcome]) -> list[str]:
+    return [each.address for each in outcomes]

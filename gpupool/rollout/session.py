@@ -12,12 +12,13 @@ from gpupool.planning.masking import Masker, is_sealed
 from gpupool.rollout.desired import desired
 from gpupool.rollout.prepare import Options, prepare
 from gpupool.rollout.reach import Pins, reach
+from gpupool.rollout.results import names
 from gpupool.rollout.wishes import Wish, wishes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from gpupool.planning.plan import Consent, Plan
+    from gpupool.planning.plan import Change, Consent, Plan
     from gpupool.rollout.applying import How
     from gpupool.rollout.desired import Desired
     from gpupool.rollout.prepare import Prepared
@@ -92,11 +93,13 @@ def ensure_acceptable(plan: Plan) -> None:
         ConflictError: where somebody else owns a field, or an object.
     """
     if rejected := [each.address for each in plan.changes if each.rejections]:
-        message = f"the API server would refuse {', '.join(rejected)}: nothing is written"
+        message = f"the API server would refuse {names(rejected)}: nothing is written"
         raise ClusterError(message)
-    foreign = [each.address for each in plan.changes if each.conflicts or _is_foreign(each.blocked)]
+    foreign = [each for each in plan.changes if each.conflicts or _is_foreign(each.blocked)]
     if foreign:
-        message = f"somebody else owns what would be written: {', '.join(foreign)}. Nothing is written"
+        addresses = names([each.address for each in foreign])
+        advice = "".join(f". {each}" for each in _ways_out(foreign))
+        message = f"somebody else owns what would be written: {addresses}. Nothing is written{advice}"
         raise ConflictError(message)
 
 
@@ -112,12 +115,28 @@ def ensure_applicable(plan: Plan) -> None:
     failed = [f"{each.name}: {each.message}" for each in plan.guards if not each.passed]
     failed += [f"{each.address}: {each.blocked}" for each in plan.changes if each.blocked]
     if failed:
-        message = f"held back, and nothing is written: {'; '.join(failed)}"
+        message = f"held back, and nothing is written: {names(failed, '; ')}"
         raise GuardError(message)
 
 
 def _is_foreign(blocked: str) -> bool:
     return bool(blocked) and "being deleted" not in blocked
+
+
+def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
+    """Say what can be done about other owners, for each kind of owner that there is."""
+    kinds = {each.kind for change in foreign for each in change.conflicts}
+    if "people" in kinds:
+        yield (
+            "What people changed: write it into the blueprint, or overwrite it with --on-conflict take or"
+            " take=PATHS"
+        )
+    if "gitops" in kinds:
+        yield "What another tool applies: only one can have it; take it out of that, or of the blueprint"
+    if "controller" in kinds:
+        yield "What a controller writes: leave it out of the blueprint"
+    if adoptable := [each.address for each in foreign if "--adopt" in each.blocked]:
+        yield f"To take over: {names([f'--adopt {each}' for each in adoptable], ' ')}"
 
 
 def is_settled(session: Session) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.cluster.refusals import refuse
 from gpupool.errors import OutdatedError
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
-from gpupool.rollout.assess import Asking, Assessed, assess
+from gpupool.planning.ownership import is_applied_already
+from gpupool.rollout.assess import Asking, Assessed, apply_request, assess
 from gpupool.rollout.observed import generation_of, terminating, uid_of
 from gpupool.rollout.parallel import each as in_parallel
 
@@ -51,15 +53,26 @@ def verify(asking: Asking, plan: Plan, approved: Sequence[Assessed], workers: in
             f"somebody applied this blueprint since (the inventory's serial is {there.serial}, and was"
             f" {plan.inventory.serial})"
         )
-        raise StalePlanError([why], [])
+        now = in_parallel(workers, lambda known: assess(asking, known.wish).change, approved)
+        raise StalePlanError([why], [each for each in now if each.writes or each.blocked])
     found = in_parallel(workers, lambda known: _object(asking, known), approved)
     gone = [_deletion(asking, change) for change in plan.changes if change.actions == ("delete",)]
     stale = [why for _, why, _ in (*found, *gone) if why]
     if stale:
         raise StalePlanError(stale, [new.change for new, why, _ in found if why and new is not None])
-    return Checked(
-        tuple(new for new, _, _ in found if new is not None), tuple(note for *_, note in found if note)
-    )
+    kept = tuple(new for new, _, _ in found if new is not None)
+    _ensure_judged(asking, kept)
+    return Checked(kept, tuple(note for *_, note in found if note))
+
+
+def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
+    """Ensure that the server has judged whatever is written: who may not try it may not write it either."""
+    for each in changes:
+        if each.change.writes and each.change.verified != "server":
+            request = apply_request(each.wish, force=each.change.force, dry_run=True)
+            answer = asking.cluster.ask(request)
+            if not answer.ok:
+                refuse(request, answer, f"try {each.wish.address} in a dry run, and so nothing is written")
 
 
 def standing(asking: Asking, known: Assessed, live: Mapping[str, Plain] | None) -> None:
@@ -81,15 +94,16 @@ def _object(asking: Asking, known: Assessed) -> tuple[Assessed | None, str, str]
     live = asking.observed.live.get(address)
     if why := _other_object(change, live):
         return assess(asking, known.wish), f"{address} {why}", ""
-    if live is None or _is_untouched(asking, change, live):
-        return known, "", ""
+    moved = live is not None and generation_of(live) != change.pre.generation
+    note = f"{address} was changed since, in nothing that the plan touches" if moved else ""
+    if change.verified == "server" and (live is None or _is_still_so(asking, known, live)):
+        return known, "", note
     now = assess(asking, known.wish)
     if now.change.blocked or now.change.conflicts or now.change.rejections:
         return now, f"{address} was changed since", ""
     if not _meant(now.change.fields) <= _meant(change.fields):
         return now, f"{address} was changed since: {_new(now.change.fields, change.fields)}", ""
-    note = f"{address} was changed since, in nothing that the plan touches"
-    return now, "", "" if generation_of(live) == change.pre.generation else note
+    return now, "", note
 
 
 def _other_object(change: Change, live: Mapping[str, Plain] | None) -> str:
@@ -102,11 +116,16 @@ def _other_object(change: Change, live: Mapping[str, Plain] | None) -> str:
     return terminating(live)
 
 
+def _is_still_so(asking: Asking, known: Assessed, live: Mapping[str, Plain]) -> bool:
+    """Say whether what a change was decided on holds still."""
+    if known.change.pre.paths or known.change.writes:
+        return _is_untouched(asking, known.change, live)
+    return is_applied_already(live, known.wish.body)
+
+
 def _is_untouched(asking: Asking, change: Change, live: Mapping[str, Plain]) -> bool:
     if generation_of(live) != change.pre.generation:
         return False
-    if not change.pre.fingerprint:
-        return True
     body = asking.masker.sealed(change.address, stripped(dict(live)))
     return fingerprint(body, change.pre.paths) == change.pre.fingerprint
 
@@ -124,6 +143,8 @@ def _deletion(asking: Asking, change: Change) -> tuple[None, str, str]:
     live = asking.observed.live.get(change.address)
     if live is None:
         return None, "", ""
+    if uid_of(live) == change.pre.uid and terminating(live):
+        return None, "", ""  # somebody else deleted it; it is about to go
     why = _other_object(change, live)
     if not why and not _is_untouched(asking, change, live):
         why = "was changed since, and would be deleted"
