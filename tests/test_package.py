@@ -160,7 +160,7 @@ sys.exit(main(sys.argv[1:]))
         ["explain"], ["explain", "train", "--why", "g6.xlarge"], ["explain", "train", "--calendar", "-o", "svg"],
         ["explain", "--manifests", ".", "--region", "us-east-1"], ["explain", "--catalogue"], ["explain", "train.limits"],
         ["validate"], ["validate", "."], ["validate", "-o", "sarif=found.sarif"], ["schema", "karpenter", "-d", "out"],
-        ["fit", "pod.yaml"], ["fit", "pod.yaml", "-o", "json=fit.json"],
+        ["fit", "pod.yaml"], ["fit", "pod.yaml", "-o", "json=fit.json"], ["rbac", "plan"], ["rbac", "apply", "--group", "ci"],
     ],
 )  # fmt: skip
 def test_no_command_opens_a_socket_or_starts_a_program(arguments: list[str], tmp_path: Path) -> None:
