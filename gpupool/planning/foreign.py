@@ -62,15 +62,28 @@ def conflicts_of(
 def residue(
     masker: Masker, address: str, live: Mapping[str, Plain], body: Mapping[str, Plain]
 ) -> tuple[Residue, ...]:
-    """Give the live values under `spec` that the blueprint does not say and somebody else owns."""
+    """Give the live values under `spec` that the blueprint does not say, that others own, and that stay."""
+    if not ownership.is_shared(live):
+        return ()
     found = []
     for each in differences({"spec": live.get("spec")}, {"spec": body.get("spec")}):
         if each.op != "remove" or _is_default(each.path, each.keys, each.before):
             continue
         owner = ownership.owner(live, each.keys)
-        if owner is not None and owner.manager != ownership.MANAGER:
+        if owner is None or owner.manager == ownership.MANAGER:
+            continue
+        if not _says(dict(body), ownership.whole(owner, each.keys)):
             found.append(Residue(each.path, masker.shown(address, each.before, each.keys), owner.manager))
     return tuple(found)
+
+
+def _says(body: Plain, path: Path) -> bool:
+    """Say whether a body has a value at a path of maps: what is one value there is replaced as a whole."""
+    for key in path:
+        if not isinstance(body, dict) or key not in body:
+            return False
+        body = body[str(key)]
+    return True
 
 
 def _is_default(path: str, keys: Path, value: Plain) -> bool:

@@ -131,6 +131,23 @@ def _owns(fields: Mapping[str, Plain], path: tuple[str | int, ...]) -> bool:
     return True
 
 
+def whole(entry: Entry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Give the part of an owned path that is one value: a list, or a map that is kept whole, or all of it."""
+    at = entry.fields
+    for depth, key in enumerate(path):
+        if depth and set(at) <= {"."}:
+            return path[:depth]
+        at = plain_map(at.get(f"f:{key}"))
+    return path
+
+
+def is_shared(live: Mapping[str, Plain]) -> bool:
+    """Say whether anybody beside gpupool owns anything of what the object is to be."""
+    return any(
+        "f:spec" in each.fields for each in entries(live) if each.manager != MANAGER and not each.subresource
+    )
+
+
 def own_leaves(fields: Mapping[str, Plain], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Give the path of each whole value that is owned."""
     names = [name for name in fields if name != "."]

@@ -69,7 +69,8 @@ def assess(asking: Asking, wish: Wish) -> Assessed:
             left = residue(asking.masker, wish.address, live, wish.body)
             return Assessed(replace(start, actions=("no-op",), blocked=why, residue=left), wish)
         if ownership.is_applied_already(live, wish.body):
-            return Assessed(_unchanged(start), wish)
+            left = residue(asking.masker, wish.address, live, wish.body)
+            return Assessed(replace(_unchanged(start), residue=left), wish)
     return _dry_run(asking, wish, live, start)
 
 
@@ -190,7 +191,7 @@ def _fields(asking: Asking, wish: Wish, live: Mapping[str, Plain], result: _Resu
             after=_shown(masker, wish.address, each.keys, each.after),
             semantic=each.semantic,
             owner="" if last is None else last.manager,
-            cause=_cause(last, is_same_blueprint=is_same_blueprint),
+            cause=_cause(live, last, is_same_blueprint=is_same_blueprint),
         )
 
 
@@ -198,7 +199,9 @@ def _shown(masker: Masker, address: str, keys: tuple[str | int, ...], value: Pla
     return None if value is None else masker.shown(address, value, keys)
 
 
-def _cause(last: ownership.Entry | None, *, is_same_blueprint: bool) -> Cause:
+def _cause(live: Mapping[str, Plain], last: ownership.Entry | None, *, is_same_blueprint: bool) -> Cause:
+    if ownership.applied(live) is None:
+        return "intent"  # nothing of it ever was as the blueprint says
     if is_same_blueprint or (last is not None and last.manager != ownership.MANAGER):
         return "drift"
     return "intent"
