@@ -1,5 +1,6 @@
 """`gpupool init`: a commented starter blueprint."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,23 +9,41 @@ import typer
 from gpupool.cli.options import DEFAULT_FILE
 
 
-def init(
+def init(  # noqa: PLR0913 - each is an option of the command line
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")] = Path(DEFAULT_FILE),
     *,
     name: Annotated[str, typer.Option(help="The blueprint's name.")] = "gpu-pools",
     cluster: Annotated[str, typer.Option(help="The EKS cluster's name.")] = "my-cluster",
     region: Annotated[str, typer.Option(help="The AWS region.")] = "us-east-1",
     timezone: Annotated[str, typer.Option(help="The time zone of disruption windows.")] = "UTC",
+    from_context: Annotated[
+        str | None,
+        typer.Option(
+            "--from-context", metavar="NAME", help="Pin the cluster of this kubeconfig context; it is asked."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
 ) -> None:
     """Write a commented starter blueprint that renders at once.
 
-    It asks nothing and reads no cluster; what it fills in is there to be edited.
+    It asks nothing, and reads no cluster but for --from-context; what it fills in is there to be edited.
     """
     from gpupool import api
     from gpupool.rendering.starter import Starter
 
-    api.write_starter(
-        path, Starter(name=name, cluster=cluster, region=region, timezone=timezone), force=force
-    )
+    starter = Starter(name=name, cluster=cluster, region=region, timezone=timezone)
+    if from_context is not None:
+        starter = replace(starter, context=from_context, uid=_uid(from_context))
+    api.write_starter(path, starter, force=force)
     typer.echo(f"wrote {path}; next: gpupool render -f {path}", err=True)
+
+
+def _uid(context: str) -> str:
+    """Ask a cluster which one it is."""
+    from gpupool.cli.reaching import one_deadline
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout.reach import Pins, Way, reach
+
+    way = Way(context=context, timeout=30)
+    with one_deadline(way):
+        return reach(way, Pins(), Deadline(way.timeout)).uid

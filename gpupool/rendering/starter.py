@@ -7,6 +7,8 @@ from gpupool.rendering.templates import fill
 from gpupool.yamlio.spelling import spell
 
 TEMPLATE = "gpupool.yaml.j2"
+_LEFT_OUT = ("context", "uid")
+"""What the starter does not say unless it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,11 @@ class Starter:
     region: str
     timezone: str
     karpenter: str = LATEST
+    context: str = ""
+    """The kubeconfig context; nothing is said of it where it is empty."""
+
+    uid: str = ""
+    """The uid of the cluster's kube-system namespace; likewise."""
 
 
 def starter_text(starter: Starter) -> str:
@@ -26,4 +33,8 @@ def starter_text(starter: Starter) -> str:
     Raises:
         ValueError: for half a surrogate pair, which no file can hold.
     """
-    return fill(TEMPLATE, {key: spell(value) for key, value in asdict(starter).items()})
+    return fill(TEMPLATE, {key: _spelt(key, value) for key, value in asdict(starter).items()})
+
+
+def _spelt(name: str, value: str) -> str:
+    return "" if name in _LEFT_OUT and not value else spell(value)

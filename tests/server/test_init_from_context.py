@@ -1,0 +1,40 @@
+"""`gpupool init --from-context` pins the cluster that it asks."""
+
+from pathlib import Path
+
+from tests.cli.run import process
+from tests.rig.server import ApiServer
+
+
+def test_it_writes_the_context_and_the_uid(api_server: ApiServer, tmp_path: Path) -> None:
+    uid = api_server.request("GET", "/api/v1/namespaces/kube-system").body["metadata"]["uid"]
+    environment = {"KUBECONFIG": str(api_server.kubeconfig)}
+
+    made = process("init", "--from-context", "rig", folder=tmp_path, environment=environment)
+
+    assert made.code == 0, made.err
+    text = (tmp_path / "gpupool.yaml").read_text()
+    assert f"\n  context: rig         # of the kubeconfig\n  uid: {uid} " in text
+    assert process("diff", "--exit-zero", folder=tmp_path, environment=environment).code == 0
+
+
+def test_another_cluster_is_refused(api_server: ApiServer, tmp_path: Path) -> None:
+    environment = {"KUBECONFIG": str(api_server.kubeconfig)}
+    process("init", "--from-context", "rig", folder=tmp_path, environment=environment)
+    file = tmp_path / "gpupool.yaml"
+    file.write_text(file.read_text().replace("\n  uid: ", "\n  uid: 0"))
+
+    refused = process("diff", folder=tmp_path, environment=environment)
+
+    assert refused.code == 3
+    assert "error: this is another cluster: its uid is" in refused.err
+
+
+def test_a_context_that_nobody_knows(api_server: ApiServer, tmp_path: Path) -> None:
+    environment = {"KUBECONFIG": str(api_server.kubeconfig)}
+
+    failed = process("init", "--from-context", "nope", folder=tmp_path, environment=environment)
+
+    assert failed.code == 1
+    assert "Expected object with name nope" in failed.err
+    assert not (tmp_path / "gpupool.yaml").exists()
