@@ -18,7 +18,9 @@ from gpupool.rollout.inventory import Place as Kept
 from tests.cli.blueprints import HEAD
 from tests.cli.run import gpupool
 from tests.rig import older
-from tests.rig.fault_proxy import FaultProxy, fault_proxy
+from tests.rig.fault_proxy import FaultProxy, Rule, fault_proxy
+from tests.rig.faults import Instead, Reset, failing_webhook
+from tests.rig.forwarding import Answered
 from tests.rig.server import ApiServer, api_server
 from tests.rig.sources import crd_folder
 from tests.server.identities import granted, path_of
@@ -224,6 +226,37 @@ class TestCluster:
 
         assert (found.code, found.states) == (1, {"kubeconfig": "ok", "cluster": "failed"})
         assert "does not take the credentials: Unauthorized" in found.check("cluster")["message"]
+
+    @pytest.mark.parametrize(
+        ("version", "expected"),
+        [
+            (
+                {"gitVersion": "v1.29.8-eks-2f46c53", "minor": "29+"},
+                (
+                    "warning",
+                    "v1.29.8-eks-2f46c53: too old for the admission policy that `gpupool rbac plan` prints",
+                ),
+            ),
+            ({"gitVersion": "v1.30.4-eks-a18cd3a", "minor": "30+"}, ("ok", "v1.30.4-eks-a18cd3a")),
+            ({"message": "eh?"}, ("not checked", "it does not tell its version: eh?")),
+        ],
+        ids=["old", "new enough", "none"],
+    )
+    def test_an_old_server_has_no_admission_policies(
+        self,
+        version: dict[str, str],
+        expected: tuple[str, str],
+        way: FaultProxy,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        answered = Answered(200, (("Content-Type", "application/json"),), json.dumps(version).encode())
+        way.rules = [Rule(lambda _method, path, _query, _nth: path == "/version", Instead(answered))]
+
+        found = doctor(capsys, way.kubeconfig(tmp_path))
+
+        check = found.check("API server")
+        assert (found.code, (check["state"], check["message"])) == (0, expected)
 
     def test_a_blueprint_with_mistakes_is_not_held_against_any(
         self, server: ApiServer, capsys: pytest.CaptureFixture[str]
@@ -649,6 +682,42 @@ class TestPlanOnly:
         assert [each.method for each in way.writes if each.path != REVIEWS] == ["POST", "DELETE"]
         assert names(server) == []
 
+    def test_what_it_made_is_deleted_though_the_answer_was_lost(
+        self, way: FaultProxy, server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        way.rules = [Rule(creates_a_pool, Reset(after_answer=True))]
+
+        found = doctor(capsys, way.kubeconfig(tmp_path), "--prove-plan-only")
+
+        assert (found.code, found.states["plan only"]) == (1, "failed")
+        assert [each.method for each in way.writes if each.path != REVIEWS] == ["POST", "POST", "DELETE"]
+        assert names(server) == []
+
+    def test_what_it_made_is_deleted_though_no_answer_ever_comes(
+        self, way: FaultProxy, server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        way.rules = [Rule(creates_a_pool, Reset(after_answer=True), times=None)]
+        kubeconfig = way.kubeconfig(tmp_path)
+
+        said = gpupool(capsys, "doctor", "--kubeconfig", kubeconfig, "--prove-plan-only", "--timeout", "3s")
+
+        assert (said.code, said.out) == (1, "")
+        assert said.err.startswith(f"error: POST {NODE_POOL.path} on ")
+        assert way.writes[-1].method == "DELETE"
+        assert names(server) == []
+
+    def test_another_refusal_proves_nothing(
+        self, way: FaultProxy, server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        way.rules = [Rule(creates_a_pool, failing_webhook(), times=None)]
+
+        found = doctor(capsys, way.kubeconfig(tmp_path), "--prove-plan-only")
+
+        check = found.check("plan only")
+        assert (found.code, check["state"]) == (1, "failed")
+        assert check["message"].startswith("a create was refused, but not denied: Internal error occurred")
+        assert names(server) == []
+
     def test_what_it_can_t_delete_is_named(
         self, server: ApiServer, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -672,6 +741,11 @@ class TestPlanOnly:
 
         assert (found.code, found.states["plan only"], found.states["rights to plan"]) == (1, "ok", "failed")
         assert "for want of the right" in found.check("plan only")["message"]
+
+
+def creates_a_pool(method: str, path: str, _query: object, _nth: int) -> bool:
+    """Fit the attempt to create."""
+    return (method, path) == ("POST", NODE_POOL.path)
 
 
 def names(server: ApiServer) -> list[str]:

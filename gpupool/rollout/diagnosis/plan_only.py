@@ -81,7 +81,7 @@ def _judged(attempts: Sequence[Attempt]) -> Check:
         return Check(_NAME, State.FAILED, words if left else f"{words}; nothing is left of it", fix, left)
     if unclear := [attempt for attempt in attempts if not attempt.is_denied]:
         said = f"{_were(unclear)} refused, but not denied: {message(unclear[0].answer)}"
-        return Check(_NAME, State.WARNING, said, "ask again once that is mended")
+        return Check(_NAME, State.FAILED, said, "that proves nothing; ask again once it is mended")
     policies = sorted({attempt.policy for attempt in attempts if attempt.policy})
     if not policies:
         words = f"{_were(attempts)} denied, but for want of the right: it can't dry-run either"
