@@ -161,6 +161,13 @@ class TestTaking:
             f"waiting for the lock kube-system/{LOCK}: held by other@runner"
         ]
 
+    def test_that_others_take_again_and_again(self, faulty: FaultProxy, lock: Held, tmp_path: Path) -> None:
+        faulty.rules = [on_leases("POST", conflict(), times=None)]
+
+        with pytest.raises(GuardError, match="others take it again and again"):  # noqa: SIM117
+            with lock(faulty.kubeconfig(tmp_path), lock_timeout=0.5):
+                pytest.fail("it was never free")
+
     def test_a_lease_that_nobody_holds_is_free(self, api_server: ApiServer, lock: Held) -> None:
         leases.held_by_another(api_server, LOCK, who="")
 
