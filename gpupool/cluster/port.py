@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
 
+from gpupool.errors import StoppedError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -59,6 +61,10 @@ class UnansweredError(Exception):
     """No whole answer came: the connection failed, broke, or took too long. The server may have done it."""
 
 
+class UnsureError(StoppedError):
+    """A signal came when a write had been sent and not been answered: the server may do it, or may not."""
+
+
 class Connection(Protocol):
     """One way to an API server with one set of credentials; `gpupool.cluster.kube` has the real one."""
 
@@ -86,7 +92,7 @@ class Cluster(Protocol):
 
         Raises:
             ClusterError: where no answer comes in time.
-            StoppedError: where the user wants it to end.
+            StoppedError: where the user wants it to end; an UnsureError for a write that was sent.
         """
 
     def afresh(self, seconds: float) -> Cluster:

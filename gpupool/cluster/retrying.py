@@ -11,8 +11,8 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.port import Answer, UnansweredError
-from gpupool.errors import ClusterError
+from gpupool.cluster.port import Answer, UnansweredError, UnsureError
+from gpupool.errors import ClusterError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,16 +61,25 @@ class Retrying:
 
         Raises:
             ClusterError: where no answer comes in time.
-            StoppedError: where the user wants it to end.
+            StoppedError: where the user wants it to end; an UnsureError for a write that was sent.
         """
+        self._deadline.ensure_wanted()
+        try:
+            return self._answer(request)
+        except StoppedError as problem:
+            if request.is_dry_run:
+                raise
+            raise UnsureError(self._deadline.signal) from problem
+
+    def _answer(self, request: Request) -> Answer:
         tries, renewed = 0, False
         while True:
             tries += 1
-            self._deadline.ensure_wanted()
             used = self._connection
             answer, why = self._once(used, request)
             if answer is not None and answer.status == _UNAUTHORIZED and not renewed:
                 # EKS tokens last 15 minutes, and a command may wait longer for nodes.
+                self._deadline.ensure_wanted()
                 self._renew(used)
                 renewed = True
                 continue

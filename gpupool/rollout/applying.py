@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_POOL
-from gpupool.errors import GpupoolError
+from gpupool.errors import GpupoolError, GuardError, StoppedError
 from gpupool.planning.guards import held_back
 from gpupool.planning.pruning import class_of
-from gpupool.rollout import inventory
+from gpupool.rollout import inventory, recording
 from gpupool.rollout.lock import held
-from gpupool.rollout.observed import node_claims, observe, uid_of
+from gpupool.rollout.observed import node_claims, observe
 from gpupool.rollout.parallel import each as in_parallel
 from gpupool.rollout.results import Outcome, Result
 from gpupool.rollout.verify import verify
@@ -20,12 +20,12 @@ from gpupool.rollout.waiting import ready, wait_ready
 from gpupool.rollout.writing import delete, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Change, Plan
     from gpupool.rollout.assess import Asking, Assessed
-    from gpupool.rollout.inventory import Entry, Inventory
+    from gpupool.rollout.inventory import Inventory
     from gpupool.rollout.lock import Lock
     from gpupool.rollout.reach import Reached
     from gpupool.rollout.waiting import Progress
@@ -88,8 +88,8 @@ def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker
         asking = Asking(reached.cluster, observed, masker, plan.consent)
         checked = verify(asking, plan, approved, reached.way.concurrency)
         began = inventory.begin(
-            reached.cluster, observed.inventory, _pending(observed.inventory, checked.assessed), plan.id,
-            how.tooling,
+            reached.cluster, observed.inventory, recording.pending(observed.inventory, checked.assessed),
+            plan.id, how.tooling,
         )  # fmt: skip
         work = _Work(reached, asking, plan, how, lock, threading.Event())
         outcomes = _all(work, checked.assessed)
@@ -97,17 +97,6 @@ def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker
             plan.id, tuple(outcomes), checked.notes, plan.charts, reached.uid, reached.deadline.signal
         )
         return _recorded(work, began, checked.assessed, result)
-
-
-def _pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[Entry]:
-    """Give all that may be there from now on: what was, and what is about to come."""
-    found = dict(known.known)
-    for each in wanted:
-        address, there = each.wish.address, known.known.get(each.wish.address)
-        if there is None or there.digest != each.wish.digest:
-            uid = each.change.pre.uid
-            found[address] = inventory.Entry(each.wish.kind.name, each.wish.name, uid, 0, each.wish.digest)
-    return found.values()
 
 
 def _all(work: _Work, wanted: Sequence[Assessed]) -> list[Outcome]:
@@ -216,9 +205,12 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
     if work.failed.is_set() or any(each.state in {"failed", "not tried"} for each in outcomes):
         return [Outcome(each.address, "delete", "not tried", "something before it failed") for each in doomed]
     try:
-        return _deleted(work, _counted(work, doomed))
+        counted = _counted(work, doomed)
+    except StoppedError:
+        return [Outcome(each.address, "delete", "not tried", "it was stopped") for each in doomed]
     except GpupoolError as problem:
         return [Outcome(each.address, "delete", "failed", str(problem)) for each in doomed]
+    return _deleted(work, counted)
 
 
 def _counted(work: _Work, doomed: Sequence[Change]) -> list[Change]:
@@ -250,10 +242,17 @@ def _deleted(work: _Work, doomed: Sequence[Change]) -> list[Outcome]:
         elif work.reached.deadline.is_stopped or any(done.state == "failed" for done in outcomes):
             outcomes.append(Outcome(each.address, "delete", "not tried", "something before it failed"))
         else:
-            work.lock.ensure_held()
-            outcomes.append(delete(work.asking, each))
+            outcomes.append(_delete(work, each))
         work.how.done(outcomes[-1])
     return outcomes
+
+
+def _delete(work: _Work, change: Change) -> Outcome:
+    try:
+        work.lock.ensure_held()
+    except GuardError as problem:
+        return Outcome(change.address, "delete", "failed", str(problem))
+    return delete(work.asking, change)
 
 
 def _stays(work: _Work, address: str, back: Mapping[str, str]) -> bool:
@@ -267,27 +266,12 @@ def _recorded(work: _Work, began: Inventory, wanted: Sequence[Assessed], result:
     """Write down what is there now, also when a signal or the deadline ended it."""
     if work.lock.is_lost:
         # Somebody else may be at work; what is pending says all that he has to know.
-        return result
-    came = {each.address: each for each in result.outcomes}
-    entries = {each.address: each for each in began.known.values() if _may_be_there(work, each)}
-    for each in wanted:
-        done, wish = came[each.wish.address], each.wish
-        if done.state in {"done", "not ready"}:
-            entries[wish.address] = inventory.Entry(
-                wish.kind.name, wish.name, done.uid, done.generation, wish.digest
-            )
-    for done in result.outcomes:
-        if done.action == "delete" and done.state == "done":
-            entries.pop(done.address, None)
+        return result._replace(unrecorded="the lock is lost")
+    entries = recording.current(began, work.asking.observed.live, wanted, result.outcomes)
     record = {**work.how.who, "plan": work.plan.id, "result": dict(result.record())}
     cluster = work.reached.cluster.afresh(_LAST_WORDS_SECONDS)
-    inventory.finish(cluster, began, entries.values(), record, work.how.tooling)
+    try:
+        inventory.finish(cluster, began, entries, record, work.how.tooling)
+    except GpupoolError as problem:
+        return result._replace(unrecorded=str(problem))
     return result
-
-
-def _may_be_there(work: _Work, entry: Entry) -> bool:
-    """Say whether an object that was listed is, or may still come to be; what others deleted is forgotten."""
-    if any(change.address == entry.address for change in work.plan.changes):
-        return True
-    live = work.asking.observed.live.get(entry.address)
-    return live is not None and (not entry.uid or uid_of(live) == entry.uid)

@@ -29,6 +29,7 @@ _ID: Final = "applyset.kubernetes.io/id"
 _TOOLING: Final = "applyset.kubernetes.io/tooling"
 _CONTAINS: Final = "applyset.kubernetes.io/contains-group-kinds"
 _HISTORY: Final = 10
+_TRIES: Final = 10
 _NOT_FOUND, _CONFLICT = 404, 409
 
 
@@ -85,8 +86,17 @@ class Inventory(NamedTuple):
     @property
     def known(self) -> dict[str, Entry]:
         """Give every object that is, or may be, there because of gpupool, by address."""
-        found = {each.address: each for each in self.pending}
-        return found | {each.address: each for each in self.current}
+        found = {each.address: each for each in self.current}
+        for each in self.pending:
+            # Whatever `current` says of another uid is of an object that was gone when the apply began.
+            if each.address not in found or found[each.address].uid != each.uid:
+                found[each.address] = each
+        return found
+
+    @property
+    def said(self) -> tuple[object, ...]:
+        """Give what one write differs in from another."""
+        return self.serial, self.pending_plan, self.current, self.pending
 
 
 def read(cluster: Cluster, place: Place) -> Inventory:
@@ -156,7 +166,7 @@ def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: st
     kept = tuple(pending)
     began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1)
     data: dict[str, Plain] = {"pending": _pending_text(began), "serial": str(began.serial)}
-    return _written(cluster, began, data, tooling)
+    return _written(cluster, found, began, data, tooling)
 
 
 def finish(
@@ -175,10 +185,34 @@ def finish(
         "pending": None,
         "history": _text(list(history)),
     }
-    return _written(cluster, done, data, tooling)
+    return _written(cluster, began, done, data, tooling)
 
 
-def _written(cluster: Cluster, wanted: Inventory, data: dict[str, Plain], tooling: str) -> Inventory:
+def _written(
+    cluster: Cluster, before: Inventory, wanted: Inventory, data: Mapping[str, Plain], tooling: str
+) -> Inventory:
+    for _ in range(_TRIES):
+        request = _write_request(wanted, data, tooling)
+        answer = cluster.ask(request)
+        if answer.status != _CONFLICT:
+            if not answer.ok:
+                refuse(request, answer, f"write the inventory {wanted.place.namespace}/{wanted.place.name}")
+            return _with_version(wanted, plain_map(answer.body.get("metadata")))
+        there = read(cluster, wanted.place)
+        if there.said == wanted.said:
+            # The answer to our own write was lost.
+            return there
+        if there.said != before.said:
+            break
+        # Somebody gave it a label, or the like.
+        wanted = wanted._replace(uid=there.uid, version=there.version)
+    message = (
+        f"the inventory {wanted.place.namespace}/{wanted.place.name} was written by somebody else meanwhile"
+    )
+    raise OutdatedError(message)
+
+
+def _write_request(wanted: Inventory, data: Mapping[str, Plain], tooling: str) -> Request:
     place = wanted.place
     kinds = {each.kind for each in (*wanted.current, *wanted.pending)}
     metadata: dict[str, Plain] = {
@@ -192,34 +226,14 @@ def _written(cluster: Cluster, wanted: Inventory, data: dict[str, Plain], toolin
     query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
     if wanted.uid:
         metadata |= {"uid": wanted.uid, "resourceVersion": wanted.version}
-        body: Plain = {"metadata": metadata, "data": data}
-        request = Request("PATCH", config_map_path(*place), query, body, MERGE)
-    else:
-        kept: dict[str, Plain] = {key: value for key, value in data.items() if value is not None}
-        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": kept}
-        request = Request("POST", config_map_path(place.namespace), query, body)
-    answer = cluster.ask(request)
-    if answer.status == _CONFLICT:
-        return _ours_after_all(cluster, wanted)
-    if not answer.ok:
-        refuse(request, answer, f"write the inventory {place.namespace}/{place.name}")
-    return _with_version(wanted, answer)
+        body: Plain = {"metadata": metadata, "data": dict(data)}
+        return Request("PATCH", config_map_path(*place), query, body, MERGE)
+    kept: dict[str, Plain] = {key: value for key, value in data.items() if value is not None}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": kept}
+    return Request("POST", config_map_path(place.namespace), query, body)
 
 
-def _ours_after_all(cluster: Cluster, wanted: Inventory) -> Inventory:
-    """Tell a lost answer to our own write from a write of somebody else's."""
-    there = read(cluster, wanted.place)
-    same = (there.serial, there.pending_plan, there.current, there.pending)
-    if same == (wanted.serial, wanted.pending_plan, wanted.current, wanted.pending):
-        return there
-    message = (
-        f"the inventory {wanted.place.namespace}/{wanted.place.name} was written by somebody else meanwhile"
-    )
-    raise OutdatedError(message)
-
-
-def _with_version(wanted: Inventory, answer: Answer) -> Inventory:
-    metadata = plain_map(answer.body.get("metadata"))
+def _with_version(wanted: Inventory, metadata: Mapping[str, Plain]) -> Inventory:
     return wanted._replace(
         uid=plain_text(metadata.get("uid")), version=plain_text(metadata.get("resourceVersion"))
     )

@@ -47,6 +47,9 @@ class Result(NamedTuple):
     signal: int = 0
     """The signal that ended it early; 0 for none."""
 
+    unrecorded: str = ""
+    """Why the inventory could not be written at the end; empty where it was."""
+
     @property
     def has_written(self) -> bool:
         """Say whether anything was changed."""
@@ -71,7 +74,7 @@ def ensure_whole(result: Result) -> None:
 
     Raises:
         StoppedError: where a signal ended it.
-        PartialError: where something failed, or was not tried.
+        PartialError: where something failed, or was not tried, or could not be written down.
         NotReadyError: where all is written, and something is not Ready.
         GuardError: where a deletion was held back.
     """
@@ -79,6 +82,9 @@ def ensure_whole(result: Result) -> None:
         raise StoppedError(result.signal, _progress(result))
     if left := result.of("failed", "not tried"):
         message = f"partly applied: {names(_of(left))} not done. Run the same command again to go on"
+        raise PartialError(message)
+    if result.unrecorded:
+        message = f"the inventory is not up to date: {result.unrecorded}. Run the same command again"
         raise PartialError(message)
     if waiting := result.of("not ready"):
         message = f"all is written, and not Ready in time: {names(_of(waiting))}"

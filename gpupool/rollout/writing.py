@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.kinds import KINDS
-from gpupool.cluster.port import Request
+from gpupool.cluster.port import Request, UnsureError
 from gpupool.cluster.refusals import field_conflicts, message
 from gpupool.errors import ClusterError, GpupoolError, StoppedError
 from gpupool.planning.masking import without
 from gpupool.rollout.assess import apply_request
-from gpupool.rollout.observed import generation_of, uid_of, version_of
+from gpupool.rollout.observed import generation_of, terminating, uid_of, version_of
 from gpupool.rollout.results import Outcome
 from gpupool.rollout.verify import standing
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Plain
 
 _MOST_TRIES: Final = 10
+_UNSURE: Final = "it was stopped before the server's answer came: it may be done"
 _CREATED, _NOT_FOUND, _CONFLICT = 201, 404, 409
 
 
@@ -37,6 +38,8 @@ def write(asking: Asking, known: Assessed) -> Outcome:
         return Outcome(change.address, "keep", "done", change.reason, uid_of(live), generation_of(live))
     try:
         return _write(asking, known)
+    except UnsureError:
+        return Outcome(change.address, change.actions[0], "failed", _UNSURE)
     except StoppedError:
         return Outcome(change.address, change.actions[0], "not tried", "it was stopped")
     except GpupoolError as problem:
@@ -85,6 +88,8 @@ def delete(asking: Asking, change: Change) -> Outcome:
     """Delete one object: that of the uid that the plan saw, and only as it was then."""
     try:
         return _delete(asking, change)
+    except UnsureError:
+        return Outcome(change.address, "delete", "failed", _UNSURE)
     except StoppedError:
         return Outcome(change.address, "delete", "not tried", "it was stopped")
     except GpupoolError as problem:
@@ -96,6 +101,8 @@ def _delete(asking: Asking, change: Change) -> Outcome:
     for _ in range(_MOST_TRIES):
         if live is None or uid_of(live) != change.pre.uid:
             return Outcome(change.address, "delete", "done", "it is gone already")
+        if leaving := terminating(live):
+            return Outcome(change.address, "delete", "done", leaving)
         if generation_of(live) != change.pre.generation:
             return Outcome(change.address, "delete", "failed", "it was changed since the plan was made")
         answer = asking.cluster.ask(_delete_request(change, version_of(live)))

@@ -1,0 +1,62 @@
+"""What the inventory says of an apply: before it what may come to be, after it what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpupool.planning.foreign import belonging
+from gpupool.rollout.inventory import Entry
+from gpupool.rollout.observed import uid_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gpupool.rollout.assess import Assessed
+    from gpupool.rollout.inventory import Inventory
+    from gpupool.rollout.results import Outcome
+    from gpupool.yamlio.nodes import Plain
+
+
+def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[Entry]:
+    """Give all that may be there from now on: what was, and what is about to come."""
+    found = known.known
+    for each in wanted:
+        address, uid, digest = each.wish.address, each.change.pre.uid, each.wish.digest
+        if address not in found or (found[address].digest, found[address].uid) != (digest, uid):
+            found[address] = Entry(each.wish.kind.name, each.wish.name, uid, 0, digest)
+    return found.values()
+
+
+def current(
+    began: Inventory,
+    live: Mapping[str, Mapping[str, Plain]],
+    wanted: Sequence[Assessed],
+    outcomes: Sequence[Outcome],
+) -> Iterator[Entry]:
+    """Give what is there, or may be, by what came of each object; `live` is what was there at the start."""
+    came, wishes = {each.address: each for each in outcomes}, {each.wish.address: each for each in wanted}
+    for each in wanted:
+        if (entry := _written(began, each, came[each.wish.address])) is not None:
+            yield entry
+    for address, listed in began.known.items():
+        is_deleted = address in came and came[address].state == "done"
+        if address in live and address not in wishes and not is_deleted:
+            yield from _kept(listed, live[address], began.place.id)
+
+
+def _written(began: Inventory, known: Assessed, outcome: Outcome) -> Entry | None:
+    wish = known.wish
+    if outcome.state in {"done", "not ready"}:
+        return Entry(wish.kind.name, wish.name, outcome.uid, outcome.generation, wish.digest)
+    if outcome.state != "not tried":
+        # A request whose answer was lost may even be carried out later.
+        return began.known[wish.address]
+    there = {each.address: each for each in began.current}.get(wish.address)
+    return there if there is not None and there.uid == known.change.pre.uid else None
+
+
+def _kept(listed: Entry, live: Mapping[str, Plain], own_set: str) -> Iterator[Entry]:
+    """Give an object that is not wanted, and is there still; what others made in its place is theirs."""
+    uid = uid_of(live)
+    if uid == listed.uid or not (listed.uid or belonging(live, own_set, adopts=False)):
+        yield listed._replace(uid=uid)

@@ -1,0 +1,1 @@
+"""What has to hold on the real API server whatever happens while an apply is under way."""
