@@ -161,12 +161,23 @@ def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result
     adopts = _adopts(asking, wish, live)
     actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
     change = replace(start, actions=actions, fields=fields, pre=pre, residue=left)
-    if not adopts and not any(each.semantic for each in fields):
+    claims = not found and _claims(live, result.after)
+    if not adopts and not claims and not any(each.semantic for each in fields):
         only_words = "it says the same in other words" if fields else "it is as the blueprint says"
         # To write what differs in words would bring a new generation, and nothing else; who wrote it in other
         # words owns it now, and there is nothing to contest.
         return Assessed(replace(change, actions=("no-op",), reason=only_words, conflicts=()), wish)
     return Assessed(replace(change, reason=_reason(change), force=result.force), wish)
+
+
+def _claims(live: Mapping[str, Plain], after: Mapping[str, Plain]) -> bool:
+    """Say whether gpupool would own more, or less, than it does.
+
+    What somebody else wrote before the blueprint said the same would stay that owner's alone, and be in the
+    way of the next change.
+    """
+    own, would_own = ownership.applied(live), ownership.applied(after)
+    return would_own is not None and (own is None or own.fields != would_own.fields)
 
 
 def _reason(change: Change) -> str:

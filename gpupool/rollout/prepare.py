@@ -140,14 +140,13 @@ def _deletion(asking: Asking, address: str, claims: Counter[str]) -> Change:
         address=address,
         actions=("delete",),
         place=None,
-        reason="it is no longer in the blueprint",
+        reason="; ".join(filter(None, ("it is no longer in the blueprint", terminating(live)))),
         before=asking.masker.shown(address, body),
         after=None,
         fields=(),
         body=None,
         pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
         verified="server",
-        blocked=terminating(live),
         node_claims=claims[name] if kind == NODE_POOL.name else None,
     )
 

@@ -1,0 +1,1 @@
+"""`gpupool diff`, `plan` and `apply` on the real API server, through the command line."""

@@ -1,0 +1,148 @@
+"""A folder with a blueprint, a cluster, gpupool's commands between the two, and other people in the cluster."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gpupool.cluster.kinds import KINDS, config_map_path
+from gpupool.planning import file as plans
+from gpupool.planning.plan import Plan
+from tests.cli.blueprints import TOP
+from tests.cli.run import Outcome
+from tests.rig.client import Answer
+from tests.rig.server import ApiServer
+from tests.server import leases, statuses
+
+NAME = "demo"
+CHAT = "chat: {profile: inference, accelerator: l4, limits: {gpus: 8}}"
+TRAIN = "train: {profile: training, accelerator: h100}"
+ALONE = "chat: {profile: inference, accelerator: l4, nodeClassRef: {name: shared}, limits: {gpus: 8}}"
+"""A pool whose class is not gpupool's."""
+
+MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
+QUICK = ("--wait", "none")
+"""For a cluster without Karpenter."""
+
+Body = dict[str, Any]
+
+
+class Scene:
+    """What a test sees and does; the current folder is the blueprint's."""
+
+    def __init__(self, server: ApiServer, run: Callable[..., Outcome]) -> None:
+        self.server = server
+        self.run = run
+
+    def says(self, *pools: str, head: str = "", file: str = "gpupool.yaml") -> None:
+        """Write the blueprint."""
+        listed = "".join(f"  {each}\n" for each in pools)
+        Path(file).write_text(f"{TOP}{head}pools:\n{listed}", "utf-8")
+
+    def apply(self, *arguments: str) -> Outcome:
+        """Apply the blueprint; it has to succeed."""
+        said = self.run("apply", *QUICK, "--yes", "--context", "rig", *arguments)
+        assert said.code == 0, said.err
+        return said
+
+    def plan(self, *arguments: str) -> Plan:
+        """Save a plan as plan.json; it has to succeed."""
+        said = self.run("plan", "-o", "json=plan.json", *arguments)
+        assert said.code == 0, said.err
+        return self.saved()
+
+    def saved(self) -> Plan:
+        """Read plan.json."""
+        return plans.read(plans.contents("plan.json"), "plan.json")
+
+    def resave(self, plan: Plan) -> None:
+        """Write plan.json anew, as somebody would who knows how its id is made."""
+        Path("plan.json").write_text(plans.text(plans.sealed(plan)), "utf-8")
+
+    # Other people.
+
+    def edit(self, address: str, patch: Mapping[str, Any], by: str = "kubectl-edit", sub: str = "") -> None:
+        """Change an object as `kubectl edit` and controllers do: by an Update."""
+        self._ask("PATCH", f"{self.path(address)}{sub}?fieldManager={by}", patch, MERGE)
+
+    def impose(self, address: str, spec: Mapping[str, Any], by: str) -> None:
+        """Change an object by a server-side apply that takes fields over."""
+        kind, _, name = address.partition("/")
+        body = {
+            "apiVersion": KINDS[kind].api_version,
+            "kind": kind,
+            "metadata": {"name": name},
+            "spec": spec,
+        }
+        self._ask("PATCH", f"{self.path(address)}?fieldManager={by}&force=true", body, APPLY)
+
+    def create(self, text: str | bytes, by: str = "kubectl-create", **labels: str) -> None:
+        """Create an object as `kubectl create` does."""
+        body = yaml.safe_load(text)
+        body["metadata"]["labels"] = {**body["metadata"].get("labels", {}), **labels}
+        self._ask("POST", f"{KINDS[body['kind']].path}?fieldManager={by}", body)
+
+    def delete(self, address: str) -> None:
+        """Delete an object."""
+        self._ask("DELETE", self.path(address))
+
+    def hold(self, address: str) -> None:
+        """Delete an object that something holds: it stays, and is about to go."""
+        self.edit(address, {"metadata": {"finalizers": ["example.com/hold"]}})
+        self.delete(address)
+
+    # What there is.
+
+    def live(self, address: str) -> Body | None:
+        """Give an object; None where there is none."""
+        answer = self.server.request("GET", self.path(address))
+        return answer.body if answer.status == 200 else None
+
+    def there(self, address: str) -> Body:
+        """Give an object, which has to be there."""
+        found = self.live(address)
+        assert found is not None, address
+        return found
+
+    def versions(self) -> dict[str, str]:
+        """Give the resourceVersion of everything that gpupool could have written."""
+        paths = [kind.path for kind in KINDS.values()]
+        paths += [config_map_path("kube-system"), leases.COLLECTION]
+        return {
+            f"{path}/{each['metadata']['name']}": each["metadata"]["resourceVersion"]
+            for path in paths
+            for each in self.server.request("GET", path).body["items"]
+        }
+
+    def inventory(self) -> Body:
+        """Give the inventory's data, its lists read."""
+        answer = self.server.request("GET", config_map_path("kube-system", f"gpupool-{NAME}"))
+        assert answer.status == 200, answer
+        return {key: json.loads(text) for key, text in answer.body["data"].items()}
+
+    def listed(self) -> list[str]:
+        """Give what the inventory lists."""
+        return sorted(f"{each['kind']}/{each['name']}" for each in self.inventory()["current"])
+
+    def clear(self) -> None:
+        """Leave a cluster that gpupool never saw."""
+        statuses.delete_all(self.server)
+        for path in (config_map_path("kube-system"), leases.COLLECTION):
+            for each in self.server.request("GET", path).body["items"]:
+                if each["metadata"]["name"].startswith("gpupool-"):
+                    self._ask("DELETE", f"{path}/{each['metadata']['name']}")
+
+    def path(self, address: str) -> str:
+        """Give where an object is."""
+        kind, _, name = address.partition("/")
+        return KINDS[kind].path_of(name)
+
+    def _ask(
+        self, method: str, path: str, body: object = None, content_type: str = "application/json"
+    ) -> Answer:
+        raw = b"" if body is None else json.dumps(body).encode()
+        answer = self.server.request(method, path, raw, content_type)
+        assert answer.status < 300, answer
+        return answer
