@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.deadline import Deadline
-from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError
+from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
 from gpupool.planning.masking import Masker, is_sealed
 from gpupool.rollout.desired import desired
 from gpupool.rollout.prepare import Options, prepare
@@ -44,6 +44,7 @@ def look(files: Sequence[str], way: Way, consent: Consent, deadline: Deadline | 
 
     Raises:
         InputError: with every mistake in the blueprint.
+        UsageError: where an object is to be taken over that the blueprint does not have.
         GuardError: where the cluster is not the blueprint's.
         ClusterError: where the server can't be asked.
     """
@@ -65,6 +66,7 @@ def _session(
     files: Sequence[str], way: Way, consent: Consent, deadline: Deadline, *, is_saved: bool
 ) -> Session:
     wanted = desired(files, allow_empty=consent.allow_empty)
+    _ensure_known(consent.adopt, wanted)
     reached = reach(way, wanted.pins, deadline)
     agreed = replace(consent, prune=consent.prune or wanted.prune)
     if not is_saved:
@@ -76,6 +78,14 @@ def _session(
     options = Options(agreed, version(), read_crds(reached.cluster), commit(wanted.files))
     prepared = prepare(reached, wanted, options)
     return Session(reached, wanted, prepared._replace(plan=sealed(prepared.plan)))
+
+
+def _ensure_known(adopted: Sequence[str], wanted: Desired) -> None:
+    known = {f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests}
+    for address in adopted:
+        if address not in known:
+            message = f"--adopt {address}: the blueprint has no such object"
+            raise UsageError(message)
 
 
 def version() -> str:

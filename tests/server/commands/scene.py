@@ -36,10 +36,10 @@ class Scene:
         self.server = server
         self.run = run
 
-    def says(self, *pools: str, head: str = "", file: str = "gpupool.yaml") -> None:
+    def says(self, *pools: str, head: str = "") -> None:
         """Write the blueprint."""
         listed = "".join(f"  {each}\n" for each in pools)
-        Path(file).write_text(f"{TOP}{head}pools:\n{listed}", "utf-8")
+        Path("gpupool.yaml").write_text(f"{TOP}{head}pools:\n{listed}", "utf-8")
 
     def apply(self, *arguments: str) -> Outcome:
         """Apply the blueprint; it has to succeed."""
