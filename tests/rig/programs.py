@@ -68,7 +68,15 @@ HELM = Program(
     ("helm.sh/helm/v3/internal/version.version={version}",),
 )
 SCHEDULING = Program("scheduling", "scheduling", ".", "github.com/aws/karpenter-provider-aws")
-PROGRAMS = (KUBECONFORM, KUBECTL, HELM, API_SERVER, SCHEDULING)
+KARPENTER = Program(
+    "karpenter-kwok",
+    "kwok",
+    "github.com/aws/karpenter-provider-aws/kwok",
+    "github.com/aws/karpenter-provider-aws",
+)
+"""Karpenter's own controllers; only what EC2 would launch is simulated."""
+
+PROGRAMS = (KUBECONFORM, KUBECTL, HELM, API_SERVER, SCHEDULING, KARPENTER)
 
 
 def build(program: Program) -> Built:
