@@ -4,16 +4,15 @@ import json
 import re
 import ssl
 from dataclasses import dataclass
-from http.client import HTTPSConnection, RemoteDisconnected
+from http.client import RemoteDisconnected
 from typing import Any, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import yaml
 
 from tests.rig.access import Access
 from tests.rig.errors import RigError
 
-TIMEOUT_SECONDS = 60
 FIELD_MANAGER = "gpupool-tests"
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -74,13 +73,7 @@ class Client:
     """Questions to one server as one user, one at a time (it is not for several threads)."""
 
     def __init__(self, access: Access) -> None:
-        split = urlsplit(access.url)
-        # Not `create_default_context`: its strict mode wants extensions that the server's own certificate lacks.
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.load_verify_locations(access.authority)
-        self._connection = HTTPSConnection(
-            split.hostname or "", split.port, timeout=TIMEOUT_SECONDS, context=context
-        )
+        self._connection = access.connection()
         self._headers = {"Authorization": f"Bearer {access.token}"}
         self._resources: dict[tuple[str, str], Resource] = {}
 

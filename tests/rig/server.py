@@ -20,6 +20,7 @@ class ApiServer(Client):
 
     def __init__(self, access: Access, kubeconfig: Path, kubeconfig_nobody: Path) -> None:
         super().__init__(access)
+        self.access = access
         self.url = access.url
         self.kubeconfig = kubeconfig
         self.kubeconfig_nobody = kubeconfig_nobody

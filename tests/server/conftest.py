@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rig import charts, conformance, programs, server
+from tests.rig import charts, conformance, fault_proxy, programs, server
 
 HERE = Path(__file__).parent
 
@@ -26,6 +26,13 @@ def api_server(pytestconfig: pytest.Config) -> Iterator[server.ApiServer]:
     """A kube-apiserver with Karpenter's CRDs, one for the whole run (one per worker under pytest-xdist)."""
     _build(programs.API_SERVER, pytestconfig)
     with server.api_server() as found:
+        yield found
+
+
+@pytest.fixture
+def faulty(api_server: server.ApiServer) -> Iterator[fault_proxy.FaultProxy]:
+    """A way to the API server on which things go wrong once a test sets rules."""
+    with fault_proxy.fault_proxy(api_server.access) as found:
         yield found
 
 
