@@ -1,6 +1,7 @@
 """etcd and kube-apiserver on loopback, with a fresh data folder, for as long as a block runs."""
 
 import base64
+import json
 import secrets
 import subprocess
 import time
@@ -10,7 +11,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
-from tests.rig import programs
+from tests.rig import audit, programs
 from tests.rig.access import ADMIN, NOBODY, Access
 from tests.rig.client import Client
 from tests.rig.errors import RigError
@@ -71,8 +72,9 @@ def _etcd_command(folder: Path, port: int, peer_port: int) -> list[str]:
 
 
 def _server_flags(folder: Path, etcd_port: int, port: int) -> list[str]:
-    key = folder / "service-accounts.pem"
+    key, policy = folder / "service-accounts.pem", folder / "audit-policy.json"
     _make_key(key)
+    policy.write_text(json.dumps(audit.POLICY))
     return [
         *FIXED_FLAGS,
         f"--etcd-servers=http://127.0.0.1:{etcd_port}",
@@ -81,7 +83,16 @@ def _server_flags(folder: Path, etcd_port: int, port: int) -> list[str]:
         f"--token-auth-file={folder / 'tokens.csv'}",
         f"--service-account-key-file={key}",
         f"--service-account-signing-key-file={key}",
+        f"--audit-policy-file={policy}",
+        f"--audit-log-path={audit_log(folder)}",
+        # In batches, what a test reads could lack the end.
+        "--audit-log-mode=blocking",
     ]
+
+
+def audit_log(folder: Path) -> Path:
+    """Give the file in which the server says what was asked of it."""
+    return folder / "audit.log"
 
 
 def _make_key(file: Path) -> None:

@@ -18,7 +18,7 @@ import yaml
 from tests.rig import sources
 from tests.rig.access import ADMIN, NOBODY, Access
 from tests.rig.client import Client
-from tests.rig.control_plane import PAUSE_SECONDS, control_plane
+from tests.rig.control_plane import PAUSE_SECONDS, audit_log, control_plane
 from tests.rig.errors import RigError
 
 CRD_SECONDS = 60.0
@@ -46,6 +46,7 @@ def _opened(ways_in: dict[str, Access], folder: Path) -> dict[str, str]:
         "url": admin.url,
         "authority": str(admin.authority),
         "token": admin.token,
+        "audit": str(audit_log(folder)),
         "kubeconfig": str(admin.write_kubeconfig(folder / "kubeconfig")),
         "kubeconfig_nobody": str(nobody.write_kubeconfig(folder / "kubeconfig-nobody")),
     }

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.rig.access import ADMIN, Access
+from tests.rig.audit import Audit
 from tests.rig.client import Client
 from tests.rig.errors import RigError
 
@@ -18,13 +19,15 @@ SECONDS_TO_END = 30
 class ApiServer(Client):
     """A running kube-apiserver with Karpenter's CRDs; asks as a user who may do everything."""
 
-    def __init__(self, access: Access, kubeconfig: Path, kubeconfig_nobody: Path) -> None:
+    def __init__(self, access: Access, kubeconfig: Path, kubeconfig_nobody: Path, audit_log: Path) -> None:
         super().__init__(access)
         self.access = access
         self.url = access.url
         self.kubeconfig = kubeconfig
         self.kubeconfig_nobody = kubeconfig_nobody
         """For a user who is known to the server and has no rights."""
+
+        self.audit = Audit(audit_log)
 
 
 @contextmanager
@@ -56,7 +59,8 @@ def _opened(keeper: subprocess.Popen[str]) -> ApiServer:
     if "error" in found:
         raise RigError(found["error"])
     access = Access(found["url"], Path(found["authority"]), ADMIN, found["token"])
-    return ApiServer(access, Path(found["kubeconfig"]), Path(found["kubeconfig_nobody"]))
+    paths = (Path(found[name]) for name in ("kubeconfig", "kubeconfig_nobody", "audit"))
+    return ApiServer(access, *paths)
 
 
 def _end(keeper: subprocess.Popen[str]) -> None:
