@@ -198,12 +198,12 @@ def _late(outcome: Outcome, why: str) -> Outcome:
 
 def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
     doomed = [each for each in work.plan.changes if each.actions == ("delete",)]
-    if not doomed:
-        return []
-    if not work.plan.consent.prune:
+    if not (doomed and work.plan.consent.prune):
         return []
     if work.failed.is_set() or any(each.state in {"failed", "not tried"} for each in outcomes):
         return [Outcome(each.address, "delete", "not tried", "something before it failed") for each in doomed]
+    if any(each.state == "not ready" for each in outcomes):
+        return [_kept(work, each) for each in doomed]
     try:
         counted = _counted(work, doomed)
     except StoppedError:
@@ -211,6 +211,13 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
     except GpupoolError as problem:
         return [Outcome(each.address, "delete", "failed", str(problem)) for each in doomed]
     return _deleted(work, counted)
+
+
+def _kept(work: _Work, change: Change) -> Outcome:
+    """Keep what may be all the capacity that works, as long as what takes its place is not Ready."""
+    outcome = Outcome(change.address, "delete", "held back", "what takes its place is not Ready")
+    work.how.done(outcome)
+    return outcome
 
 
 def _counted(work: _Work, doomed: Sequence[Change]) -> list[Change]:

@@ -19,7 +19,8 @@ from tests.server import leases, statuses
 NAME = "demo"
 CHAT = "chat: {profile: inference, accelerator: l4, limits: {gpus: 8}}"
 TRAIN = "train: {profile: training, accelerator: h100}"
-ALONE = "chat: {profile: inference, accelerator: l4, nodeClassRef: {name: shared}, limits: {gpus: 8}}"
+_CLASS = "{group: karpenter.k8s.aws, kind: EC2NodeClass, name: shared}"
+ALONE = f"chat: {{profile: inference, accelerator: l4, nodeClassRef: {_CLASS}, limits: {{gpus: 8}}}}"
 """A pool whose class is not gpupool's."""
 
 MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
@@ -40,6 +41,12 @@ class Scene:
         """Write the blueprint."""
         listed = "".join(f"  {each}\n" for each in pools)
         Path("gpupool.yaml").write_text(f"{TOP}{head}pools:\n{listed}", "utf-8")
+
+    def rewrite(self, old: str, new: str) -> None:
+        """Change one piece of the blueprint, which has to be there."""
+        text = Path("gpupool.yaml").read_text("utf-8")
+        assert text.count(old) == 1
+        Path("gpupool.yaml").write_text(text.replace(old, new), "utf-8")
 
     def apply(self, *arguments: str) -> Outcome:
         """Apply the blueprint; it has to succeed."""
