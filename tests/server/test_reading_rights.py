@@ -1,31 +1,24 @@
 """Status, the lock and unlock do with what `gpupool rbac` prints; one right less, and they name the one."""
 
-import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError
-from gpupool.rendering.roles import Place, Purpose, Subject
+from gpupool.rendering.roles import Place, Purpose
 from gpupool.rollout.lock import held
 from gpupool.rollout.reach import Pins, Way, reach
 from tests.cli.blueprints import SMALL
 from tests.cli.run import gpupool
 from tests.rig.server import ApiServer
 from tests.server import leases, statuses
-from tests.server.identities import granted
+from tests.server.identities import granted_but
 
 NAME = "rights-test"
 LOCK = f"gpupool-{NAME}"
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-ROLES = {"ClusterRole": f"{RBAC}/clusterroles", "Role": f"{RBAC}/namespaces/kube-system/roles"}
-SECONDS = 30.0
-Rule = dict[str, Any]
 
 
 @pytest.fixture(autouse=True)
@@ -43,46 +36,8 @@ def _folder(api_server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @contextmanager
 def allowed(server: ApiServer, purpose: Purpose, without: tuple[str, str] | None = None) -> Iterator[str]:
     """Grant what is printed to a user, but for one verb on one resource; give the user's name."""
-    subject = Subject("User", f"{purpose}-{'-'.join(without or ('with', 'all'))}")
-    with granted(server, purpose, Place(NAME, "kube-system"), subject, with_policy=False):
-        for path in ROLES.values():
-            _take_away(server, f"{path}/gpupool-{NAME}-{purpose}", without)
-        _wait_for(server, subject.name, purpose)
-        yield subject.name
-
-
-def _take_away(server: ApiServer, role: str, without: tuple[str, str] | None) -> None:
-    rules = [part for rule in server.request("GET", role).body["rules"] for part in _parts(rule, without)]
-    kept = json.dumps({"rules": [each for each in rules if each["verbs"] and each["resources"]]}).encode()
-    assert server.request("PATCH", role, kept, "application/merge-patch+json").status == 200
-
-
-def _parts(rule: Rule, without: tuple[str, str] | None) -> list[Rule]:
-    if without is None or without[0] not in rule["resources"]:
-        return [rule]
-    resource, verb = without
-    others = [each for each in rule["resources"] if each != resource]
-    verbs = [each for each in rule["verbs"] if each != verb]
-    return [rule | {"resources": others}, rule | {"resources": [resource], "verbs": verbs}]
-
-
-def _wait_for(server: ApiServer, user: str, purpose: Purpose) -> None:
-    """Wait until the server knows the last rights that were granted, which are those in the namespace."""
-    verb, resource = ("get", "configmaps") if purpose == "plan" else ("create", "leases")
-    group = "" if purpose == "plan" else "coordination.k8s.io"
-    asked = {"namespace": "kube-system", "verb": verb, "resource": resource, "group": group}
-    named = asked | ({"name": LOCK} if purpose == "plan" else {})
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "spec": {"user": user, "resourceAttributes": named},
-    }
-    until = time.monotonic() + SECONDS
-    body = json.dumps(review).encode()
-    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-    while not server.request("POST", path, body).body["status"]["allowed"]:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    with granted_but(server, purpose, Place(NAME, "kube-system"), without) as user:
+        yield user
 
 
 @pytest.mark.parametrize("purpose", ["plan", "apply"])
@@ -179,6 +134,6 @@ def test_the_lock_names_the_right_that_it_lacks(api_server: ApiServer, verb: str
 @contextmanager
 def _held(server: ApiServer, user: str) -> Iterator[None]:
     way = Way(kubeconfig=str(server.kubeconfig), user=user)
-    reached = reach(way, Pins(), Deadline(SECONDS))
+    reached = reach(way, Pins(), Deadline(30.0))
     with held(reached, "kube-system", LOCK, lock_timeout=1, say=pytest.fail):
         yield
