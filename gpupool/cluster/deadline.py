@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from gpupool.errors import StoppedError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+_STEP: Final = 0.1
+"""Seconds between two looks for a signal. Its handler runs in the midst of whatever the main thread does, so
+it must not take a lock that somebody may hold, and wakes nobody."""
 
 
 class Deadline:
@@ -15,7 +23,7 @@ class Deadline:
         """Begin to count; `seconds` is what the user allowed."""
         self.seconds = seconds
         self._end = time.monotonic() + seconds
-        self._stopped = threading.Event()
+        self._stopped_at: float | None = None
         self._signal = 0
 
     @property
@@ -31,7 +39,7 @@ class Deadline:
     @property
     def is_stopped(self) -> bool:
         """Say whether a signal came."""
-        return self._stopped.is_set()
+        return self._stopped_at is not None
 
     @property
     def signal(self) -> int:
@@ -41,7 +49,7 @@ class Deadline:
     def stop(self, signal: int) -> None:
         """Let every wait end, and nothing new begin."""
         self._signal = signal
-        self._stopped.set()
+        self._stopped_at = time.monotonic()
 
     def ensure_wanted(self) -> None:
         """Raise where a signal came.
@@ -58,5 +66,22 @@ class Deadline:
         Raises:
             StoppedError: where a signal came.
         """
-        self._stopped.wait(min(seconds, self.left))
+        until = time.monotonic() + min(seconds, self.left)
+        while not self.is_stopped and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _STEP))
         self.ensure_wanted()
+
+    def wait(self, future: Future[Any], grace: float) -> bool:
+        """Wait for something, but no longer than the deadline, or so many seconds after a signal.
+
+        False where it is not done by then.
+        """
+        while not future.done() and (left := self._left_for(grace)) > 0:
+            with suppress(TimeoutError):
+                future.exception(min(left, _STEP))
+        return future.done()
+
+    def _left_for(self, grace: float) -> float:
+        if self._stopped_at is None:
+            return self.left
+        return min(self.left, self._stopped_at + grace - time.monotonic())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.deadline import Deadline
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 _TOLD, _FAILED = 10, 5
 """How many tries there are in all where the server says when to come again, and where it just fails."""
+
+_GRACE_SECONDS: Final = 5.0
+"""How long a write that is under way is waited for after a signal; whoever sent it may soon send SIGKILL."""
+
+_SLACK: Final = 1.0
+"""The connection's own bound is a last resort: it says less well what happened."""
 
 _LONGEST_PAUSE: Final = 30.0
 _FIRST_PAUSE: Final = 0.25
@@ -100,8 +107,11 @@ class Retrying:
     def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str]:
         if self._deadline.is_over:
             return None, "no time is left"
+        asked = _in_thread(connection, request, self._deadline.left + _SLACK)
+        if not self._deadline.wait(asked, 0.0 if request.is_dry_run else _GRACE_SECONDS):
+            return None, "no answer came in time"
         try:
-            answer = connection.ask(request, self._deadline.left)
+            answer = asked.result()
         except UnansweredError as problem:
             return None, str(problem)
         return answer, f"it answers {answer.status}: {answer.body.get('message', '')}"
@@ -115,6 +125,20 @@ class Retrying:
         times = f" (asked {tries} times)" if tries > 1 else ""
         late = f"; --timeout is {self._deadline.seconds:g} s" if self._deadline.is_over else ""
         return f"{request.method} {request.path} on {self.server}: {why}{times}{late}"
+
+
+def _in_thread(connection: Connection, request: Request, seconds: float) -> Future[Answer]:
+    """Ask in a thread that nobody has to wait for, whatever the server and the way to it do."""
+    asked: Future[Answer] = Future()
+
+    def ask() -> None:
+        try:
+            asked.set_result(connection.ask(request, seconds))
+        except BaseException as problem:  # noqa: BLE001 - raised where it is waited for
+            asked.set_exception(problem)
+
+    threading.Thread(target=ask, name="request", daemon=True).start()
+    return asked
 
 
 def _pause(answer: Answer | None, tries: int) -> float | None:

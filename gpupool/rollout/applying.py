@@ -249,7 +249,8 @@ def _deleted(work: _Work, doomed: Sequence[Change]) -> list[Outcome]:
         elif work.reached.deadline.is_stopped or any(done.state == "failed" for done in outcomes):
             outcomes.append(Outcome(each.address, "delete", "not tried", "something before it failed"))
         else:
-            outcomes.append(_delete(work, each))
+            # In a thread, so that a second signal ends this one whatever comes of the request.
+            outcomes += in_parallel(1, lambda change: _delete(work, change), [each])
         work.how.done(outcomes[-1])
     return outcomes
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import KINDS, NODE_CLAIM
 from gpupool.cluster.listing import list_all, list_if_served
 from gpupool.karpenter.labels import NODEPOOL
 from gpupool.rollout import inventory
+from gpupool.rollout.parallel import threads
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def observe(cluster: Cluster, place: Place, workers: int) -> Observed:
     Raises:
         ClusterError: where the server refuses, or the inventory can't be read.
     """
-    with ThreadPoolExecutor(workers) as pool:
+    with threads(workers) as pool:
         listed = {name: pool.submit(list_if_served, cluster, kind) for name, kind in KINDS.items()}
         known = pool.submit(inventory.read, cluster, place)
         found = {name: future.result() for name, future in listed.items()}

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+
+
+@contextmanager
+def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
+    """Give so many threads; whoever is stopped by a signal does not wait for answers that nobody reads."""
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def each(workers: int, function: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
@@ -17,9 +28,5 @@ def each(workers: int, function: Callable[[Item], Found], items: Iterable[Item])
 
     The first exception ends it; what has not begun by then never does.
     """
-    pool = ThreadPoolExecutor(workers)
-    try:
+    with threads(workers) as pool:
         return list(pool.map(function, items))
-    finally:
-        # Whoever is stopped by a signal does not wait for answers that nobody reads.
-        pool.shutdown(wait=False, cancel_futures=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -28,6 +27,7 @@ from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
 from gpupool.rollout.observed import generation_of, node_claims, observe, terminating, uid_of
+from gpupool.rollout.parallel import each as in_parallel
 from gpupool.rollout.wishes import wishes
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     observed = observe(reached.cluster, place, reached.way.concurrency)
     masker = Masker(wanted.sensitive, reached.uid)
     asking = Asking(reached.cluster, observed, masker, options.consent)
-    with ThreadPoolExecutor(reached.way.concurrency) as pool:
-        assessed = tuple(pool.map(lambda wish: assess(asking, wish), wishes(wanted, place)))
+    workers = reached.way.concurrency
+    assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wishes(wanted, place)))
     gone = _gone(assessed, observed)
     deletions = _deletions(reached, gone, asking)
     changes = (*(each.change for each in assessed), *deletions)

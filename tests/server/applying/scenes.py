@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from tests.rig.fault_proxy import FaultProxy, Seen
+    from tests.rig.fault_proxy import FaultProxy, Match, Seen
     from tests.rig.forwarding import Answered
     from tests.rig.server import ApiServer
 
@@ -172,13 +172,22 @@ class Scene:
         return [self.short(each) for each in self.faulty.seen if each.is_committed]
 
     def short(self, seen: Seen) -> str:
-        """Give a request in few words."""
+        """Give a request in few words, as in `PATCH NodePool/keep`, `dry NodePool/keep` or `GET leases`."""
+        return self._short(seen.method, seen.path, seen.query)
+
+    def matching(self, words: str) -> Match:
+        """Fit requests that begin with these words."""
+        return lambda method, path, query, _nth: self._short(method, path, query).startswith(words)
+
+    def _short(self, method: str, path: str, query: Mapping[str, str]) -> str:
         kinds = {path: kind for kind, path in SERVED.items()}
-        collection, _, name = seen.path.rpartition("/")
+        word = "dry" if query.get("dryRun") == "All" else method
+        if path in kinds:
+            return f"{word} {kinds[path]}"
+        collection, _, name = path.rpartition("/")
         if collection in kinds:
-            return f"{seen.method} {kinds[collection]}/{name.removeprefix(f'{self.name}-')}"
-        ours = f"/{self.lock}"
-        return f"{seen.method} {seen.path.removesuffix(ours).rpartition('/')[2]}"
+            return f"{word} {kinds[collection]}/{name.removeprefix(f'{self.name}-')}"
+        return f"{word} {path.removesuffix(f'/{self.lock}').rpartition('/')[2]}"
 
 
 def at_write(nth: int, strike: Callable[[], None]) -> Callable[[int, Seen, Answered], None]:
@@ -203,18 +212,23 @@ def killed(child: subprocess.Popen[str]) -> None:
     child.wait()
 
 
+def is_true(scene: Scene) -> bool:
+    """Say whether the inventory lists what is there, and nothing is pending."""
+    there = {
+        address: (each["metadata"]["uid"], each["metadata"]["generation"])
+        for address, each in scene.live().items()
+    }
+    return scene.listed() == there and "pending" not in scene.inventory()
+
+
 def ensure_converged(scene: Scene, pools: Pools, specs: Mapping[str, Any]) -> None:
     """Ensure that a blueprint, and nothing else, is on the server, and that the inventory says so.
 
     `specs` are those of the same pools where nothing went wrong.
     """
-    live = scene.live()
     assert scene.specs() == specs
-    assert set(live) == {f"{kind}/{pool}" for kind in ("EC2NodeClass", "NodePool") for pool in pools}
-    assert scene.listed() == {
-        address: (each["metadata"]["uid"], each["metadata"]["generation"]) for address, each in live.items()
-    }
-    assert "pending" not in scene.inventory()
+    assert set(scene.live()) == {f"{kind}/{pool}" for kind in ("EC2NodeClass", "NodePool") for pool in pools}
+    assert is_true(scene)
     assert leases.read(scene.server, scene.lock) is None
     ensure_own(scene)
     said = scene.run("diff", pools)
