@@ -9,7 +9,14 @@ import typer
 from gpupool.cli import output
 from gpupool.cli.consenting import consents
 from gpupool.cli.live import Live, live
-from gpupool.cli.options import Files, Output, PlanOutputs, files_or_default, plan_outputs
+from gpupool.cli.options import (
+    Files,
+    Output,
+    PlanOutputs,
+    files_or_default,
+    plan_outputs,
+    refuse_stdin_twice,
+)
 from gpupool.cli.planned import deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster, seconds
 from gpupool.errors import GuardError, UsageError
@@ -78,15 +85,16 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     if wait not in {"none", "ready"}:
         message = f"--wait {wait}: say none or ready"
         raise UsageError(message)
-    changed = CHANGED if detailed_exitcode else 0
+    files, changed = files_or_default(file), CHANGED if detailed_exitcode else 0
+    refuse_stdin_twice([*files, *([] if plan is None else [plan])])
     manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes, changed)
     if plan is not None:
         if consent != Consent():
             message = "a saved plan holds all that was agreed to: say --prune and the like to `gpupool plan`"
             raise UsageError(message)
-        result: Result | None = _saved(plan, files_or_default(file), way, manner)
+        result: Result | None = _saved(plan, files, way, manner)
     else:
-        result = _planned(files_or_default(file), way, consent, manner)
+        result = _planned(files, way, consent, manner)
     if result is not None:
         from gpupool.reports.applied import said
         from gpupool.rollout.results import ensure_whole

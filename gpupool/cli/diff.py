@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import Files, Output, PlanOutputs, files_or_default, plan_outputs
+from gpupool.cli.options import (
+    Files,
+    Output,
+    PlanOutputs,
+    files_or_default,
+    plan_outputs,
+    refuse_stdin_twice,
+)
 from gpupool.cli.planned import conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
 from gpupool.planning.plan import Consent
@@ -47,9 +54,10 @@ def diff(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool.rollout.session import look
 
-    places = plan_outputs(to)
+    files, places = files_or_default(file), plan_outputs(to)
+    refuse_stdin_twice(files)
     with one_deadline(way):
-        session = look(files_or_default(file), way, Consent())
+        session = look(files, way, Consent())
         releases = _releases(session) if helm else []
     output.say(session.wanted.findings)
     deliver(places, session.plan, CHANGED, show_textual=show_textual)

@@ -6,7 +6,7 @@ import typer
 
 from gpupool.cli import output
 from gpupool.cli.consenting import consents
-from gpupool.cli.options import Files, PlanOutputs, files_or_default, plan_outputs
+from gpupool.cli.options import Files, PlanOutputs, files_or_default, plan_outputs, refuse_stdin_twice
 from gpupool.cli.planned import conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
 from gpupool.planning.plan import Consent
@@ -43,9 +43,10 @@ def plan(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool.rollout.session import ensure_applicable, saved
 
-    places = plan_outputs(to)
+    files, places = files_or_default(file), plan_outputs(to)
+    refuse_stdin_twice(files)
     with one_deadline(way):
-        session = saved(files_or_default(file), way, consent)
+        session = saved(files, way, consent)
     output.say(session.wanted.findings)
     changed = CHANGED if detailed_exitcode else 0
     deliver(places, session.plan, changed, show_textual=show_textual, is_guarded=True)

@@ -21,6 +21,8 @@ from urllib.parse import urlencode
 from kubernetes import config
 from kubernetes.client import Configuration
 from kubernetes.client.rest import RESTClientObject
+from kubernetes.config import ConfigException
+from kubernetes.config.kube_config import KubeConfigMerger
 from urllib3 import Timeout
 from urllib3.exceptions import HTTPError
 
@@ -38,9 +40,11 @@ if TYPE_CHECKING:
 IN_CLUSTER: Final = "in-cluster"
 _CONNECT_SECONDS, _READ_SECONDS = 10.0, 60.0
 _CHUNK: Final = 1 << 16
+_REFUSED, _MOST_SHOWN = 300, 100
 _TOKEN_SECONDS: Final = 5.0
 """Much less than what is left of a token when the library makes the next one."""
 
+_MISSING = re.compile(r"Expected object with name (?P<name>\S*) in .*/(?P<kind>\w+)s list")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -87,13 +91,16 @@ def connect(way: WayIn) -> KubeConnection:
                 config.load_incluster_config(client_configuration=configuration)
             else:
                 file = _file(way)
-                context = way.context or config.list_kube_config_contexts(config_file=file)[1]["name"]
+                context = way.context or _current(file)
                 config.load_kube_config(
                     config_file=file, context=context, client_configuration=configuration,
                     persist_config=False,
                 )  # fmt: skip
     finally:
         logging.getLogger().removeHandler(heard)
+    if "://" not in configuration.host:
+        message = f"the server of the context `{context}` is `{configuration.host}`: write it with https://"
+        raise ClusterError(message)
     if heard.said:
         message = f"no credentials for the cluster: {'; '.join(heard.said)}"
         raise ClusterError(message)
@@ -143,8 +150,13 @@ class KubeConnection:
             answer.release_conn()
         except (HTTPError, OSError) as problem:
             raise UnansweredError(_in_words(problem)) from problem
-        said = answer.headers
-        return Answer(answer.status, _json(raw), tuple(_warnings(said.getlist("Warning"))), _after(said))
+        said, read = answer.headers, _json(raw)
+        if read is None and answer.status < _REFUSED:
+            # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
+            message = f"its answer is no JSON: {_text(raw)[:_MOST_SHOWN]}"
+            raise UnansweredError(message)
+        body = {"message": _text(raw)} if read is None else read
+        return Answer(answer.status, body, tuple(_warnings(said.getlist("Warning"))), _after(said))
 
     def _credentials(self) -> dict[str, str]:
         """Give the token, made anew by its plugin where it is about to expire."""
@@ -168,12 +180,16 @@ def _chunks(answer: BaseHTTPResponse, until: float) -> Iterator[bytes]:
             raise TimeoutError(message)
 
 
-def _json(raw: bytes) -> Mapping[str, Plain]:
+def _json(raw: bytes) -> Mapping[str, Plain] | None:
     try:
         read = json.loads(raw)
     except ValueError:
         read = None
-    return read if isinstance(read, dict) else {"message": raw.decode(errors="replace").strip()}
+    return read if isinstance(read, dict) else None
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="replace").strip()
 
 
 def _warnings(headers: Iterable[str]) -> Iterator[str]:
@@ -197,6 +213,15 @@ def _in_words(problem: Exception) -> str:
     return said or type(inner).__name__
 
 
+def _current(files: str) -> str:
+    """Give the current context as kubectl finds it: of several files the first that names one counts."""
+    several = [file for file in files.split(os.pathsep) if file and _exists(file)]
+    for file in several if len(several) > 1 else ():
+        if name := KubeConfigMerger(file).config.value.get("current-context"):
+            return str(name)
+    return str(config.list_kube_config_contexts(config_file=files)[1]["name"])
+
+
 def _file(way: WayIn) -> str:
     return way.kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
@@ -205,7 +230,7 @@ def _is_in_cluster(way: WayIn) -> bool:
     """Say whether there is no kubeconfig and a Pod's own way in."""
     if way.kubeconfig or way.context or "KUBERNETES_SERVICE_HOST" not in os.environ:
         return False
-    return not any(Path(file).expanduser().exists() for file in _file(way).split(os.pathsep) if file)
+    return not _exists(_file(way))
 
 
 @contextmanager
@@ -214,6 +239,25 @@ def _readable(way: WayIn) -> Iterator[None]:
         yield
     except Exception as problem:
         # What a broken kubeconfig makes the library raise is of every kind: of YAML, KeyError, TypeError.
-        file = "the Pod's service account" if _is_in_cluster(way) else _file(way)
-        message = f"can't use {file}: {str(problem) or type(problem).__name__}"
+        within = _is_in_cluster(way)
+        file = "the Pod's service account" if within else _file(way)
+        message = f"can't use {file}: {problem if within else _why(problem, file)}"
         raise ClusterError(message) from problem
+
+
+def _why(problem: Exception, file: str) -> str:
+    """Say what is wrong with a kubeconfig, in words for whoever wrote it."""
+    said = " ".join(str(problem).split())
+    missing = _MISSING.search(str(problem))
+    if not _exists(file):
+        return "there is no such file; name one with --kubeconfig or $KUBECONFIG"
+    if "current-context" in said or (missing and not missing["name"]):
+        return "it has no current context; name one with --context"
+    if missing:
+        return f"it has no {missing['kind']} `{missing['name']}`"
+    is_said = isinstance(problem, ConfigException | OSError) or type(problem).__module__.startswith("yaml")
+    return said if is_said else "it is no kubeconfig"
+
+
+def _exists(files: str) -> bool:
+    return any(Path(file).expanduser().exists() for file in files.split(os.pathsep) if file)

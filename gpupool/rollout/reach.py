@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.kinds import KUBE_SYSTEM
 from gpupool.cluster.port import Request
-from gpupool.cluster.refusals import refuse
+from gpupool.cluster.refusals import message, refuse
 from gpupool.errors import ClusterError, GuardError
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.port import Cluster
+
+
+_NOBODY: Final = "system:anonymous"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +115,12 @@ def _uid(reached: Reached) -> str:
     try:
         answer = reached.cluster.ask(request)
     except ClusterError as problem:
-        message = f"can't reach the cluster of the context `{reached.context}`: {problem}"
-        raise ClusterError(message) from problem
+        text = f"can't reach the cluster of the context `{reached.context}`: {problem}"
+        raise ClusterError(text) from problem
     if not answer.ok:
+        if _NOBODY in message(answer):
+            context = f"the context `{reached.context}`"
+            text = f"{context} gives no credentials: the API server takes you for {_NOBODY}"
+            raise ClusterError(text)
         refuse(request, answer, "read the namespace kube-system, whose uid says which cluster this is")
     return plain_text(plain_map(answer.body.get("metadata")).get("uid"))

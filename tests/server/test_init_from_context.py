@@ -36,5 +36,5 @@ def test_a_context_that_nobody_knows(api_server: ApiServer, tmp_path: Path) -> N
     failed = process("init", "--from-context", "nope", folder=tmp_path, environment=environment)
 
     assert failed.code == 1
-    assert "Expected object with name nope" in failed.err
+    assert "it has no context `nope`" in failed.err
     assert not (tmp_path / "gpupool.yaml").exists()

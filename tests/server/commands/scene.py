@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from gpupool.cluster.kinds import KINDS, config_map_path
+from gpupool.cluster.kinds import KINDS, KUBE_SYSTEM, config_map_path
 from gpupool.planning import file as plans
 from gpupool.planning.plan import Plan
 from tests.cli.blueprints import TOP
@@ -132,6 +132,10 @@ class Scene:
     def listed(self) -> list[str]:
         """Give what the inventory lists."""
         return sorted(f"{each['kind']}/{each['name']}" for each in self.inventory()["current"])
+
+    def uid(self) -> str:
+        """Give the uid by which a blueprint knows its cluster."""
+        return str(self.server.request("GET", KUBE_SYSTEM).body["metadata"]["uid"])
 
     def clear(self) -> None:
         """Leave a cluster that gpupool never saw."""

@@ -1,0 +1,327 @@
+"""The ways to a cluster that users have: kubeconfigs, contexts, plugins, a Pod's own; and what is said of broken ones."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpupool.cluster import retrying
+from gpupool.rendering.roles import Place, Subject
+from tests.cli.run import process
+from tests.server.commands.scene import NAME, QUICK, Scene
+from tests.server.commands.ways import Config, config, credential, plugin, script, written
+from tests.server.identities import granted
+
+COMMANDS = {
+    "diff": ["diff"],
+    "plan": ["plan", "-o", "json=plan.json"],
+    "apply": ["apply", "--yes", *QUICK],
+    "status": ["status"],
+    "doctor": ["doctor"],
+    "unlock": ["unlock"],
+}
+"""Every command that reaches a cluster."""
+
+
+@pytest.fixture
+def found(scene: Scene) -> Config:
+    """The kubeconfig of the user who may do everything."""
+    return config(scene.server.access)
+
+
+@pytest.fixture
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask again at once."""
+    monkeypatch.setattr(retrying, "_FIRST_PAUSE", 0.001)
+
+
+class TestWhole:
+    """Each leads to the cluster."""
+
+    def test_several_files(self, scene: Scene, found: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One has the contexts, one the cluster, one the user; one is not there."""
+        parts = [
+            {**found, "clusters": [], "users": []},
+            {"clusters": found["clusters"]},
+            {"users": found["users"]},
+        ]
+        names = [written(f"part-{index}", part) for index, part in enumerate(parts)]
+        monkeypatch.setenv("KUBECONFIG", os.pathsep.join([names[0], "absent", *names[1:]]))
+
+        said = scene.run("diff")
+
+        assert (said.code, said.err) == (2, "")
+        assert f"Cluster    rig, {scene.server.url}, uid " in said.out
+
+    def test_the_first_of_several_files_counts(
+        self, scene: Scene, found: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        other = {
+            **found,
+            "current-context": "other",
+            "users": [{"name": "admin", "user": {"token": "wrong"}}],
+        }
+        monkeypatch.setenv("KUBECONFIG", os.pathsep.join([written("mine", found), written("other", other)]))
+
+        assert scene.run("diff").code == 2
+
+    def test_the_file_that_is_named(
+        self, scene: Scene, found: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KUBECONFIG", "absent")
+
+        assert scene.run("diff", "--kubeconfig", written("mine", found)).code == 2
+
+    def test_the_file_in_the_home_folder(
+        self, scene: Scene, found: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("KUBECONFIG")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        (tmp_path / ".kube").mkdir()
+        written(".kube/config", found)
+
+        assert scene.run("diff").code == 2
+
+    @pytest.mark.parametrize("current", ["broken", "", None])
+    def test_the_context_that_is_named(self, scene: Scene, found: Config, current: str | None) -> None:
+        found["contexts"].append({"name": "broken", "context": {"cluster": "nowhere", "user": "nobody"}})
+        found |= {"current-context": current} if current is not None else {}
+        if current is None:
+            del found["current-context"]
+        written("mine", found)
+
+        named = scene.run("diff", "--kubeconfig", "mine", "--context", "rig")
+        scene.rewrite("cluster: {", "cluster: {context: rig, ")
+        pinned = scene.run("diff", "--kubeconfig", "mine")
+
+        assert (named.code, pinned.code) == (2, 2), named.err + pinned.err
+
+    def test_beside_the_kubeconfig(self, scene: Scene, found: Config) -> None:
+        """A relative path is meant from where the kubeconfig is, not from where the command runs."""
+        Path("elsewhere").mkdir()
+        Path("elsewhere/ca.crt").write_bytes(scene.server.access.authority.read_bytes())
+        found["clusters"][0]["cluster"]["certificate-authority"] = "ca.crt"
+
+        assert scene.run("diff", "--kubeconfig", written("elsewhere/mine", found)).code == 2
+
+    @pytest.mark.parametrize("version", ["v1", "v1beta1"])
+    def test_a_plugin(self, scene: Scene, found: Config, version: str) -> None:
+        answer = credential(scene.server.access.token).replace("k8s.io/v1", f"k8s.io/{version}")
+        text = f'test "$1" = token && test "$FOR_THE_PLUGIN" = yes && echo run >> calls && echo \'{answer}\''
+        written("mine", plugin(found, script("make-token", text), "token", version=version))
+
+        said = scene.run("apply", "--kubeconfig", "mine", "--context", "rig", "--yes", *QUICK)
+
+        assert said.code == 0, said.err
+        assert Path("calls").read_text("utf-8") == "run\n"
+
+    def test_a_plugin_beside_the_kubeconfig(self, scene: Scene, found: Config) -> None:
+        Path("elsewhere").mkdir()
+        script("elsewhere/make-token", f"echo '{credential(scene.server.access.token)}'")
+
+        said = scene.run("diff", "--kubeconfig", written("elsewhere/mine", plugin(found, "./make-token")))
+
+        assert said.code == 2, said.err
+
+    def test_as_somebody_else(self, scene: Scene) -> None:
+        subject = Subject("User", "deployer")
+
+        forbidden = scene.run("diff", "--as", "deployer")
+        with granted(scene.server, "apply", Place(NAME, "kube-system"), subject):
+            said = scene.run("apply", "--as", "deployer", "--context", "rig", "--yes", *QUICK)
+
+        assert (forbidden.code, said.code) == (1, 0), said.err
+        assert 'User "deployer" cannot get resource "namespaces"' in forbidden.err
+
+    @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+    def test_no_proxy_is_used_that_the_kubeconfig_does_not_name(
+        self, scene: Scene, variable: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As the client library does it, where NO_PROXY excepts the server."""
+        monkeypatch.setenv(variable, "http://127.0.0.1:1")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+        assert scene.run("diff").code == 2
+
+
+def no_server(found: Config) -> None:
+    found["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+
+
+def unknown_authority(found: Config) -> None:
+    del found["clusters"][0]["cluster"]["certificate-authority"]
+
+
+def nobody(found: Config) -> None:
+    found["users"] = []
+
+
+def by_plugin(command: str, *arguments: str) -> Callable[[Config], object]:
+    return lambda found: plugin(found, command, *arguments)
+
+
+def in_cluster(key: str, value: str) -> Callable[[Config], object]:
+    return lambda found: found["clusters"][0]["cluster"].update({key: value})
+
+
+NO_CREDENTIALS = "the context `rig` gives no credentials: the API server takes you for system:anonymous"
+BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
+    "no server": (no_server, "https://127.0.0.1:1: Failed to establish a new connection: [Errno 111] Connection refused"),
+    "a server that nobody knows": (
+        in_cluster("server", "https://nowhere.invalid:6443"), "https://nowhere.invalid:6443: Failed to resolve 'nowhere.invalid'",
+    ),
+    "a server that is no address": (in_cluster("server", "127.0.0.1:1"), "is `127.0.0.1:1`: write it with https://"),
+    "no such authority": (in_cluster("certificate-authority", "absent.crt"), "absent.crt"),
+    "an unknown authority": (unknown_authority, "certificate verify failed"),
+    "no proxy": (in_cluster("proxy-url", "http://127.0.0.1:1"), "Unable to connect to proxy"),
+    "no such user": (nobody, f"error: {NO_CREDENTIALS}"),
+    "a wrong token": (
+        lambda found: found["users"][0]["user"].update({"token": "wrong"}),
+        "answers 401: Unauthorized; the credentials are not valid, or have expired",
+    ),
+    "a plugin that fails": (
+        by_plugin("sh", "-c", "echo 'the session has expired: log in again' >&2; exit 3"),
+        "no credentials for the cluster: exec: process returned 3. the session has expired: log in again",
+    ),
+    "a plugin that is not there": (by_plugin("absent-plugin"), "No such file or directory: 'absent-plugin'"),
+    "a plugin that says nothing": (by_plugin("true"), "no credentials for the cluster: exec: failed to decode"),
+    "a plugin that says something else": (by_plugin("echo", "hello"), "no credentials for the cluster: exec: failed to decode"),
+    "a plugin without a token": (by_plugin("echo", credential("")), NO_CREDENTIALS),
+    "no such context": (lambda found: found.update({"current-context": "b"}), "can't use broken: it has no context `b`"),
+    "no current context": (lambda found: found.pop("current-context"), "it has no current context; name one with --context"),
+    "an empty current context": (
+        lambda found: found.update({"current-context": ""}), "it has no current context; name one with --context",
+    ),
+    "no such cluster": (lambda found: found.update({"clusters": []}), "can't use broken: it has no cluster `rig`"),
+    "no clusters at all": (lambda found: found.pop("clusters"), "can't use broken: "),
+    "nothing in it": (lambda found: found.clear(), "can't use broken: "),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("_hurried")
+@pytest.mark.parametrize(("change", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_way(scene: Scene, found: Config, change: Callable[[Config], object], words: str) -> None:
+    change(found)
+
+    said = scene.run("diff", "--kubeconfig", written("broken", found))
+
+    assert (said.code, said.out) == (1, ""), said
+    assert words in said.err
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+
+
+FILES = {
+    "absent": (None, "can't use broken: there is no such file; name one with --kubeconfig or $KUBECONFIG"),
+    "empty": ("", "can't use broken: "),
+    "no YAML": ("{a: [b", "can't use broken: while parsing a flow"),
+    "a word": ("hello", "can't use broken: it is no kubeconfig"),
+    "a list": ("[]", "can't use broken: "),
+    "a number": ("users: 5\nclusters: 6\ncontexts: 7\ncurrent-context: 8", "can't use broken: "),
+    "not text": ("\x00\x01", "can't use broken: "),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), FILES.values(), ids=FILES)
+def test_a_file_that_is_no_kubeconfig(scene: Scene, text: str | None, words: str) -> None:
+    if text is not None:
+        Path("broken").write_text(text, "utf-8")
+
+    said = scene.run("diff", "--kubeconfig", "broken")
+
+    assert (said.code, said.out) == (1, "")
+    assert words in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("_hurried")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_why_it_gets_nowhere(scene: Scene, found: Config, command: str) -> None:
+    no_server(found)
+    ways = {
+        "refused": ([written("refused", found)], "Connection refused"),
+        "absent": (["absent"], "there is no such file"),
+        "plugin": ([written("plugin", plugin(config(scene.server.access), "sh", "-c", "echo log in >&2; exit 1"))], "log in"),
+        "context": ([str(scene.server.kubeconfig), "--context", "b"], "it has no context `b`"),
+        "nobody": ([str(scene.server.kubeconfig_nobody)], 'User "nobody" cannot get resource "namespaces"'),
+    }  # fmt: skip
+
+    for way, words in ways.values():
+        said = scene.run(*COMMANDS[command], "--kubeconfig", *way)
+        assert said.code == 1, said
+        assert words in said.out + said.err
+    assert not Path("plan.json").exists()
+
+
+def test_no_traceback_and_nothing_of_the_library_s(scene: Scene, found: Config) -> None:
+    """In a process of its own, where nothing holds back what the library writes by itself."""
+    nobody_home = {"HOME": str(Path.cwd()), "KUBECONFIG": ""}
+    ways: list[tuple[dict[str, str], str]] = [
+        ({}, written("a", plugin(config(scene.server.access), "absent-plugin"))),
+        ({}, written("b", {**found, "clusters": []})),
+    ]
+
+    for environment, file in ways:
+        said = process("diff", "--kubeconfig", file, folder=Path.cwd(), environment=environment)
+        assert (said.code, said.err.count("\n"), said.err[:7]) == (1, 1, "error: ")
+    said = process("diff", folder=Path.cwd(), environment=nobody_home)
+    assert (said.code, said.err) == (
+        1,
+        f"error: can't use {Path.cwd()}/.kube/config: there is no such file; name one with --kubeconfig or $KUBECONFIG\n",
+    )
+
+
+class TestInAPod:
+    """The environment of a Pod, and no kubeconfig."""
+
+    @pytest.fixture(autouse=True)
+    def _in_a_pod(self, scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        host, _, port = scene.server.url.removeprefix("https://").partition(":")
+        monkeypatch.delenv("KUBECONFIG")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
+        monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
+
+    def test_without_a_service_account(self, scene: Scene) -> None:
+        said = scene.run("diff")
+
+        assert (said.code, said.out) == (1, "")
+        assert said.err == "error: can't use the Pod's service account: Service token file does not exist.\n"
+
+    def test_with_one(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+        from kubernetes.config import incluster_config
+
+        Path("token").write_text(scene.server.access.token, "utf-8")
+        monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(Path("token").absolute()))
+        monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(scene.server.access.authority))
+
+        shown = scene.run("diff")
+        refused = scene.run("apply", "--yes", *QUICK)
+        scene.rewrite("cluster: {", f"cluster: {{uid: {scene.uid()}, ")
+        said = scene.run("apply", "--yes", *QUICK)
+
+        assert (shown.code, refused.code, said.code) == (2, 3, 0), shown.err + said.err
+        assert "Cluster    in-cluster, " in shown.out
+        assert "nobody says which cluster is meant: the current context is `in-cluster`" in refused.err
+
+    def test_a_kubeconfig_counts_first(self, scene: Scene, found: Config, tmp_path: Path) -> None:
+        (tmp_path / ".kube").mkdir()
+        written(".kube/config", found)
+
+        assert scene.run("diff").code == 2
+
+
+def test_a_token_is_never_printed(scene: Scene, found: Config) -> None:
+    token = scene.server.access.token
+    files = [written("whole", found), written("cut", {**found, "clusters": []})]
+
+    said = [
+        scene.run(command, "--kubeconfig", file, "-o", "json")
+        for file in files
+        for command in ("diff", "plan", "status", "doctor")
+    ]
+
+    assert {each.code for each in said} == {0, 1, 2}
+    assert token not in json.dumps([[each.out, each.err] for each in said])
