@@ -17,7 +17,8 @@ from urllib.request import urlopen
 from tests.rig import programs
 from tests.rig.cloud import CLUSTER, REGION
 from tests.rig.errors import RigError
-from tests.rig.processes import ensure_alive, free_ports, running
+from tests.rig.kept import kept
+from tests.rig.processes import ensure_alive, free_ports
 from tests.rig.server import CHECKOUT, SECONDS_TO_END, ApiServer
 
 NAMESPACE: Final = "karpenter"
@@ -73,7 +74,7 @@ def karpenter(server: ApiServer, folder: Path) -> Iterator[Karpenter]:
     with _cloud(f"{said['major']}.{said['minor']}") as cloud:
         metrics, health = free_ports(2)
         command = ["env", *_settings(server, cloud, metrics, health), str(program.path)]
-        with running(command, log) as process:
+        with kept(command, log) as process:
             _wait(f"http://127.0.0.1:{health}/readyz", process, log)
             yield Karpenter(server, log)
 
