@@ -2,7 +2,7 @@
 
 GpupoolError
 ├── InputError    1   the blueprint, a profile or an output folder is not as it has to be
-├── StaleError    1   what was rendered before is not what would be rendered now
+├── StaleError    2   what was rendered before is not what would be rendered now
 ├── AccountError  1   the AWS account can't be reached, or refuses to answer
 ├── ClusterError  1   the API server can't be reached, or refuses to answer
 ├── GuardError    3   a guard holds it back: deletions, a lock, another cluster
@@ -38,6 +38,8 @@ class InputError(GpupoolError):
 
 class StaleError(GpupoolError):
     """Rendered files differ from what would be rendered now; `names` are those that do."""
+
+    exit_code = 2
 
     def __init__(self, names: Sequence[str]) -> None:
         """Keep the names of the files that differ, are missing or are left over."""

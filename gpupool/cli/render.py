@@ -29,7 +29,7 @@ def render(
     \b
     gpupool render
     gpupool render -f base.yaml -f prod.yaml -d rendered/prod
-    gpupool render -d rendered --check     (in CI: exits 1 when out of date)
+    gpupool render -d rendered --check     (in CI: exits 2 when out of date)
     gpupool render --values nvidia-device-plugin
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool import api

@@ -29,7 +29,7 @@ def test_check_names_each_file(folder: Path, capsys: pytest.CaptureFixture[str])
 
     said = gpupool(capsys, "render", "-d", "out", "--check")
 
-    assert (said.code, said.out) == (1, "")
+    assert (said.code, said.out) == (2, "")
     assert said.err.splitlines() == [
         "ec2nodeclasses/learn.yaml",
         "ec2nodeclasses/train.yaml",
