@@ -6,8 +6,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.asking import ask_all
 from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL, crd_path
+from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import refuse
 from gpupool.karpenter.crd_digests import STRUCTURES, WHOLE
@@ -60,7 +60,9 @@ def stored_crds(cluster: Cluster) -> StoredCrds:
     requests = [Request("GET", crd_path(name)) for name in CRDS]
     bodies: dict[str, Mapping[str, Plain]] = {}
     unread: list[str] = []
-    for name, request, answer in zip(CRDS, requests, ask_all(cluster, requests), strict=True):
+    for name, request, answer in zip(
+        CRDS, requests, in_parallel(len(CRDS), cluster.ask, requests), strict=True
+    ):
         if answer.ok:
             bodies[name] = answer.body
         elif answer.status == _FORBIDDEN:

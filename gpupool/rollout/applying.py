@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_POOL
+from gpupool.cluster.parallel import each as in_parallel
 from gpupool.errors import GpupoolError, GuardError, StoppedError
 from gpupool.planning.guards import held_back
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory, recording
 from gpupool.rollout.lock import held
 from gpupool.rollout.observed import node_claims, observe
-from gpupool.rollout.parallel import each as in_parallel
 from gpupool.rollout.results import Outcome, Result
 from gpupool.rollout.verify import verify
 from gpupool.rollout.waiting import ready, wait_ready
@@ -136,22 +136,31 @@ def _one(work: _Work, known: Assessed) -> Outcome:
 def _pools(work: _Work, pools: Sequence[Assessed], wanted: Sequence[Assessed]) -> list[Outcome]:
     """Write each pool once its class is Ready: first those whose class is, then the others."""
     waiting_for = _unready_classes(work, [each for each in pools if each.change.writes], wanted)
-    first = [each for each in pools if _class(each) not in waiting_for]
+    first = [each for each in pools if not each.change.writes or _class(each) not in waiting_for]
     outcomes = _stage(work, first)
-    later = [each for each in pools if _class(each) in waiting_for]
+    later = [each for each in pools if each.change.writes and _class(each) in waiting_for]
     if not later or work.failed.is_set():
         return outcomes + _stage(work, later)
-    names = {EC2_NODE_CLASS.name: sorted(waiting_for)}
-    seconds = work.reached.deadline.left * (1 - _RESERVE)
-    found = wait_ready(work.reached.cluster, work.reached.deadline, names, work.how.waits, seconds)
-    late = {name: each for (_, name), each in found.items() if not each.is_ready}
+    late = _late_classes(work, sorted(waiting_for))
     outcomes += _stage(work, [each for each in later if _class(each) not in late])
     for each in later:
         if (name := _class(each)) in late:
-            said = f"its EC2NodeClass {name} is not Ready: {late[name].reason}"
+            said = f"its EC2NodeClass {name} is not Ready: {late[name]}"
             outcomes.append(Outcome(each.change.address, each.change.actions[0], "not tried", said))
             work.how.done(outcomes[-1])
     return outcomes
+
+
+def _late_classes(work: _Work, names: Sequence[str]) -> dict[str, str]:
+    """Wait for classes; give those that are not Ready in time, and why."""
+    deadline = work.reached.deadline
+    wanted, seconds = {EC2_NODE_CLASS.name: names}, deadline.left * (1 - _RESERVE)
+    try:
+        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, seconds)
+    except GpupoolError as problem:
+        # A signal, or a server that is away: what was written so far is still to be recorded.
+        return dict.fromkeys(names, str(problem))
+    return {name: each.reason for (_, name), each in found.items() if not each.is_ready}
 
 
 def _class(pool: Assessed) -> str:

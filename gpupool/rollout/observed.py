@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import KINDS, NODE_CLAIM
 from gpupool.cluster.listing import list_all, list_if_served
+from gpupool.cluster.parallel import threads
 from gpupool.karpenter.labels import NODEPOOL
 from gpupool.rollout import inventory
-from gpupool.rollout.parallel import threads
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:

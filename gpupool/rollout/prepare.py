@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.kinds import KINDS, NODE_POOL
+from gpupool.cluster.parallel import each as in_parallel
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import digest, fingerprint
 from gpupool.planning.guards import Facts, guards, summary
@@ -27,7 +28,6 @@ from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
 from gpupool.rollout.observed import generation_of, node_claims, observe, terminating, uid_of
-from gpupool.rollout.parallel import each as in_parallel
 from gpupool.rollout.wishes import wishes
 
 if TYPE_CHECKING:

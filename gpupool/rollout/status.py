@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
 from gpupool.cluster.listing import list_if_served
+from gpupool.cluster.parallel import each as in_parallel
 from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory
 from gpupool.rollout.claims import STAGES, of_pools, outdated
 from gpupool.rollout.observed import name_of
-from gpupool.rollout.parallel import each as in_parallel
 from gpupool.rollout.unlock import look
 from gpupool.rollout.waiting import GONE, INFORMATIONAL, READY, Readiness, conditions, ready
 from gpupool.scheduling.types.capacity import DEVICES

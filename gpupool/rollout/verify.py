@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.refusals import refuse
 from gpupool.errors import OutdatedError
 from gpupool.planning.compare import stripped
@@ -12,7 +13,6 @@ from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.ownership import is_applied_already
 from gpupool.rollout.assess import Asking, Assessed, apply_request, assess
 from gpupool.rollout.observed import generation_of, terminating, uid_of
-from gpupool.rollout.parallel import each as in_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

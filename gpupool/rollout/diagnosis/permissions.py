@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.asking import ask_all
+from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import message
 from gpupool.rendering.roles import Place, rights
@@ -70,7 +70,7 @@ def permissions(reached: Reached, place: Place | None) -> Permissions:
     plan = tuple(_rights("plan", place))
     more = tuple(right for right in _rights("apply", place) if right not in plan)
     wanted = (*plan, *more)
-    answers = ask_all(reached.cluster, [_review(right) for right in wanted], reached.way.concurrency)
+    answers = in_parallel(reached.way.concurrency, reached.cluster.ask, map(_review, wanted))
     refused = [answer for answer in answers if not answer.ok]
     if refused:
         return Permissions(plan, more, frozenset(), message(refused[0]))
