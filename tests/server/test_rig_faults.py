@@ -233,7 +233,7 @@ def test_a_trickling_body_arrives_whole_for_who_waits(faulty: FaultProxy, client
 
 
 def test_a_trickling_body_comes_bit_by_bit(faulty: FaultProxy, client: HTTPConnection) -> None:
-    faulty.rules.append(Rule(everything, Trickle(seconds=0.02)))
+    faulty.rules.append(Rule(everything, Trickle(seconds=0.1)))
     client.request("GET", PATH, headers={"Authorization": f"Bearer {faulty.access.token}"})
     answer = client.getresponse()
 
@@ -243,15 +243,21 @@ def test_a_trickling_body_comes_bit_by_bit(faulty: FaultProxy, client: HTTPConne
 
 @pytest.mark.parametrize("after_answer", [False, True])
 def test_an_answer_that_never_comes(faulty: FaultProxy, api_server: ApiServer, after_answer: bool) -> None:
+    assert api_server.apply(
+        f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {MAP}}}}}".encode()
+    ).accepted
     faulty.rules.append(Rule(everything, never(after_answer=after_answer)))
     client = faulty.access.connection()
-    client.timeout = 0.5
+    client.request("DELETE", PATH, headers={"Authorization": f"Bearer {faulty.access.token}"})
+    while not faulty.seen or (after_answer and not faulty.seen[0].answered):
+        time.sleep(0.01)
+    client.sock.settimeout(0.3)
 
     with pytest.raises(TimeoutError):
-        ask(client, faulty.access.token, "PATCH", APPLY)
+        client.getresponse()
 
     client.close()
-    assert is_stored(api_server) is after_answer
+    assert is_stored(api_server) is not after_answer
     assert [(each.status, each.is_committed) for each in faulty.seen] == [(0, after_answer)]
 
 
