@@ -6,13 +6,12 @@ itself; `{}` is a whole value: a scalar, or a list or map that has one owner onl
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from gpupool.planning.plan import OwnerKind
     from gpupool.yamlio.nodes import Plain
@@ -21,8 +20,8 @@ MANAGER: Final = "gpupool"
 _APPLY: Final = "Apply"
 _NOT_OWNED: Final = frozenset({"apiVersion", "kind"})
 _IDENTITY: Final = frozenset({"name", "uid", "resourceVersion"})
-_WHOLE_MAPS: Final = frozenset({"nodeClassRef", "labels"})
-"""Maps that the CRDs give one owner as a whole (`x-kubernetes-map-type: atomic`), by their key."""
+WHOLE: Final = ("spec", "template", "metadata", "labels")
+"""The one map that has one owner as a whole: NodePool's CRD says `x-kubernetes-map-type: atomic`, from 1.13 on."""
 
 _GITOPS: Final = (
     "argocd", "kustomize-controller", "helm", "terraform", "pulumi", "flux", "kluctl", "kapp", "fleet",
@@ -69,7 +68,8 @@ def applied(live: Mapping[str, Plain]) -> Entry | None:
 def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> bool:
     """Say whether to apply `body` would change nothing at all: neither a value, nor who owns a field.
 
-    It is said only where the object itself proves it. False means that the API server has to be asked.
+    It is said only where the object itself proves it. False means that the API server has to be asked. Where
+    a newer CRD gives a map one owner, an apply would write down anew who that is; that comes with the next change.
     """
     own = applied(live)
     if own is None or own.api_version != body.get("apiVersion"):
@@ -79,27 +79,29 @@ def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> 
     said.pop("metadata", None)
     if metadata:
         said["metadata"] = metadata
-    return _same(said, dict(live), own.fields)
+    return _same(said, dict(live), own.fields, ())
 
 
-def _same(said: Mapping[str, Plain], live: Plain, fields: Mapping[str, Plain]) -> bool:
-    """Say whether a map's keys are those that are owned, and its values those that are there."""
-    names = {name for name in fields if name != "."}
-    if not isinstance(live, dict) or names != {f"f:{key}" for key in said}:
+def _same(said: Mapping[str, Plain], live: Plain, fields: Mapping[str, Plain], path: tuple[str, ...]) -> bool:
+    """Say whether a map's keys are those that are owned, and its values those that are there.
+
+    What was applied owns no map itself (`.`) beside its keys; an apply would take that out.
+    """
+    if not isinstance(live, dict) or fields.keys() != {f"f:{key}" for key in said}:
         return False
     return all(
-        key in live and _same_value(key, value, live[key], plain_map(fields[f"f:{key}"]))
+        key in live and _same_value(value, live[key], plain_map(fields[f"f:{key}"]), (*path, key))
         for key, value in said.items()
     )
 
 
-def _same_value(key: str, said: Plain, live: Plain, fields: Mapping[str, Plain]) -> bool:
-    if set(fields) <= {"."}:
+def _same_value(said: Plain, live: Plain, fields: Mapping[str, Plain], path: tuple[str, ...]) -> bool:
+    if not fields:
         # One owner for all of it: a scalar, an empty map, a list, or a map that is kept whole. Any other map
         # whose keys are not owned one by one proves nothing.
-        whole = not isinstance(said, dict) or not said or key in _WHOLE_MAPS
+        whole = not isinstance(said, dict) or not said or path == WHOLE
         return whole and equal(said, live)
-    return isinstance(said, dict) and _same(said, live, fields)
+    return isinstance(said, dict) and _same(said, live, fields, path)
 
 
 def equal(one: Plain, other: Plain) -> bool:
@@ -146,20 +148,6 @@ def is_shared(live: Mapping[str, Plain]) -> bool:
     return any(
         "f:spec" in each.fields for each in entries(live) if each.manager != MANAGER and not each.subresource
     )
-
-
-def own_leaves(fields: Mapping[str, Plain], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Give the path of each whole value that is owned."""
-    names = [name for name in fields if name != "."]
-    if not names:
-        yield path
-    for name in names:
-        yield from own_leaves(plain_map(fields[name]), (*path, _readable(name)))
-
-
-def _readable(name: str) -> str:
-    kind, _, rest = name.partition(":")
-    return rest if kind == "f" else json.dumps(json.loads(rest), sort_keys=True)
 
 
 def kind_of_owner(manager: str) -> OwnerKind:
