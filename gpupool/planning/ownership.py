@@ -21,7 +21,7 @@ _APPLY: Final = "Apply"
 _NOT_OWNED: Final = frozenset({"apiVersion", "kind"})
 _IDENTITY: Final = frozenset({"name", "uid", "resourceVersion"})
 WHOLE: Final = ("spec", "template", "metadata", "labels")
-"""The one map that has one owner as a whole: NodePool's CRD says `x-kubernetes-map-type: atomic`, from 1.13 on."""
+"""The one map that has one owner as a whole: `x-kubernetes-map-type: atomic` in NodePool's CRD, from 1.13 on."""
 
 _GITOPS: Final = (
     "argocd", "kustomize-controller", "helm", "terraform", "pulumi", "flux", "kluctl", "kapp", "fleet",
@@ -68,8 +68,8 @@ def applied(live: Mapping[str, Plain]) -> Entry | None:
 def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> bool:
     """Say whether to apply `body` would change nothing at all: neither a value, nor who owns a field.
 
-    It is said only where the object itself proves it. False means that the API server has to be asked. Where
-    a newer CRD gives a map one owner, an apply would write down anew who that is; that comes with the next change.
+    It is said only where the object itself proves it. False means that the API server has to be asked. (Where
+    a newer CRD gives a map one owner, an apply would note that, and nothing else; that waits for a change.)
     """
     own = applied(live)
     if own is None or own.api_version != body.get("apiVersion"):
