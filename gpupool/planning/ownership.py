@@ -21,7 +21,7 @@ _APPLY: Final = "Apply"
 _NOT_OWNED: Final = frozenset({"apiVersion", "kind"})
 _IDENTITY: Final = frozenset({"name", "uid", "resourceVersion"})
 WHOLE: Final = ("spec", "template", "metadata", "labels")
-"""The one map that has one owner as a whole: `x-kubernetes-map-type: atomic` in NodePool's CRD, from 1.13 on."""
+"""The one map that has one owner as a whole (`x-kubernetes-map-type: atomic`): NodePool's, from 1.13 on."""
 
 _GITOPS: Final = (
     "argocd", "kustomize-controller", "helm", "terraform", "pulumi", "flux", "kluctl", "kapp", "fleet",
