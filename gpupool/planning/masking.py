@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MARK: Final = "$sensitive"
 _KEYED: Final = frozenset({"tags", "annotations"})
+_HIDING: Final = frozenset({("spec",), *((key,) for key in _KEYED)})
+"""The last step to a map in which something sensitive can stand."""
+
 _SECRETS = re.compile(
     r"secret|token|passw(or)?d|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key", re.IGNORECASE
 )
@@ -77,13 +80,19 @@ class Masker:
             digest = self.digest(address, path, body)
             return f"(sensitive, {digest[:15]})" if for_people else {MARK: digest}
         if isinstance(body, dict):
+            # Of the many leaves of an object only a few stand where something sensitive can.
+            may_hide = path[-1:] in _HIDING
             return {
                 key: self._replaced(address, item, (*path, key), for_people=for_people)
+                if may_hide or isinstance(item, (dict, list))
+                else item
                 for key, item in body.items()
             }
         if isinstance(body, list):
             return [
                 self._replaced(address, item, (*path, index), for_people=for_people)
+                if isinstance(item, (dict, list))
+                else item
                 for index, item in enumerate(body)
             ]
         return body

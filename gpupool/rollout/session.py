@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
+from gpupool.planning.fingerprint import digest
 from gpupool.planning.masking import Masker, is_sealed
 from gpupool.rollout.desired import desired
 from gpupool.rollout.prepare import Options, prepare
@@ -181,12 +182,13 @@ def carry_out(session: Session, how: How) -> Result:
         StalePlanError: where the cluster has changed since; nothing was written.
         GuardError: where somebody else holds the lock for too long; nothing was written.
     """
-    from gpupool.planning.file import sealed
     from gpupool.rollout import applying
 
-    prepared = session.prepared
-    plan = prepared.plan if prepared.plan.id else sealed(prepared.plan)
-    return applying.carry_out(session.reached, plan, prepared.assessed, prepared.masker, how)
+    prepared, plan = session.prepared, session.plan
+    # It is never read again: to seal all of it would take as long as to send fifty requests.
+    known = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
+    named = plan if plan.id else replace(plan, id=digest(known))
+    return applying.carry_out(session.reached, named, prepared.assessed, prepared.masker, how)
 
 
 def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadline, how: How) -> Result:
