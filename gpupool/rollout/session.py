@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.prepare import Prepared
     from gpupool.rollout.reach import Reached, Way
     from gpupool.rollout.results import Result
+    from gpupool.yamlio.nodes import Plain
 
 
 class Session(NamedTuple):
@@ -186,7 +187,7 @@ def carry_out(session: Session, how: How) -> Result:
 
     prepared, plan = session.prepared, session.plan
     # It is never read again: to seal all of it would take as long as to send fifty requests.
-    known = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
+    known: Plain = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
     named = plan if plan.id else replace(plan, id=digest(known))
     return applying.carry_out(session.reached, named, prepared.assessed, prepared.masker, how)
 
