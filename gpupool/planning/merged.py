@@ -8,7 +8,7 @@ from gpupool.planning import ownership
 from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gpupool.yamlio.nodes import Plain
 
@@ -19,34 +19,39 @@ def merged(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> dict[str, Pl
     Left out are what the server fills in, and what it would refuse.
     """
     own = ownership.applied(live)
-    kept = dict(live) if own is None else _without(dict(live), own.fields, dict(body))
-    return _over(kept, body)
+    if own is None:
+        return _over(live, body, ())
+    others = [each.fields for each in ownership.entries(live) if each != own]
+    return _over(_without(live, own.fields, body, others), body, ())
 
 
 def _without(
-    live: dict[str, Plain], fields: Mapping[str, Plain], body: Mapping[str, Plain]
+    live: Mapping[str, Plain],
+    fields: Mapping[str, Plain],
+    body: Mapping[str, Plain],
+    others: Sequence[Mapping[str, Plain]],
 ) -> dict[str, Plain]:
-    """Give an object without what gpupool once applied and the new body does not say."""
+    """Give an object without what gpupool alone applied once and the new body does not say."""
     kept = {}
     for key, value in live.items():
-        owned = fields.get(f"f:{key}")
-        if owned is None or key == "metadata":
+        name = f"f:{key}"
+        own, theirs = fields.get(name), [plain_map(each[name]) for each in others if name in each]
+        inside = isinstance(value, dict) and isinstance(own, dict) and own
+        if own is None or (key in body and not (inside and isinstance(body[key], dict))):
             kept[key] = value
-        elif key in body:
-            said, below = body[key], plain_map(owned)
-            deeper = isinstance(value, dict) and isinstance(said, dict) and set(below) - {"."}
-            kept[key] = _without(value, below, said) if deeper else value  # type: ignore[arg-type] # both are maps
-        elif set(plain_map(owned)) - {"."} and isinstance(value, dict):
-            left = _without(value, plain_map(owned), {})
-            if left:
+        elif inside:
+            left = _without(plain_map(value), plain_map(own), plain_map(body.get(key)), theirs)
+            if left or key in body or theirs:
                 kept[key] = left
+        elif theirs:
+            kept[key] = value
     return kept
 
 
-def _over(below: Mapping[str, Plain], above: Mapping[str, Plain]) -> dict[str, Plain]:
+def _over(below: Mapping[str, Plain], above: Mapping[str, Plain], path: tuple[str, ...]) -> dict[str, Plain]:
     found = dict(below)
     for key, value in above.items():
-        there = found.get(key)
-        both = isinstance(value, dict) and isinstance(there, dict)
-        found[key] = _over(there, value) if both else value  # type: ignore[arg-type] # both are maps
+        there, at = found.get(key), (*path, key)
+        both = isinstance(value, dict) and isinstance(there, dict) and at != ownership.WHOLE
+        found[key] = _over(plain_map(there), plain_map(value), at) if both else value
     return found
