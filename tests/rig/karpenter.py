@@ -18,8 +18,8 @@ from tests.rig import programs
 from tests.rig.cloud import CLUSTER, REGION
 from tests.rig.errors import RigError
 from tests.rig.kept import kept
-from tests.rig.processes import ensure_alive, free_ports
-from tests.rig.server import CHECKOUT, SECONDS_TO_END, ApiServer
+from tests.rig.processes import ensure_alive, free_ports, let_end
+from tests.rig.server import CHECKOUT, ApiServer
 
 NAMESPACE: Final = "karpenter"
 START_SECONDS: Final = 120.0
@@ -119,13 +119,7 @@ def _cloud(minor: str) -> Iterator[dict[str, str]]:
                 raise RigError(message)
             yield json.loads(line)
         finally:
-            if process.stdin:
-                process.stdin.close()
-            try:
-                process.wait(SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
+            let_end(process)
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.rig.processes import let_end
+
 CHECKOUT = Path(__file__).parents[2]
-SECONDS_TO_END = 10
 
 
 def main(command: Sequence[str]) -> int:
@@ -43,13 +44,7 @@ def kept(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]
         try:
             yield process
         finally:
-            if process.stdin:
-                process.stdin.close()
-            try:
-                process.wait(SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
+            let_end(process)
 
 
 if __name__ == "__main__":

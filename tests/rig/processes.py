@@ -5,11 +5,13 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.rig.errors import RigError
 
 LAST_LINES = 20
 SECONDS_TO_END = 10
+SECONDS_TO_GO = 30
 
 
 @contextmanager
@@ -44,3 +46,18 @@ def free_ports(count: int) -> list[int]:
     finally:
         for each in sockets:
             each.close()
+
+
+def let_end(process: subprocess.Popen[Any]) -> None:
+    """End a program that ends when its standard input does.
+
+    Raises:
+        subprocess.TimeoutExpired: It did not, and was killed.
+    """
+    if process.stdin:
+        process.stdin.close()
+    try:
+        process.wait(SECONDS_TO_GO)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise

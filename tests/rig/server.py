@@ -11,9 +11,9 @@ from tests.rig.access import ADMIN, Access
 from tests.rig.audit import Audit
 from tests.rig.client import Client
 from tests.rig.errors import RigError
+from tests.rig.processes import let_end
 
 CHECKOUT = Path(__file__).parents[2]
-SECONDS_TO_END = 30
 
 
 class ApiServer(Client):
@@ -50,7 +50,7 @@ def api_server() -> Iterator[ApiServer]:
             with _opened(keeper) as server:
                 yield server
         finally:
-            _end(keeper)
+            let_end(keeper)
 
 
 def _opened(keeper: subprocess.Popen[str]) -> ApiServer:
@@ -61,13 +61,3 @@ def _opened(keeper: subprocess.Popen[str]) -> ApiServer:
     access = Access(found["url"], Path(found["authority"]), ADMIN, found["token"])
     paths = (Path(found[name]) for name in ("kubeconfig", "kubeconfig_nobody", "audit"))
     return ApiServer(access, *paths)
-
-
-def _end(keeper: subprocess.Popen[str]) -> None:
-    if keeper.stdin:
-        keeper.stdin.close()
-    try:
-        keeper.wait(SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        keeper.kill()
-        raise
