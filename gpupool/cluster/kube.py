@@ -155,8 +155,8 @@ class KubeConnection:
             # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
             message = f"its answer is no JSON: {_text(raw)[:_MOST_SHOWN]}"
             raise UnansweredError(message)
-        body = {"message": _text(raw)} if read is None else read
-        return Answer(answer.status, body, tuple(_warnings(said.getlist("Warning"))), _after(said))
+        told = {"message": _text(raw)} if read is None else read
+        return Answer(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
 
     def _credentials(self) -> dict[str, str]:
         """Give the token, made anew by its plugin where it is about to expire."""
@@ -204,13 +204,20 @@ def _after(headers: Mapping[str, str]) -> float | None:
     return float(said) if said.isdigit() else None
 
 
-def _in_words(problem: Exception) -> str:
+def _in_words(problem: BaseException) -> str:
     """Say what failed without the library's own names around it."""
-    inner = problem
-    while (reason := getattr(inner, "reason", None)) is not None and isinstance(reason, Exception):
-        inner = reason
-    said = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(inner))
-    return said or type(inner).__name__
+    inner: BaseException | None = problem
+    while inner is not None:
+        problem, inner = inner, _within(inner)
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    said = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(problem))
+    return said or type(problem).__name__
+
+
+def _within(problem: BaseException) -> BaseException | None:
+    inner = [getattr(problem, "reason", None), *reversed(problem.args)]
+    return next((each for each in inner if isinstance(each, BaseException)), None)
 
 
 def _current(files: str) -> str:

@@ -51,9 +51,12 @@ a field that the schema does not have with 500 as well."""
 class Retrying:
     """A cluster that is asked again where that may help; one deadline counts for everything."""
 
-    def __init__(self, connect: Callable[[], Connection], deadline: Deadline) -> None:
-        """Connect; `connect` is called again where the credentials have expired."""
+    def __init__(
+        self, connect: Callable[[], Connection], deadline: Deadline, bound: str = "--timeout"
+    ) -> None:
+        """Connect; `connect` is called again where credentials have expired. `bound` names the deadline."""
         self._connect = connect
+        self._bound = bound
         self._deadline = deadline
         self._connection = connect()
         self._renewing = threading.Lock()
@@ -102,7 +105,9 @@ class Retrying:
     def afresh(self, seconds: float) -> Retrying:
         """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""
         connections = iter([self._connection])
-        return Retrying(lambda: next(connections, None) or self._connect(), Deadline(seconds))
+        return Retrying(
+            lambda: next(connections, None) or self._connect(), Deadline(seconds), "the time for it"
+        )
 
     def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str]:
         if self._deadline.is_over:
@@ -123,7 +128,7 @@ class Retrying:
 
     def _given_up(self, request: Request, why: str, tries: int) -> str:
         times = f" (asked {tries} times)" if tries > 1 else ""
-        late = f"; --timeout is {self._deadline.seconds:g} s" if self._deadline.is_over else ""
+        late = f"; {self._bound} is {self._deadline.seconds:g} s" if self._deadline.is_over else ""
         return f"{request.method} {request.path} on {self.server}: {why}{times}{late}"
 
 

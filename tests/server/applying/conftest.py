@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gpupool.cluster import retrying
 from tests.server.applying.scenes import FIRST, Scene
 
 if TYPE_CHECKING:
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 _NUMBERS = count(1)
 _CLEAN: dict[str, dict[str, Any]] = {}
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the pauses between tries be short."""
+    monkeypatch.setattr(retrying, "_FIRST_PAUSE", 0.01)
 
 
 @pytest.fixture

@@ -13,16 +13,18 @@ import yaml
 
 from gpupool.rollout.inventory import PART_OF, Place
 from tests.cli.run import SECONDS, Outcome, gpupool
+from tests.rig.fault_proxy import Rule
 from tests.server import leases
 from tests.server.statuses import SERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pytest
 
     from tests.rig.fault_proxy import FaultProxy, Match, Seen
+    from tests.rig.faults import Fault
     from tests.rig.forwarding import Answered
     from tests.rig.server import ApiServer
 
@@ -56,6 +58,14 @@ SECOND_WRITES: Final = (
     "PATCH configmaps", "DELETE leases",
 )  # fmt: skip
 """What an apply of the second writes where the first is, one after the other."""
+
+TAKE, RELEASE, INVENTORY = "POST leases", "DELETE leases", "PATCH configmaps"
+CREATE, UPDATE, DELETE = "PATCH EC2NodeClass/new", "PATCH NodePool/change", "DELETE NodePool/gone"
+READING: Final = ("GET kube-system", "GET NodePool", "GET configmaps", "dry NodePool/change")
+WRITING: Final = (TAKE, INVENTORY, CREATE, UPDATE, DELETE, RELEASE)
+"""One request of each kind that such an apply sends."""
+
+ONE_BY_ONE: Final = ("--concurrency", "1")
 
 
 @dataclass
@@ -171,6 +181,15 @@ class Scene:
         """Give each write that the server stored, as in `PATCH NodePool/keep`."""
         return [self.short(each) for each in self.faulty.seen if each.is_committed]
 
+    def tries(self, words: str) -> int:
+        """Count the requests that begin with these words."""
+        return sum(self.short(each).startswith(words) for each in self.faulty.seen)
+
+    def strike(self, words: str, fault: Fault, times: int | None = 1, skip: int = 0) -> Rule:
+        """Let a fault happen to requests that begin with these words."""
+        self.faulty.rules.append(Rule(self.matching(words), fault, times, skip))
+        return self.faulty.rules[-1]
+
     def short(self, seen: Seen) -> str:
         """Give a request in few words, as in `PATCH NodePool/keep`, `dry NodePool/keep` or `GET leases`."""
         return self._short(seen.method, seen.path, seen.query)
@@ -210,44 +229,3 @@ def killed(child: subprocess.Popen[str]) -> None:
     """Kill a process, and see it end."""
     child.kill()
     child.wait()
-
-
-def is_true(scene: Scene) -> bool:
-    """Say whether the inventory lists what is there, and nothing is pending."""
-    there = {
-        address: (each["metadata"]["uid"], each["metadata"]["generation"])
-        for address, each in scene.live().items()
-    }
-    return scene.listed() == there and "pending" not in scene.inventory()
-
-
-def ensure_converged(scene: Scene, pools: Pools, specs: Mapping[str, Any]) -> None:
-    """Ensure that a blueprint, and nothing else, is on the server, and that the inventory says so.
-
-    `specs` are those of the same pools where nothing went wrong.
-    """
-    assert scene.specs() == specs
-    assert set(scene.live()) == {f"{kind}/{pool}" for kind in ("EC2NodeClass", "NodePool") for pool in pools}
-    assert is_true(scene)
-    assert leases.read(scene.server, scene.lock) is None
-    ensure_own(scene)
-    said = scene.run("diff", pools)
-    assert (said.code, said.err) == (0, "")
-
-
-def ensure_own(scene: Scene) -> None:
-    """Ensure that nothing was written but this blueprint's own, and nothing was deleted twice."""
-    ours = {f"{SERVED[kind]}/{scene.name}-{pool}" for kind in SERVED for pool in _pools()}
-    ours |= {path + end for path in _kept_in(NAMESPACE) for end in ("", f"/{scene.lock}")}
-    committed = [each for each in scene.faulty.seen if each.is_committed]
-    assert {each.path for each in committed} <= ours
-    deleted = [json.loads(each.body)["preconditions"]["uid"] for each in committed if each.method == "DELETE"]
-    assert len(deleted) == len(set(deleted))
-
-
-def _pools() -> Iterable[str]:
-    return {*FIRST, *SECOND, *THIRD}
-
-
-def _kept_in(namespace: str) -> tuple[str, str]:
-    return f"/api/v1/namespaces/{namespace}/configmaps", leases.COLLECTION

@@ -12,16 +12,16 @@ import pytest
 
 from tests.cli.run import gpupool
 from tests.server import statuses
+from tests.server.applying.ends import ensure_converged, ensure_own
 from tests.server.applying.scenes import (
     FIRST,
     KEEP,
+    ONE_BY_ONE,
     SECOND,
     SECOND_WRITES,
     THIRD,
     at_write,
     ended,
-    ensure_converged,
-    ensure_own,
     killed,
 )
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 LAST = len(SECOND_WRITES)
 WRITES = range(1, LAST + 1)
-ONE_BY_ONE = ("--concurrency", "1")
 
 
 def crash(scene: Scene, pools: Pools, nth: int, moment: str = "committed", *more: str) -> int:

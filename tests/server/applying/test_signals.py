@@ -10,27 +10,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.rig.fault_proxy import Rule
 from tests.rig.faults import Late, Reset, Through, never, unavailable
 from tests.server import leases
+from tests.server.applying.ends import finish, is_true
 from tests.server.applying.scenes import (
+    ONE_BY_ONE,
     SECOND,
     SECOND_WRITES,
     at_write,
     ended,
-    ensure_converged,
-    is_true,
 )
 
 if TYPE_CHECKING:
     import subprocess
 
+    from tests.rig.fault_proxy import Rule
     from tests.rig.faults import Fault
     from tests.server.applying.scenes import Clean, Scene
 
 LAST = len(SECOND_WRITES)
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
-ONE_BY_ONE = ("--concurrency", "1")
 LAST_WORDS = SECOND_WRITES[-2:]
 """The inventory, and the lock given back."""
 
@@ -59,14 +58,6 @@ def tell_when_struck(child: subprocess.Popen[str], rule: Rule, *numbers: int) ->
     return thread
 
 
-def finish(scene: Scene, specs: dict[str, object]) -> None:
-    """Run the same command again."""
-    scene.faulty.rules = []
-    said = scene.run("apply", SECOND)
-    assert said.code == 0, said.err
-    ensure_converged(scene, SECOND, specs)
-
-
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
 @pytest.mark.parametrize("nth", range(1, LAST + 1), ids=lambda nth: f"{nth} {SECOND_WRITES[nth - 1]}")
 def test_one_signal(first: Scene, clean: Clean, nth: int, number: signal.Signals) -> None:
@@ -86,13 +77,12 @@ def test_one_signal(first: Scene, clean: Clean, nth: int, number: signal.Signals
     if 1 < nth < LAST - 1:
         # The two objects that are kept count, the lock and the inventory do not.
         assert said.err.endswith(f": {nth} of 8 objects are done. Run the same command again to go on\n")
-    first.faulty.committed = None
     finish(first, specs)
 
 
 def test_with_several_writes_under_way(first: Scene, clean: Clean) -> None:
     specs = clean(SECOND)
-    first.faulty.rules = [Rule(first.matching("PATCH EC2NodeClass"), Late(0.5), times=2)]
+    first.strike("PATCH EC2NodeClass", Late(0.5), times=2)
     child = first.start("apply", SECOND)
     first.faulty.committed = at_write(3, partial(tell, child, signal.SIGTERM))
 
@@ -101,7 +91,6 @@ def test_with_several_writes_under_way(first: Scene, clean: Clean) -> None:
     assert said.code == 143
     assert sorted(first.written()) == sorted((*SECOND_WRITES[:4], *LAST_WORDS))
     assert is_true(first)
-    first.faulty.committed = None
     finish(first, specs)
 
 
@@ -118,7 +107,6 @@ def test_two_signals(first: Scene, clean: Clean, nth: int) -> None:
     assert said.err.endswith("error: stopped by a signal\n")
     assert first.written() == [*SECOND_WRITES[:nth], SECOND_WRITES[-1]]
     assert "pending" in first.inventory()
-    first.faulty.committed = None
     finish(first, specs)
 
 
@@ -141,8 +129,7 @@ READS = {
 )
 def test_before_anything_is_written(first: Scene, what: str, fault: Fault) -> None:
     """It waits for an answer, or for the next try, and ends at once."""
-    rule = Rule(first.matching(what), fault, times=None)
-    first.faulty.rules = [rule]
+    rule = first.strike(what, fault, times=None)
     before = first.inventory()
     child = first.start("apply", SECOND)
     thread = tell_when_struck(child, rule, signal.SIGTERM)
@@ -157,8 +144,7 @@ def test_before_anything_is_written(first: Scene, what: str, fault: Fault) -> No
 
 @pytest.mark.parametrize("command", ["diff", "plan"])
 def test_a_command_that_only_reads_ends_at_once(first: Scene, command: str) -> None:
-    rule = Rule(first.matching("dry NodePool"), never(), times=None)
-    first.faulty.rules = [rule]
+    rule = first.strike("dry NodePool", never(), times=None)
     child = first.start(command, SECOND)
     thread = tell_when_struck(child, rule, signal.SIGINT)
 
@@ -176,8 +162,7 @@ def test_a_command_that_only_reads_ends_at_once(first: Scene, command: str) -> N
 def test_a_write_that_is_never_answered(first: Scene, clean: Clean, what: str, after_answer: bool) -> None:
     """It is waited for a few seconds, and then nobody knows: the inventory lists what may be there."""
     specs = clean(SECOND)
-    rule = Rule(first.matching(what), never(after_answer=after_answer), times=None)
-    first.faulty.rules = [rule]
+    rule = first.strike(what, never(after_answer=after_answer), times=None)
     child = first.start("apply", SECOND, *ONE_BY_ONE)
     thread = tell_when_struck(child, rule, signal.SIGTERM)
 
@@ -196,8 +181,7 @@ def test_a_write_that_is_never_answered(first: Scene, clean: Clean, what: str, a
 
 def test_waiting_for_somebody_else(first: Scene) -> None:
     leases.held_by_another(first.server, first.lock)
-    rule = Rule(first.matching("GET leases"), Through())
-    first.faulty.rules = [rule]
+    rule = first.strike("GET leases", Through())
     child = first.start("apply", SECOND)
     thread = tell_when_struck(child, rule, signal.SIGINT)
 
