@@ -59,6 +59,9 @@ class How:
     done: Callable[[Outcome], None]
     waits: Callable[[Progress], None]
 
+    is_saved: bool = False
+    """Whether the plan was saved, and approved as it stands."""
+
 
 class _Work(NamedTuple):
     """What every step of one apply needs."""
@@ -86,7 +89,7 @@ def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker
     with held(*lines, lock_timeout=how.lock_timeout, say=how.say, files=how.files) as lock:
         observed = observe(reached.cluster, place, reached.way.concurrency)
         asking = Asking(reached.cluster, observed, masker, plan.consent)
-        checked = verify(asking, plan, approved, reached.way.concurrency)
+        checked = verify(asking, plan, approved, reached.way.concurrency, is_saved=how.is_saved)
         began = inventory.begin(
             reached.cluster, observed.inventory, recording.pending(observed.inventory, checked.assessed),
             plan.id, how.tooling,

@@ -218,7 +218,7 @@ def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadli
     masker = Masker(() if wanted is None else wanted.sensitive, reached.uid)
     bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
     approved = with_bodies(plan, bodies)
-    return applying.carry_out(reached, plan, approved, masker, how)
+    return applying.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
 
 
 def _ensure_same_crds(plan: Plan, reached: Reached) -> None:

@@ -11,6 +11,7 @@ from gpupool.errors import OutdatedError
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.ownership import is_applied_already
+from gpupool.planning.pruning import Listed, fates
 from gpupool.rollout.assess import Asking, Assessed, apply_request, assess
 from gpupool.rollout.observed import generation_of, terminating, uid_of
 
@@ -40,19 +41,19 @@ class Checked(NamedTuple):
     """Objects that were changed since in ways that the plan does not touch."""
 
 
-def verify(asking: Asking, plan: Plan, approved: Sequence[Assessed], workers: int) -> Checked:
+def verify(
+    asking: Asking, plan: Plan, approved: Sequence[Assessed], workers: int, *, is_saved: bool
+) -> Checked:
     """Hold a plan against the cluster as it was just observed.
+
+    A saved plan is refused as soon as anybody applied the blueprint since. One that was just made is not, as
+    two runs may begin at the same moment: it is still true where the other one did nothing against it.
 
     Raises:
         StalePlanError: where it is no longer true, with the new changes.
         ClusterError: where the server can't be asked.
     """
-    there = asking.observed.inventory
-    if (there.uid, there.serial) != (plan.inventory.uid, plan.inventory.serial):
-        why = (
-            f"somebody applied this blueprint since (the inventory's serial is {there.serial}, and was"
-            f" {plan.inventory.serial})"
-        )
+    if why := _other_inventory(asking, plan, approved, is_saved=is_saved):
         now = in_parallel(workers, lambda known: assess(asking, known.wish).change, approved)
         raise StalePlanError([why], [each for each in now if each.writes or each.blocked])
     found = in_parallel(workers, lambda known: _object(asking, known), approved)
@@ -63,6 +64,20 @@ def verify(asking: Asking, plan: Plan, approved: Sequence[Assessed], workers: in
     kept = tuple(new for new, _, _ in found if new is not None)
     _ensure_judged(asking, kept)
     return Checked(kept, tuple(note for *_, note in found if note))
+
+
+def _other_inventory(asking: Asking, plan: Plan, approved: Sequence[Assessed], *, is_saved: bool) -> str:
+    there = asking.observed.inventory
+    if is_saved and (there.uid, there.serial) != (plan.inventory.uid, plan.inventory.serial):
+        return (
+            f"somebody applied this blueprint since (the inventory's serial is {there.serial}, and was"
+            f" {plan.inventory.serial})"
+        )
+    listed = [Listed(each.address, each.uid) for each in there.known.values()]
+    gone = fates(listed, asking.observed.live, [each.wish.address for each in approved], there.place.id)
+    planned = {each.address for each in plan.changes}
+    more = sorted(each.address for each in gone if each.deleted and each.address not in planned)
+    return f"somebody applied more of this blueprint since: {', '.join(more)}" if more else ""
 
 
 def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
@@ -93,7 +108,9 @@ def _object(asking: Asking, known: Assessed) -> tuple[Assessed | None, str, str]
     change, address = known.change, known.change.address
     live = asking.observed.live.get(address)
     if why := _other_object(change, live):
-        return assess(asking, known.wish), f"{address} {why}", ""
+        now = assess(asking, known.wish)
+        is_done = live is not None and not now.change.blocked and is_applied_already(live, known.wish.body)
+        return (now, "", f"{address} is there already") if is_done else (now, f"{address} {why}", "")
     moved = live is not None and generation_of(live) != change.pre.generation
     note = f"{address} was changed since, in nothing that the plan touches" if moved else ""
     if change.verified == "server" and (live is None or _is_still_so(asking, known, live)):

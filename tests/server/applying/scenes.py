@@ -101,18 +101,19 @@ class Scene:
         """Run a command in this process, which is the quickest way."""
         return gpupool(self.capsys, *self.words(command, pools, *more))
 
-    def start(
-        self, command: str, pools: Pools, *more: str, environment: Mapping[str, str] | None = None
-    ) -> subprocess.Popen[str]:
+    def start(self, command: str, pools: Pools, *more: str) -> subprocess.Popen[str]:
         """Run a command in a process of its own, which may be killed."""
+        return self.start_words(*self.words(command, pools, *more))
+
+    def start_words(self, *words: str) -> subprocess.Popen[str]:
+        """Run any command in a process of its own."""
         child = subprocess.Popen(
-            [sys.executable, "-m", "gpupool", *self.words(command, pools, *more)],
+            [sys.executable, "-m", "gpupool", *words],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
         )
         self.children.append(child)
         return child
