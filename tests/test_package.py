@@ -256,7 +256,7 @@ class TestHouse:
         doc = errors.__doc__ or ""
         written = {
             match["name"]: int(match["code"])
-            for match in re.finditer(r"^[├└]── (?P<name>\w+) +(?P<code>\d+)  ", doc, re.MULTILINE)
+            for match in re.finditer(r"^(?:│   )?[├└]── (?P<name>\w+) +(?P<code>\d+)  ", doc, re.MULTILINE)
         }
         found = [*_below(errors.GpupoolError)]
         stopped = [each for each in found if issubclass(each, errors.StoppedError)]

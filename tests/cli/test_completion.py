@@ -8,7 +8,10 @@ import pytest
 
 from tests.cli.run import SECONDS, gpupool, process
 
-COMMANDS = ["init", "validate", "render", "explain", "fit", "profiles", "catalogue", "schema", "completion"]
+COMMANDS = [
+    "init", "validate", "render", "explain", "fit", "diff", "plan", "apply", "show", "status", "profiles", "rbac",
+    "doctor", "unlock", "catalogue", "schema", "completion",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -38,9 +41,9 @@ def test_the_shell_takes_the_script(shell: str, capsys: pytest.CaptureFixture[st
     [
         ("gpupool ", COMMANDS),
         ("gpupool re", ["render"]),
-        ("gpupool p", ["profiles"]),
+        ("gpupool p", ["plan", "profiles"]),
         ("gpupool render --", ["--file", "--dir", "--check", "--values", "--help"]),
-        ("gpupool schema ", ["blueprint", "profile", "karpenter"]),
+        ("gpupool schema ", ["blueprint", "profile", "plan", "karpenter"]),
         ("gpupool completion z", ["zsh"]),
         ("gpupool nothing", []),
     ],
