@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from gpupool.planning.compare import Path
     from gpupool.yamlio.nodes import Plain
@@ -27,8 +27,15 @@ _HIDING: Final = frozenset({("spec",), *((key,) for key in _KEYED)})
 _SECRETS = re.compile(
     r"secret|token|passw(or)?d|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key", re.IGNORECASE
 )
-_SHORTEST: Final = 4
+_SHORTEST, _LINE = 4, 8
 """Shorter texts stand everywhere by chance; to cut them out of a message would hide all of it."""
+
+_FOUR_DIGITS: Final = 0xFFFF
+_GO: Final = {
+    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", '"': r"\"",
+    "\\": r"\\",
+}  # fmt: skip
+"""How Go writes what it does not write as it is, or by its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Masker:
     def is_sensitive(self, path: Path) -> bool:
         """Say whether the value at a path of an object is one that nobody is to see."""
         key = str(path[-1]) if path else ""
-        if path[:1] == ("spec",) and key == "userData":
+        if path == ("spec", "userData"):
             return True
         if key == "context" and path == ("spec", "context"):
             return self._is_named(key)
@@ -68,8 +75,8 @@ class Masker:
         """Give every sensitive text of a body."""
         if self.is_sensitive(path):
             yield str(body)
-        elif isinstance(body, dict):
-            for key, item in body.items():
+        elif isinstance(body, dict | list):
+            for key, item in body.items() if isinstance(body, dict) else enumerate(body):
                 yield from self.values(item, (*path, key))
 
     def _is_named(self, key: str) -> bool:
@@ -103,14 +110,37 @@ def looks_secret(key: str) -> bool:
     return _SECRETS.search(key) is not None
 
 
-def without(message: str, secrets: Sequence[str]) -> str:
+def without(message: str, secrets: Iterable[str]) -> str:
     """Give a message of the API server, which quotes what it refuses, without sensitive values."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        quoted = json.dumps(secret)[1:-1]
-        for form in (secret, quoted, json.dumps(quoted)[1:-1]):
-            if len(secret) >= _SHORTEST:
-                message = message.replace(form, "(sensitive)")
-    return message
+    forms = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST}
+    if not forms:
+        return message
+    # The longest first, and in one go: what stands for one secret may look like another.
+    return re.sub("|".join(map(re.escape, sorted(forms, key=len, reverse=True))), "(sensitive)", message)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Give a text, and each long line of it, as it may stand in a message: bare, quoted, quoted twice."""
+    for said in (secret, *(line.strip() for line in secret.splitlines() if len(line.strip()) >= _LINE)):
+        for once in (said, *_quoted(said)):
+            for form in (once, *_quoted(once)):
+                yield form
+                yield " ".join(form.split())  # as messages are shown
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Give a text as JSON quotes it, in ASCII and not, and as Go does, in which the API server is written."""
+    yield json.dumps(text)[1:-1]
+    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    yield "".join(_GO.get(each) or (each if each.isprintable() else _by_number(each)) for each in text)
+
+
+def _by_number(character: str) -> str:
+    number = ord(character)
+    short = number < 0x80  # noqa: PLR2004 - the end of ASCII
+    return (
+        f"\\x{number:02x}" if short else f"\\u{number:04x}" if number <= _FOUR_DIGITS else f"\\U{number:08x}"
+    )
 
 
 def is_sealed(body: Plain) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _CONFLICT, _INVALID, _BROKEN = 400, 403, 404, 409, 422, 500
 _TYPED_PATCH: Final = "failed to create typed patch object"
+_LACKS: Final = re.compile(r" cannot (patch|create) resource ")
+"""What a 403 says about a right that is missing; others are an admission policy's, or a webhook's."""
+
 _NEVER_CHANGES: Final = ("immutable", "Cannot transition")
 
 
@@ -106,14 +110,17 @@ def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start
         found = conflicts_of(live, wish.body, contested)
         taken = all(_is_taken(asking.consent, each.path, each.kind) for each in found)
         contesting = replace(start, conflicts=() if taken else found)
-        after = forced.body if forced.ok else merged(live, wish.body)
-        return _judged(asking, wish, live, _Result(contesting, after, "server", force=taken))
-    if answer.status == _FORBIDDEN:
+        if forced.ok:
+            return _judged(asking, wish, live, _Result(contesting, forced.body, "server", force=taken))
+        # The server looks who owns a field before it looks at what is said there.
+        start, answer = contesting, forced
+    if answer.status == _FORBIDDEN and _LACKS.search(message(answer)):
         after = wish.body if live is None else merged(live, wish.body)
         return _judged(asking, wish, live, _Result(start, after, "read-only", force=False))
     rejections = _rejections(asking, wish, answer)
     if not rejections:
-        refuse(request, answer, f"try {wish.address} in a dry run")
+        hidden = answer._replace(body={"message": _without_secrets(asking, wish, message(answer))})
+        refuse(request, hidden, f"try {wish.address} in a dry run")
     return Assessed(replace(start, rejections=rejections), wish)
 
 
@@ -233,13 +240,18 @@ def _rejections(asking: Asking, wish: Wish, answer: Answer) -> tuple[Rejection, 
     """Give what the server holds against an object; nothing where the answer is about something else."""
     text = message(answer)
     typed = answer.status == _BROKEN and _TYPED_PATCH in text
-    if answer.status not in {_BAD_REQUEST, _NOT_FOUND, _INVALID} and not typed:
+    if answer.status not in {_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _INVALID} and not typed:
         return ()
-    secrets = [*asking.masker.values(dict(wish.body))]
     named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
     return tuple(
-        Rejection(field, _with_advice(without(said, secrets)), wish.place(field)) for field, said in named
+        Rejection(field, _with_advice(_without_secrets(asking, wish, said)), wish.place(field))
+        for field, said in named
     )
+
+
+def _without_secrets(asking: Asking, wish: Wish, said: str) -> str:
+    bodies = (dict(wish.body), dict(asking.observed.live.get(wish.address, {})))
+    return without(said, [secret for body in bodies for secret in asking.masker.values(body)])
 
 
 def _with_advice(said: str) -> str:

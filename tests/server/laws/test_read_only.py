@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from gpupool.errors import ClusterError
 from gpupool.planning.compare import differences, stripped
 from gpupool.planning.merged import merged
+from gpupool.rollout.session import ensure_applicable
 from gpupool.yamlio.write import dump
 from tests import strategies
 from tests.server.laws.states import Story, wishes_of
-from tests.server.laws.worlds import clear
+from tests.server.laws.worlds import SECONDS, clear, policy, world
+from tests.test_examples import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from gpupool.planning.compare import Difference
+    from gpupool.planning.plan import Plan
     from tests.rig.server import ApiServer
     from tests.server.laws.states import Body
+    from tests.server.laws.worlds import World
 
 BLUEPRINTS, OBJECTS, LENGTH = 16, 3, 6
 ENOUGH = 800
@@ -73,6 +80,56 @@ def held_against_the_server(story: Story) -> Iterator[str]:
             found = differences(by_us, by_server)
             assert not [each for each in found if not is_default(each)], (story.names, live, body)
             yield "changed" if differences(stripped(live), by_server) else "same"
+
+
+@pytest.fixture
+def here(api_server: ApiServer) -> Iterator[World]:
+    """Give a server with nothing on it."""
+    with world(api_server) as found:
+        yield found
+        once(found, is_refused=False)
+
+
+EXAMPLE = [str(EXAMPLES / "ml-platform.yaml")]
+"""It has pools that say how their nodes may be disrupted."""
+
+
+@pytest.mark.parametrize("reason", ["Forbidden", "Invalid"])
+def test_what_a_policy_forbids_is_refused_and_no_missing_right(here: World, reason: str) -> None:
+    """The status is 403 for both, and the words differ."""
+    refused = {"expression": "!has(object.spec.limits)", "message": "no limits here", "reason": reason}
+    with policy(here.server, "nodepools", **refused):
+        plan = once(here, is_refused=True)
+
+    pools = [each for each in plan.changes if each.address.startswith("NodePool/")]
+    assert {each.verified for each in plan.changes} == {"server"}
+    assert all("no limits here" in each.rejections[0].message for each in pools)
+    assert all(each.rejections[0].place is not None for each in pools)
+    with pytest.raises(ClusterError, match="the API server would refuse NodePool/"):
+        ensure_applicable(plan)
+
+
+def test_who_owns_a_field_does_not_hide_that_the_rest_is_refused(here: World) -> None:
+    """The server looks at that first, and at nothing else where it finds something."""
+    here.apply(EXAMPLE)
+    here.change("NodePool/train", {"spec": {"limits": {"nvidia.com/gpu": "999"}}})
+    with policy(here.server, "nodepools", expression="object.spec.limits['nvidia.com/gpu'] == '999'"):
+        plan = once(here, is_refused=True)
+
+    (train,) = [each for each in plan.changes if each.address == "NodePool/train"]
+    assert train.conflicts[0].path == "spec.limits[nvidia.com/gpu]"
+    assert "object.spec.limits" in train.rejections[0].message
+
+
+def once(here: World, *, is_refused: bool) -> Plan:
+    """Plan until something is refused, or nothing any more: policies come and go a moment later."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        found = here.look(EXAMPLE).plan
+        if any(each.rejections for each in found.changes) == is_refused:
+            return found
+        time.sleep(0.1)
+    pytest.fail("the server never comes to it")
 
 
 def is_default(difference: Difference) -> bool:

@@ -130,6 +130,36 @@ def world(server: ApiServer, kubeconfig: Path | None = None) -> Iterator[World]:
         clear(server)
 
 
+@contextmanager
+def policy(server: ApiServer, plural: str, **validation: str) -> Iterator[None]:
+    """Let an admission policy judge what becomes of objects, once the server has come to know it."""
+    name, version = f"laws-{plural}", "admissionregistration.k8s.io/v1"
+    rule = {
+        "apiGroups": ["*"],
+        "apiVersions": ["*"],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": [plural],
+    }
+    spec = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [validation],
+    }
+    bodies: dict[str, Any] = {
+        "ValidatingAdmissionPolicy": spec,
+        "ValidatingAdmissionPolicyBinding": {"policyName": name, "validationActions": ["Deny"]},
+    }
+    paths = {kind: server.resource(kind).path("") for kind in bodies}
+    try:
+        for kind, body in bodies.items():
+            whole = {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": body}
+            assert server.request("POST", paths[kind], json.dumps(whole).encode()).status == 201
+        yield
+    finally:
+        for path in paths.values():
+            server.request("DELETE", f"{path}/{name}")
+
+
 def clear(server: ApiServer, namespaces: Sequence[str] = ("kube-system", "default")) -> None:
     """Delete every object of the kinds that gpupool writes, and every inventory."""
     collections = [kind.path for kind in KINDS.values()]
