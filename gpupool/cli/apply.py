@@ -70,12 +70,13 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     """Make the cluster what the blueprint says, or what a saved plan says.
 
     \b
-    1. plan: list what is there, and let the API server judge every change in a dry run
-    2. refuse, with nothing written, where it rejects one, somebody else owns it, or a guard holds it back
+    1. plan: read what is there; the API server judges each change in a dry run
+    2. stop, with nothing written, where it refuses one, somebody else owns it,
+       or a guard holds it back
     3. ask, unless --yes or a saved plan answers that
     4. take the lock, and ensure that the plan is still true
-    5. write node classes, wait until they are Ready, write NodePools, wait until they are Ready
-    6. with --prune, delete what is no longer in the blueprint and has no nodes left
+    5. write node classes, wait until they are Ready, then NodePools likewise
+    6. with --prune, delete what is no longer in the blueprint and has no nodes
 
     \b
     gpupool apply

@@ -9,8 +9,8 @@ import pytest
 from tests.cli.run import SECONDS, gpupool, process
 
 COMMANDS = [
-    "init", "validate", "render", "explain", "fit", "diff", "plan", "apply", "show", "status", "profiles", "rbac",
-    "doctor", "unlock", "catalogue", "schema", "completion",
+    "init", "validate", "render", "explain", "fit", "diff", "plan", "apply", "status", "show", "doctor", "rbac",
+    "unlock", "profiles", "catalogue", "schema", "completion",
 ]  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def test_the_shell_takes_the_script(shell: str, capsys: pytest.CaptureFixture[st
         ("gpupool re", ["render"]),
         ("gpupool p", ["plan", "profiles"]),
         ("gpupool render --", ["--file", "--dir", "--check", "--values", "--help"]),
-        ("gpupool schema ", ["blueprint", "profile", "plan", "karpenter"]),
+        ("gpupool schema ", ["blueprint", "profile", "karpenter", "plan"]),
         ("gpupool completion z", ["zsh"]),
         ("gpupool nothing", []),
     ],
