@@ -15,6 +15,7 @@ import pytest
 
 from gpupool import errors
 from gpupool.codes import Code
+from gpupool.rollout.verify import StalePlanError
 from tests.cli.blueprints import SMALL
 from tests.cli.run import SECONDS, process
 
@@ -253,6 +254,8 @@ class TestHouse:
         assert {name: line for name, line in first.items() if not re.fullmatch(r"\S.{10,}[.:]", line)} == {}
 
     def test_the_tree_of_errors_is_what_its_page_says(self) -> None:
+        # The one error that is of a module of its own, as it carries what that module makes.
+        assert issubclass(StalePlanError, errors.OutdatedError)
         doc = errors.__doc__ or ""
         written = {
             match["name"]: int(match["code"])
@@ -264,7 +267,10 @@ class TestHouse:
 
         assert written == classes
         assert "StoppedError      a signal ended it: 130 for SIGINT, 143 for SIGTERM" in doc
-        assert [errors.StoppedError(number).exit_code for number in (signal.SIGINT, signal.SIGTERM)] == [130, 143]
+        assert [errors.StoppedError(number).exit_code for number in (signal.SIGINT, signal.SIGTERM)] == [
+            130,
+            143,
+        ]
         assert "\nGpupoolError\n" in doc
 
 
