@@ -18,7 +18,7 @@ from gpupool.cli.options import (
     refuse_stdin_twice,
 )
 from gpupool.cli.planned import deliver
-from gpupool.cli.reaching import one_deadline, reaches_cluster, seconds
+from gpupool.cli.reaching import ends_at_once, one_deadline, reaches_cluster, seconds
 from gpupool.errors import GuardError, UsageError
 from gpupool.planning.plan import Consent
 from gpupool.rollout.reach import Way
@@ -121,7 +121,8 @@ def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "
             sys.stderr.write("nothing to do\n")
             return None
         if session.plan.has_changes:
-            _agree(session.plan, yes=manner.yes)
+            with ends_at_once():
+                _agree(session.plan, yes=manner.yes)
         with _showing_what_is_stale(session.plan), live() as told:
             return sessions.carry_out(session, _how(manner, files, session.wanted.features, told))
 

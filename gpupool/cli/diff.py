@@ -60,9 +60,9 @@ def diff(
         session = look(files, way, Consent())
         releases = _releases(session) if helm else []
     output.say(session.wanted.findings)
-    deliver(places, session.plan, CHANGED, show_textual=show_textual)
-    _show(releases, places)
     changed = 0 if exit_zero else CHANGED
+    deliver(places, session.plan, changed, show_textual=show_textual)
+    _show(releases, places)
     conclude(session.plan, changed=changed)
     if changed and any(each.differs for each in releases):
         raise typer.Exit(changed)

@@ -99,6 +99,21 @@ def one_deadline(way: Way, stop: Callable[[int], None] | None = None) -> Iterato
             signal.signal(number, handler)
 
 
+@contextmanager
+def ends_at_once() -> Iterator[None]:
+    """Let the first signal end the command where it stands: while somebody is asked, nothing is under way."""
+
+    def stopped(number: int, _frame: FrameType | None) -> None:
+        raise StoppedError(number)
+
+    before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def seconds(flag: str, said: str) -> float:
     """Read a time as in 90s, 10m or 1h.
 

@@ -27,6 +27,9 @@ MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
 QUICK = ("--wait", "none")
 """For a cluster without Karpenter."""
 
+OWN = (config_map_path("kube-system"), leases.COLLECTION)
+"""Where gpupool keeps its inventory and its lock; others keep theirs there as well."""
+
 Body = dict[str, Any]
 
 
@@ -115,13 +118,9 @@ class Scene:
 
     def versions(self) -> dict[str, str]:
         """Give the resourceVersion of everything that gpupool could have written."""
-        paths = [kind.path for kind in KINDS.values()]
-        paths += [config_map_path("kube-system"), leases.COLLECTION]
-        return {
-            f"{path}/{each['metadata']['name']}": each["metadata"]["resourceVersion"]
-            for path in paths
-            for each in self.server.request("GET", path).body["items"]
-        }
+        found = [(kind.path, each) for kind in KINDS.values() for each in self._list(kind.path)]
+        found += [(path, each) for path in OWN for each in self._own(path)]
+        return {f"{path}/{each['name']}": each["resourceVersion"] for path, each in found}
 
     def inventory(self) -> Body:
         """Give the inventory's data, its lists read."""
@@ -140,15 +139,20 @@ class Scene:
     def clear(self) -> None:
         """Leave a cluster that gpupool never saw."""
         statuses.delete_all(self.server)
-        for path in (config_map_path("kube-system"), leases.COLLECTION):
-            for each in self.server.request("GET", path).body["items"]:
-                if each["metadata"]["name"].startswith("gpupool-"):
-                    self._ask("DELETE", f"{path}/{each['metadata']['name']}")
+        for path in OWN:
+            for each in self._own(path):
+                self._ask("DELETE", f"{path}/{each['name']}")
 
     def path(self, address: str) -> str:
         """Give where an object is."""
         kind, _, name = address.partition("/")
         return KINDS[kind].path_of(name)
+
+    def _list(self, path: str) -> list[Body]:
+        return [each["metadata"] for each in self.server.request("GET", path).body["items"]]
+
+    def _own(self, path: str) -> list[Body]:
+        return [each for each in self._list(path) if each["name"].startswith("gpupool-")]
 
     def _ask(
         self, method: str, path: str, body: object = None, content_type: str = "application/json"

@@ -1,0 +1,73 @@
+"""gpupool on a terminal, with somebody who types."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from tests.cli.run import SECONDS
+
+_CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+CTRL_C, CTRL_D = "\x03", "\x04"
+"""What a terminal makes a signal, or the end of the input, of."""
+
+
+_AS_ITS_OWN: Final = """
+import os, runpy
+os.close(os.open(os.ttyname(0), os.O_RDWR))
+runpy.run_module("gpupool", run_name="__main__")
+"""
+"""A session without a terminal takes the first that it opens for its own: its keys become signals then."""
+
+
+class Typed:
+    """What came of a command: its exit code, and the screen as it was written."""
+
+    def __init__(self, code: int, screen: str) -> None:
+        self.code = code
+        self.raw = screen
+        self.lines = _CONTROL.sub("", screen).replace("\r\n", "\n").splitlines()
+
+
+def typed(arguments: Sequence[str], *answers: tuple[str, str]) -> Typed:
+    """Run a command on a terminal; each answer is typed once its question stands there."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", _AS_ITS_OWN, *arguments]
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    ) as child:
+        os.close(theirs)
+        try:
+            screen = _talk(ours, [*answers])
+            return Typed(child.wait(SECONDS), screen)
+        finally:
+            child.kill()
+            os.close(ours)
+
+
+def _talk(terminal: int, answers: list[tuple[str, str]]) -> str:
+    screen, answered = "", 0
+    while piece := _read(terminal):
+        screen += piece
+        if answers and answers[0][0] in screen[answered:]:
+            answered = len(screen)
+            os.write(terminal, answers.pop(0)[1].encode())
+    return screen
+
+
+def _read(terminal: int) -> str:
+    """Give what was written since; nothing once the other side has ended.
+
+    Raises:
+        TimeoutError: It waits for something that nobody types.
+    """
+    if not select.select([terminal], [], [], SECONDS)[0]:
+        raise TimeoutError
+    try:
+        return os.read(terminal, 1 << 16).decode(errors="replace")
+    except OSError:
+        return ""
