@@ -28,7 +28,7 @@ BLUEPRINT: Final = "gpupool.dev/blueprint"
 _ID: Final = "applyset.kubernetes.io/id"
 _TOOLING: Final = "applyset.kubernetes.io/tooling"
 _CONTAINS: Final = "applyset.kubernetes.io/contains-group-kinds"
-_HISTORY: Final = 10
+_HISTORY, _DIGITS = 10, 18
 _TRIES: Final = 10
 _NOT_FOUND, _CONFLICT = 404, 409
 
@@ -121,18 +121,18 @@ def _read(place: Place, answer: Answer) -> Inventory:
         if said_id != place.id:
             message = f"its label {_ID} is {said_id!r}"
             raise ValueError(message)  # noqa: TRY301 - one place says what is wrong with it
-        pending = json.loads(plain_text(data.get("pending")) or "{}")
+        pending = plain_map(_parsed(data, "pending", {}))
         return Inventory(
             place=place,
             uid=plain_text(metadata.get("uid")),
             version=plain_text(metadata.get("resourceVersion")),
-            serial=int(plain_text(data.get("serial")) or "0"),
-            current=_entries(json.loads(plain_text(data.get("current")) or "[]")),
-            pending=_entries(pending.get("entries", [])),
+            serial=_serial(data),
+            current=_entries(_parsed(data, "current", [] if "pending" in data else None)),
+            pending=_entries(pending.get("entries", [] if "pending" not in data else None)),
             pending_plan=plain_text(pending.get("plan")),
-            history=tuple(plain_list(json.loads(plain_text(data.get("history")) or "[]"))),
+            history=tuple(plain_list(_parsed(data, "history", []))),
         )
-    except (ValueError, TypeError, KeyError, AttributeError) as problem:
+    except (ValueError, TypeError, RecursionError) as problem:
         message = (
             f"the ConfigMap {place.namespace}/{place.name} is no inventory of gpupool's: {problem}. Nothing"
             " is written while nobody knows what gpupool applied; mend it, or move it away"
@@ -140,20 +140,46 @@ def _read(place: Place, answer: Answer) -> Inventory:
         raise ClusterError(message) from problem
 
 
+def _serial(data: Mapping[str, Plain]) -> int:
+    said = plain_text(data.get("serial"))
+    if not (said.isdecimal() and said.isascii() and len(said) <= _DIGITS):
+        message = f"its serial is {said!r:.40}"
+        raise ValueError(message)
+    return int(said)
+
+
+def _parsed(data: Mapping[str, Plain], key: str, missing: Plain) -> Plain:
+    if key not in data:
+        return missing
+    try:
+        found: Plain = json.loads(plain_text(data[key]))
+    except ValueError as problem:
+        message = f"its {key} is no JSON: {problem}"
+        raise ValueError(message) from None
+    return found
+
+
 def _entries(said: Plain) -> tuple[Entry, ...]:
-    found = []
-    for each in said if isinstance(said, list) else []:
-        item = plain_map(each)
-        if item["kind"] not in KINDS:
-            message = f"it lists a {item['kind']}"
-            raise ValueError(message)
-        kind, name, uid = (str(item[key]) for key in ("kind", "name", "uid"))
-        generation = item["generation"]
-        if not isinstance(generation, int):
-            message = f"the generation of {item['kind']}/{item['name']} is no number"
-            raise TypeError(message)
-        found.append(Entry(kind, name, uid, generation, str(item["sha256"])))
-    return tuple(found)
+    if not isinstance(said, list):
+        message = "it has no list of objects" if said is None else f"its list of objects is {said!r:.40}"
+        raise TypeError(message)
+    return tuple(_entry(plain_map(each)) for each in said)
+
+
+def _entry(item: Mapping[str, Plain]) -> Entry:
+    said = {key: item.get(key) for key in ("kind", "name", "uid", "sha256")}
+    if wrong := sorted(key for key, each in said.items() if not isinstance(each, str)):
+        message = f"an object that it lists has no {' and no '.join(wrong)}"
+        raise TypeError(message)
+    kind, name, uid, digest = map(plain_text, said.values())
+    if kind not in KINDS:
+        message = f"it lists a {kind}"
+        raise ValueError(message)
+    generation = item.get("generation")
+    if not isinstance(generation, int):
+        message = f"the generation of {kind}/{name} is no number"
+        raise TypeError(message)
+    return Entry(kind, name, uid, generation, digest)
 
 
 def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: str, tooling: str) -> Inventory:

@@ -1,0 +1,98 @@
+"""Nothing is written while nobody knows what gpupool applied: an inventory that went wrong in any place."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gpupool.cluster.kinds import config_map_path
+from gpupool.errors import ClusterError
+from tests.server.laws.worlds import world
+from tests.test_examples import EXAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.rig.server import ApiServer
+    from tests.server.laws.worlds import World
+
+EXAMPLE = [str(EXAMPLES / "ml-platform.yaml")]
+PATH = config_map_path("kube-system", "gpupool-ml-platform")
+ID = "applyset.kubernetes.io/id"
+ENTRY = {"group": "karpenter.sh", "kind": "NodePool", "name": "a", "uid": "u", "generation": 1, "sha256": ""}
+
+
+@pytest.fixture
+def here(api_server: ApiServer) -> Iterator[World]:
+    """Give a server on which an example was applied."""
+    with world(api_server) as found:
+        found.apply(EXAMPLE)
+        yield found
+
+
+def entries(*said: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    return json.dumps(said)
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no JSON": ({"data": {"current": "[{"}}, "its current is no JSON"),
+    "cut off": ({"data": {"current": entries(ENTRY)[:-1]}}, "its current is no JSON"),
+    "no text at all": ({"data": {"current": ""}}, "its current is no JSON"),
+    "a map": ({"data": {"current": "{}"}}, "its list of objects is {}"),
+    "a null": ({"data": {"current": "null"}}, "it has no list of objects"),
+    "so deep that nobody reads it": ({"data": {"current": "[" * 100_000}}, "is no inventory of gpupool's"),
+    "no map in it": ({"data": {"current": "[1]"}}, "an object that it lists has no kind and no name and no sha256"),
+    "another kind": ({"data": {"current": entries({**ENTRY, "kind": "Node"})}}, "it lists a Node"),
+    "a kind that is a list": ({"data": {"current": entries({**ENTRY, "kind": []})}}, "has no kind"),
+    "no uid": ({"data": {"current": entries({**ENTRY, "uid": None})}}, "has no uid"),
+    "a generation of words": (
+        {"data": {"current": entries({**ENTRY, "generation": "1"})}},
+        "the generation of NodePool/a is no number",
+    ),
+    "one of many is wrong": ({"data": {"current": entries(ENTRY, {**ENTRY, "name": 1})}}, "has no name"),
+    "the list was taken out": ({"data": {"current": None}}, "it has no list of objects"),
+    "what is pending is no map": ({"data": {"pending": "[]"}}, "it has no list of objects"),
+    "what is pending has no list": ({"data": {"pending": '{"plan": "p"}'}}, "it has no list of objects"),
+    "a serial of words": ({"data": {"serial": "x"}}, "its serial is 'x'"),
+    "a serial below zero": ({"data": {"serial": "-1"}}, "its serial is '-1'"),
+    "a serial beyond all numbers": ({"data": {"serial": "9" * 5000}}, "its serial is '999"),
+    "no serial": ({"data": {"serial": None}}, "its serial is ''"),
+    "a history that is no JSON": ({"data": {"history": "x"}}, "its history is no JSON"),
+    "nothing": ({"data": None}, "its serial is ''"),
+    "no label": ({"metadata": {"labels": None}}, f"its label {ID} is None"),
+    "another set's label": ({"metadata": {"labels": {ID: "applyset-x-v1"}}}, f"its label {ID} is 'applyset-x-v1'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_one_that_went_wrong(here: World, case: str) -> None:
+    patch, why = WRONG[case]
+    here.change_at(PATH, patch)
+    mark, before = here.server.audit.mark(), here.versions()
+
+    with pytest.raises(ClusterError) as refused:
+        here.look(EXAMPLE)
+
+    assert "the ConfigMap kube-system/gpupool-ml-platform is no inventory of gpupool's" in str(refused.value)
+    assert why in str(refused.value)
+    assert "mend it, or move it away" in str(refused.value)
+    assert len(str(refused.value)) < 400
+    assert here.server.audit.since(mark) == []
+    assert here.versions() == before
+    here.server.request("DELETE", PATH)  # it may lack the label by which it would be cleared away
+
+
+def test_one_that_was_moved_away_is_made_anew(here: World) -> None:
+    before = here.uids()
+    here.server.request("DELETE", PATH)
+
+    result = here.apply(EXAMPLE)
+
+    assert result is not None
+    assert {each.action for each in result.outcomes} == {"keep"}
+    assert here.uids() == before
+    assert here.apply(EXAMPLE) is None
+    listed = json.loads(here.server.request("GET", PATH).body["data"]["current"])
+    assert {f"{each['kind']}/{each['name']}": each["uid"] for each in listed} == before
