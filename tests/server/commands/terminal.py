@@ -6,11 +6,14 @@ import re
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from tests.cli.run import SECONDS
 
+_LOOKS, _PAUSE = 5, 0.01
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 CTRL_C, CTRL_D = "\x03", "\x04"
 """What a terminal makes a signal, or the end of the input, of."""
@@ -42,21 +45,31 @@ def typed(arguments: Sequence[str], *answers: tuple[str, str]) -> Typed:
     ) as child:
         os.close(theirs)
         try:
-            screen = _talk(ours, [*answers])
+            screen = _talk(ours, child.pid, [*answers])
             return Typed(child.wait(SECONDS), screen)
         finally:
             child.kill()
             os.close(ours)
 
 
-def _talk(terminal: int, answers: list[tuple[str, str]]) -> str:
+def _talk(terminal: int, process_id: int, answers: list[tuple[str, str]]) -> str:
     screen, answered = "", 0
     while piece := _read(terminal):
         screen += piece
         if answers and answers[0][0] in screen[answered:]:
             answered = len(screen)
+            _until_it_waits(process_id)
             os.write(terminal, answers.pop(0)[1].encode())
     return screen
+
+
+def _until_it_waits(process_id: int) -> None:
+    """Wait until it reads: a signal that comes a moment before is heard only at the next key."""
+    status = Path(f"/proc/{process_id}/status")
+    asleep = 0
+    while asleep < _LOOKS:
+        asleep = asleep + 1 if "State:\tS" in status.read_text("ascii") else 0
+        time.sleep(_PAUSE)
 
 
 def _read(terminal: int) -> str:
