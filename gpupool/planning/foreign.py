@@ -67,7 +67,7 @@ def residue(
         return ()
     found = []
     for each in differences({"spec": live.get("spec")}, {"spec": body.get("spec")}):
-        if each.op != "remove" or _is_default(each.path, each.keys, each.before):
+        if each.op != "remove" or is_default(each.keys, each.before):
             continue
         owner = ownership.owner(live, each.keys)
         if owner is None or owner.manager == ownership.MANAGER:
@@ -86,8 +86,7 @@ def _says(body: Plain, path: Path) -> bool:
     return True
 
 
-def _is_default(path: str, keys: Path, value: Plain) -> bool:
-    name = ".".join(str(key) for key in keys if not isinstance(key, int))
-    known = _DEFAULTS.get(name, None)
-    del path
+def is_default(keys: Path, value: Plain) -> bool:
+    """Say whether a value at a path of a live object is what the CRDs fill in there."""
+    known = _DEFAULTS.get(".".join(str(key) for key in keys if not isinstance(key, int)))
     return known is not None and (known == value or (isinstance(known, list) and value in known))

@@ -61,19 +61,21 @@ def _guards(facts: Facts) -> Iterator[Guard]:
 def _in_use(facts: Facts, pools: Sequence[Change]) -> Iterator[Guard]:
     for each in pools:
         if each.node_claims and each.address not in facts.consent.allow_delete:
-            count = each.node_claims
-            nodes = f"{count} NodeClaim{'s' * (count != 1)}"
-            message = f"{each.address} still has {nodes}: it is kept until they are gone"
+            message = f"{each.address} still has {_nodes(each.node_claims)}: it is kept until they are gone"
             yield Guard("when-empty", passed=True, message=message, remedy=f"--allow-delete {each.address}")
 
 
 def held_back(deletions: Sequence[Change], consent: Consent) -> dict[str, str]:
     """Give the pools that are kept for now, and why: deleting one would end its nodes."""
     return {
-        each.address: f"it still has {each.node_claims} NodeClaims"
+        each.address: f"it still has {_nodes(each.node_claims)}"
         for each in deletions
         if each.node_claims and each.address not in consent.allow_delete
     }
+
+
+def _nodes(count: int) -> str:
+    return f"{count} NodeClaim{'s' * (count != 1)}"
 
 
 def summary(changes: Sequence[Change]) -> Summary:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.planning import ownership
 from gpupool.planning.compare import differences
-from gpupool.planning.foreign import PART_OF
+from gpupool.planning.foreign import PART_OF, is_default
 from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from gpupool.planning.compare import Difference
     from gpupool.yamlio.nodes import Plain
 
+    Live: TypeAlias = Mapping[str, Plain]
+
 PROTECT: Final = "gpupool.dev/protect"
+_ABOUT_POOLS: Final = frozenset((key,) for key in ("disruption", "limits", "replicas", "weight"))
+"""What a NodePool says of itself and not of its nodes."""
+
 _FEW: Final = 3
 """A pool that differs from a removed one in so few leaves is taken for the same under another name."""
 
@@ -67,12 +73,30 @@ def _kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
     return ""
 
 
-def renamed(gone: Mapping[str, Plain], new: Mapping[str, Plain]) -> bool:
-    """Say whether a new NodePool looks like a removed one under another name."""
-    before, after = _template(gone), _template(new)
-    same_class = before.get("nodeClassRef") == after.get("nodeClassRef")
-    changed = [each for each in differences(dict(before), dict(after)) if each.semantic]
-    return same_class and len(changed) <= _FEW
+def renamed(gone: Live, new: Live, gone_class: Live | None, new_class: Live | None) -> bool:
+    """Say whether a new NodePool looks like a removed one under another name.
+
+    Where each has a node class of its own, that goes by the pool's name, and has to look the same as well.
+    """
+    if class_of(gone) != class_of(new) and not (gone_class and new_class and _alike(gone_class, new_class)):
+        return False
+    return _alike(gone, new)
+
+
+def _alike(live: Live, new: Live) -> bool:
+    """Say whether nodes by the one are nearly the nodes by the other."""
+    changed = [
+        each
+        for each in differences({"spec": live.get("spec")}, {"spec": new.get("spec")})
+        if each.semantic and _shapes_nodes(each) and not is_default(each.keys, each.before)
+    ]
+    return len(changed) <= _FEW
+
+
+def _shapes_nodes(difference: Difference) -> bool:
+    """Say whether it is about nodes: all of a class, and a pool's template but for the name of its class."""
+    at, reference = difference.keys[1:3], difference.keys[3:4]
+    return at[:1] not in _ABOUT_POOLS and (at != ("template", "spec") or reference != ("nodeClassRef",))
 
 
 def _template(body: Mapping[str, Plain]) -> Mapping[str, Plain]:

@@ -247,9 +247,9 @@ def _counted(work: _Work, doomed: Sequence[Change]) -> list[Change]:
 
 def _deleted(work: _Work, doomed: Sequence[Change]) -> list[Outcome]:
     back = held_back(doomed, work.plan.consent)
-    in_use = {
-        class_of(body) for address, body in work.asking.observed.live.items() if _stays(work, address, back)
-    }
+    live = work.asking.observed.live
+    bodies = {**live, **{each.address: each.body for each in work.plan.changes if each.body is not None}}
+    in_use = {class_of(bodies[address]) for address in live if _stays(work, address, back)}
     outcomes = []
     for each in doomed:
         kind, _, name = each.address.partition("/")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gpupool.rollout.observed import Observed
 
 _POOL: Final = "NodePool/"
+_RENAMES: Final = 10
+"""So many deleted pools are looked for under another name; each is held against all that are new."""
 
 
 def dangling(observed: Observed, assessed: Sequence[Assessed], doomed: set[str]) -> Iterator[tuple[str, str]]:
@@ -58,12 +60,19 @@ def warnings(
     for each in gone:
         if not each.deleted:
             yield f"{each.address} is no longer in the blueprint and is kept: {each.why}"
-    created = [
-        each for each in assessed if each.change.actions == ("create",) and each.wish.kind == NODE_POOL
-    ]
-    for change in deletions:
-        for new in created:
-            if change.address.startswith(_POOL) and renamed(observed.live[change.address], new.wish.body):
+    yield from _renames(observed, assessed, deletions)
+
+
+def _renames(observed: Observed, assessed: Sequence[Assessed], deletions: Sequence[Change]) -> Iterator[str]:
+    wanted = {each.wish.address: each.wish.body for each in assessed}
+    known = {**observed.live, **wanted}
+    new = [each.change.address for each in assessed if each.change.actions == ("create",)]
+    pools = [each for each in deletions if each.address.startswith(_POOL)]
+    for change in pools[:_RENAMES]:
+        for address in (each for each in new if each.startswith(_POOL)):
+            pair = observed.live[change.address], wanted[address]
+            classes = (known.get("/".join(class_of(each))) for each in pair)
+            if renamed(*pair, *classes):
                 nodes = f"all {change.node_claims} nodes" if change.node_claims else "its nodes"
-                both = f"{change.address} and {new.wish.address} look like one pool under another name"
+                both = f"{change.address} and {address} look like one pool under another name"
                 yield f"{both}: {nodes} would be replaced"

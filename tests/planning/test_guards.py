@@ -1,0 +1,124 @@
+"""Every guard by a table: what it says, whether it is passed, and how it would be."""
+
+from dataclasses import replace
+
+import pytest
+
+from gpupool.planning.guards import Facts, guards, held_back, summary
+from gpupool.planning.plan import Change, Conflict, Consent, FieldChange, Guard, Rejection, Summary
+from tests.planning.plans import change, field
+
+PRUNE = Consent(prune=True)
+EMPTY = Facts(PRUNE, (), pools_wanted=1, pools_listed=1, dangling={}, was_complete=True)
+
+
+def gone(name: str, claims: int = 0) -> Change:
+    return replace(change(f"NodePool/{name}", "delete"), node_claims=claims)
+
+
+A, B, IN_USE = gone("a"), gone("b"), gone("used", 3)
+CLASS = change("EC2NodeClass/a", "delete")
+
+SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
+    "nothing to say": (EMPTY, {}),
+    "nothing is deleted": (EMPTY._replace(consent=Consent(), pools_wanted=0, was_complete=False), {}),
+    "one pool and its class": (EMPTY._replace(deletions=(A, CLASS)), {}),
+    "without consent": (EMPTY._replace(consent=Consent(), deletions=(A, B, IN_USE)), {"prune": True}),
+    "too many": (EMPTY._replace(deletions=(A, B)), {"max-deletes": False}),
+    "as many as were agreed to": (EMPTY._replace(deletions=(A, B), consent=replace(PRUNE, max_deletes=2)), {}),
+    "none may go": (EMPTY._replace(deletions=(A,), consent=replace(PRUNE, max_deletes=0)), {"max-deletes": False}),
+    "classes are not counted": (EMPTY._replace(deletions=(CLASS,), consent=replace(PRUNE, max_deletes=0)), {}),
+    "the last pool": (EMPTY._replace(deletions=(A,), pools_wanted=0), {"empty": False}),
+    "the last pool, agreed to": (
+        EMPTY._replace(deletions=(A,), pools_wanted=0, consent=replace(PRUNE, allow_empty=True)),
+        {"empty": True},
+    ),
+    "there never was a pool": (EMPTY._replace(deletions=(CLASS,), pools_wanted=0, pools_listed=0), {}),
+    "not all was looked at": (EMPTY._replace(deletions=(A,), was_complete=False), {"complete": False}),
+    "nodes": (EMPTY._replace(deletions=(IN_USE,)), {"when-empty": True}),
+    "nodes, and it is named": (
+        EMPTY._replace(deletions=(IN_USE,), consent=replace(PRUNE, allow_delete=("NodePool/used",))),
+        {},
+    ),
+    "nodes, and another is named": (
+        EMPTY._replace(deletions=(IN_USE,), consent=replace(PRUNE, allow_delete=("NodePool/a",))),
+        {"when-empty": True},
+    ),
+    "a class that is nowhere": (EMPTY._replace(dangling={"NodePool/a": "EC2NodeClass/x"}), {"references": False}),
+    "all at once": (
+        Facts(PRUNE, (A, IN_USE), 0, 2, {"NodePool/a": "EC2NodeClass/x"}, was_complete=False),
+        {"references": False, "complete": False, "empty": False, "max-deletes": False, "when-empty": True},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SAYS)
+def test_what_they_say(case: str) -> None:
+    facts, verdicts = SAYS[case]
+    assert {each.name: each.passed for each in guards(facts)} == verdicts
+
+
+def said(name: str, facts: Facts) -> Guard:
+    (found,) = [each for each in guards(facts) if each.name == name]
+    return found
+
+
+def test_their_words() -> None:
+    many = EMPTY._replace(deletions=(A, IN_USE, CLASS))
+    assert said("max-deletes", many).remedy == "--max-deletes 2"
+    assert said("max-deletes", many).message == "2 NodePools would be deleted, and --max-deletes is 1"
+    assert said("when-empty", many).remedy == "--allow-delete NodePool/used"
+    assert "NodePool/used still has 3 NodeClaims" in said("when-empty", many).message
+    unagreed = said("prune", many._replace(consent=Consent()))
+    assert unagreed.remedy == "--prune"
+    assert "NodePool/a, NodePool/used, EC2NodeClass/a" in unagreed.message
+    dangling = said("references", EMPTY._replace(dangling={"NodePool/b": "K/y", "NodePool/a": "K/x"}))
+    assert "NodePool/a refers to K/x, NodePool/b refers to K/y" in dangling.message
+
+
+def test_whatever_is_agreed_to_leaves_no_more_guards_than_before() -> None:
+    """Consent never makes a guard fail that was passed."""
+    for each, _ in SAYS.values():
+        if each.consent.prune:
+            before = {one.name for one in guards(each) if not one.passed}
+            for agreed in (
+                replace(each.consent, max_deletes=9),
+                replace(each.consent, allow_empty=True),
+                replace(each.consent, allow_delete=("NodePool/used",)),
+            ):
+                after = {one.name for one in guards(each._replace(consent=agreed)) if not one.passed}
+                assert after <= before, (each, agreed)
+
+
+@pytest.mark.parametrize(
+    ("deletions", "consent", "kept"),
+    [
+        ((A, CLASS), PRUNE, {}),
+        ((A, IN_USE), PRUNE, {"NodePool/used": "it still has 3 NodeClaims"}),
+        ((gone("one", 1),), PRUNE, {"NodePool/one": "it still has 1 NodeClaim"}),
+        ((IN_USE,), replace(PRUNE, allow_delete=("NodePool/used",)), {}),
+        ((IN_USE,), replace(PRUNE, allow_delete=("EC2NodeClass/used", "used")), {"NodePool/used": "it still has 3 NodeClaims"}),
+    ],
+)  # fmt: skip
+def test_what_is_held_back(deletions: tuple[Change, ...], consent: Consent, kept: dict[str, str]) -> None:
+    assert held_back(deletions, consent) == kept
+
+
+def test_the_summary_counts_each_once_by_its_fate() -> None:
+    textual: FieldChange = field("spec.limits.cpu", "1000", "1k", semantic=False)
+    changes = (
+        change("NodePool/new", "create"),
+        change("NodePool/other", "update"),
+        change("NodePool/taken", "adopt", "update"),
+        gone("gone"),
+        change("NodePool/same", "no-op"),
+        replace(change("NodePool/words", "no-op"), fields=(textual,)),
+        replace(change("NodePool/blocked", "no-op"), blocked="it is being deleted"),
+        replace(change("NodePool/contested", "update"), conflicts=(Conflict("spec.weight", "kubectl", "people", ""),)),
+        replace(change("NodePool/wrong", "update"), rejections=(Rejection("", "no", None),)),
+    )  # fmt: skip
+
+    assert summary(changes) == Summary(
+        create=1, update=4, delete=1, unchanged=1, textual=1, conflicts=1, blocked=1, rejected=1
+    )
+    assert summary(()) == Summary(0, 0, 0, 0, 0, 0, 0, 0)
