@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from gpupool.rendering.roles import Place
 from tests.cli.run import Outcome
 from tests.server import statuses
 from tests.server.commands.scene import CHAT, NAME, QUICK, TRAIN, Scene
+from tests.server.identities import granted_but
 from tests.server.objects import NODE_POOL, changed
 
 POOL, CLASS = "NodePool/chat", "EC2NodeClass/chat"
@@ -440,3 +443,34 @@ def test_the_lock_and_the_inventory_tell_one_plan_from_another(planned: Scene) -
 
     assert said.code == 5
     assert "the inventory's serial is 0, and was 1" in said.err
+
+
+class TestRights:
+    """Whoever may not try a change in a dry run may not write it either."""
+
+    LACKING: Final = ("nodepools", "create")
+    PLACE: Final = Place("demo", "kube-system")
+
+    def test_nothing_is_written_where_one_change_can_not_be_tried(self, scene: Scene) -> None:
+        before = scene.versions()
+
+        with granted_but(scene.server, "apply", self.PLACE, self.LACKING) as user:
+            said = scene.run("apply", *QUICK, "--yes", "--context", "rig", "--as", user)
+
+        assert said.code == 1
+        assert (
+            f"can't try {POOL} in a dry run, and so nothing is written: the API server answers 403"
+            in said.err
+        )
+        assert 'cannot create resource "nodepools"' in said.err
+        assert scene.versions() == before
+
+    def test_a_plan_that_was_worked_out_is_tried_by_whoever_applies_it(self, scene: Scene) -> None:
+        with granted_but(scene.server, "plan", self.PLACE, self.LACKING) as user:
+            plan = scene.plan("--as", user)
+
+        said = apply_plan(scene)
+
+        assert [each.verified for each in plan.changes] == ["server", "read-only"]
+        assert said.code == 0, said.err
+        assert scene.listed() == [CLASS, POOL]
