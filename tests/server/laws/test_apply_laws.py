@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from gpupool.rollout.session import Session
-    from tests.rig.fault_proxy import FaultProxy
+    from gpupool.planning.plan import Plan
     from tests.rig.server import ApiServer
     from tests.server.laws.worlds import World
 
@@ -38,9 +37,9 @@ GOLDEN = [case for case in cases() if case.expected_files is not None]
 
 
 @pytest.fixture
-def here(api_server: ApiServer, faulty: FaultProxy, tmp_path: Path) -> Iterator[World]:
-    """Give a server with nothing on it, reached over a way that remembers every request."""
-    with world(api_server, faulty.kubeconfig(tmp_path)) as found:
+def here(api_server: ApiServer) -> Iterator[World]:
+    """Give a server with nothing on it."""
+    with world(api_server) as found:
         yield found
 
 
@@ -50,13 +49,18 @@ def example() -> list[str]:
     return [str(EXAMPLES / file) for file in ALL["ml-platform"]]
 
 
-def settles(here: World, faulty: FaultProxy, files: Sequence[str]) -> None:
-    """Ensure the two laws for a blueprint."""
-    first = with_missing_classes(here, faulty, files, here.look(files))
-    assert faulty.writes == []
+def settles(here: World, files: Sequence[str]) -> None:
+    """Ensure the two laws for a blueprint, with the API server's audit log as witness."""
+    audit, mark = here.server.audit, here.server.audit.mark()
+    first = here.look(files)
+    if first.plan.guards:
+        create_missing_classes(here, first.plan)
+        mark, first = audit.mark(), here.look(files)
+    assert all(each.dry_run for each in audit.since(mark))
     ensure_whole(here.carry_out(first))
-    before, written = here.versions(), len(faulty.writes)
-    assert written == len(first.plan.changes) + 4  # the inventory twice, the lock and its end
+    inventory, lock = 2, 2
+    assert sum(each.is_done for each in audit.since(mark)) == len(first.plan.changes) + inventory + lock
+    before, mark = here.versions(), audit.mark()
 
     after = here.look(files)
     plan = after.plan
@@ -64,41 +68,35 @@ def settles(here: World, faulty: FaultProxy, files: Sequence[str]) -> None:
     assert plan.summary.unchanged == len(plan.changes) == len(first.plan.changes)
     assert (plan.orphans, plan.lost, plan.warnings, plan.guards) == ((), (), (), ())
     assert here.versions() == before
-    assert [each for each in faulty.seen[-5:] if each.method != "GET"] == []
+    assert audit.since(mark) == []
 
 
-def with_missing_classes(here: World, faulty: FaultProxy, files: Sequence[str], found: Session) -> Session:
+def create_missing_classes(here: World, plan: Plan) -> None:
     """Create the node classes that pools refer to and nobody declares; without them nothing is written."""
-    if not found.plan.guards:
-        return found
     with pytest.raises(GuardError) as refused:
-        ensure_applicable(found.plan)
-    there = {each.address for each in found.plan.changes}
-    pools = [each.body for each in found.plan.changes if each.address.startswith("NodePool/")]
+        ensure_applicable(plan)
+    there = {each.address for each in plan.changes}
+    pools = [each.body for each in plan.changes if each.address.startswith("NodePool/")]
     for kind, name in {class_of(body) for body in pools}:
         if kind in KINDS and f"{kind}/{name}" not in there:
             assert f"{kind}/{name}" in str(refused.value)
             here.put(f"{kind}/{name}", {**NODE_CLASS, "metadata": {"name": name}})
-    faulty.forget()
-    return here.look(files)
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_example(here: World, faulty: FaultProxy, name: str) -> None:
-    settles(here, faulty, [str(EXAMPLES / file) for file in ALL[name]])
+def test_every_example(here: World, name: str) -> None:
+    settles(here, [str(EXAMPLES / file) for file in ALL[name]])
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case.name)
-def test_every_golden_blueprint(
-    here: World, faulty: FaultProxy, case: Case, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_golden_blueprint(here: World, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(case.folder)
-    settles(here, faulty, case.blueprints)
+    settles(here, case.blueprints)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_profile(here: World, faulty: FaultProxy, profile: str, tmp_path: Path) -> None:
-    settles(here, faulty, [write(tmp_path, {"pool": words_of(profile)})])
+def test_every_profile(here: World, profile: str, tmp_path: Path) -> None:
+    settles(here, [write(tmp_path, {"pool": words_of(profile)})])
 
 
 @settings(
@@ -106,36 +104,32 @@ def test_every_profile(here: World, faulty: FaultProxy, profile: str, tmp_path: 
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 @given(blueprint=strategies.blueprints())
-def test_generated_blueprints(
-    here: World, faulty: FaultProxy, blueprint: strategies.Words, tmp_path: Path
-) -> None:
+def test_generated_blueprints(here: World, blueprint: strategies.Words, tmp_path: Path) -> None:
     file = tmp_path / "blueprint.yaml"
     file.write_text(dump(blueprint), "utf-8")
     clear(here.server)
-    faulty.forget()
-    settles(here, faulty, [str(file)])
+    settles(here, [str(file)])
 
 
 @pytest.mark.parametrize("name", ["gpu-platform", "ml-platform-prod", "source-003"])
-def test_by_the_command_line(
-    here: World, faulty: FaultProxy, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_by_the_command_line(here: World, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    audit, mark = here.server.audit, here.server.audit.mark()
     files = [part for file in ALL[name] for part in ("-f", str(EXAMPLES / file))]
     where = (*files, "--kubeconfig", str(here.kubeconfig), "--context", "rig")
     apply = ("apply", *where, "--yes", "--wait", "none")
     before = gpupool(capsys, "diff", *where)
     assert (before.code, bool(before.out)) == (2, True), before.err
-    assert faulty.writes == []
+    assert all(each.dry_run for each in audit.since(mark))
     first = gpupool(capsys, *apply)
     assert first.code == 0, first.err
-    versions, written = here.versions(), len(faulty.writes)
+    versions, mark = here.versions(), audit.mark()
 
     found = gpupool(capsys, "diff", *where, "-o", "patch")
     assert (found.code, found.out) == (0, ""), found.err
     again = gpupool(capsys, *apply, "--detailed-exitcode")
     assert (again.code, again.err.splitlines()[-1]) == (0, "nothing to do")
     assert here.versions() == versions
-    assert len(faulty.writes) == written
+    assert audit.since(mark) == []
 
 
 def test_what_others_write_beside_it_is_nothing_to_do(here: World, example: list[str]) -> None:
