@@ -24,7 +24,7 @@ from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException
 from kubernetes.config.kube_config import KubeConfigMerger
 from urllib3 import Timeout
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ProxyError
 
 from gpupool.cluster.port import Answer, UnansweredError
 from gpupool.errors import ClusterError
@@ -207,12 +207,14 @@ def _after(headers: Mapping[str, str]) -> float | None:
 def _in_words(problem: BaseException) -> str:
     """Say what failed without the library's own names around it."""
     inner: BaseException | None = problem
+    at_proxy = ""
     while inner is not None:
+        at_proxy = at_proxy or "at the proxy: " * isinstance(inner, ProxyError)
         problem, inner = inner, _within(inner)
     if isinstance(problem, OSError) and problem.strerror:
-        return problem.strerror
+        return at_proxy + problem.strerror
     said = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(problem))
-    return said or type(problem).__name__
+    return at_proxy + (said or type(problem).__name__)
 
 
 def _within(problem: BaseException) -> BaseException | None:

@@ -260,7 +260,7 @@ APPLY = {
     "made by somebody else": Case(by_hand, "apply", 4, "--adopt NodePool/chat"),
     "contested beats a guard": Case(leaving_and_contested, "apply", 4),
     "too many deletions": Case(two_too_many, "apply --prune", 3, "--max-deletes 2"),
-    "a pool with nodes": Case(in_use, "apply --prune", 3, "NodePool/train: it still has 1 NodeClaims"),
+    "a pool with nodes": Case(in_use, "apply --prune", 3, "NodePool/train: it still has 1 NodeClaim"),
     "a pool with nodes, as agreed": Case(in_use, "apply --prune --allow-delete NodePool/train", 0),
     "no pools": Case(empty, "apply --prune", 1),
     "no pools, as agreed": Case(empty, "apply --prune --allow-empty", 0),

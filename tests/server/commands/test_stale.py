@@ -270,7 +270,7 @@ class TestDeletions:
         said = apply_plan(scene)
 
         assert said.code == 3
-        assert "NodePool/train held back (delete): it still has 1 NodeClaims\n" in said.err
+        assert "NodePool/train held back (delete): it still has 1 NodeClaim\n" in said.err
         assert "EC2NodeClass/train held back (delete): a NodePool that is kept refers to it\n" in said.err
         assert scene.live("NodePool/train") is not None
         assert scene.listed() == [CLASS, "EC2NodeClass/train", POOL, "NodePool/train"]

@@ -175,7 +175,7 @@ BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
     "a server that is no address": (in_cluster("server", "127.0.0.1:1"), "is `127.0.0.1:1`: write it with https://"),
     "no such authority": (in_cluster("certificate-authority", "absent.crt"), "absent.crt"),
     "an unknown authority": (unknown_authority, "certificate verify failed"),
-    "no proxy": (in_cluster("proxy-url", "http://127.0.0.1:1"), "Unable to connect to proxy"),
+    "no proxy": (in_cluster("proxy-url", "http://127.0.0.1:1"), "at the proxy: Failed to establish a new connection: [Errno 111] Connection refused"),
     "no such user": (nobody, f"error: {NO_CREDENTIALS}"),
     "a wrong token": (
         lambda found: found["users"][0]["user"].update({"token": "wrong"}),
