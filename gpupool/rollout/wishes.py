@@ -63,9 +63,18 @@ def wishes(wanted: Desired, where: inventory.Place) -> tuple[Wish, ...]:
         body = plain_map(each.data)
         metadata = plain_map(body.get("metadata"))
         labels: dict[str, Plain] = {**plain_map(metadata.get("labels")), **ours}
-        said: dict[str, Plain] = {**body, "metadata": {**metadata, "labels": labels}}
+        said = _without_empty({**body, "metadata": {**metadata, "labels": labels}})
         made.append(Wish(KINDS[each.ref.kind], each.ref.name, said, each.body, _at(wanted.node, each.path)))
     return tuple(made)
+
+
+def _without_empty(body: Mapping[str, Plain]) -> dict[str, Plain]:
+    """Give a body without empty maps; a list is one value, with all that is in it.
+
+    They say nothing, and once a map has had keys, the server takes an empty one for null and refuses it.
+    """
+    inside = {key: _without_empty(value) if isinstance(value, dict) else value for key, value in body.items()}
+    return {key: value for key, value in inside.items() if value != {}}
 
 
 def _at(blueprint: Node, path: str) -> Node:

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from gpupool.cluster.kinds import KINDS
 from gpupool.errors import GuardError
+from gpupool.planning.compare import differences, stripped
+from gpupool.planning.foreign import is_default
+from gpupool.planning.ownership import applied
+from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable, is_settled
@@ -111,6 +115,29 @@ def test_generated_blueprints(here: World, blueprint: strategies.Words, tmp_path
     settles(here, [str(file)])
 
 
+@settings(
+    derandomize=True, deadline=None, database=None, max_examples=GENERATED, phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)  # fmt: skip
+@given(blueprint=strategies.blueprints())
+def test_from_one_generated_blueprint_to_the_next(
+    here: World, blueprint: strategies.Words, tmp_path: Path
+) -> None:
+    """Whatever was there before, what is there afterwards is what the blueprint says, and nothing else."""
+    file = tmp_path / "blueprint.yaml"
+    file.write_text(dump(blueprint), "utf-8")
+    here.apply([str(file)], Consent(prune=True, max_deletes=99))
+
+    session = here.look([str(file)], Consent(prune=True, max_deletes=99))
+    assert is_settled(session)
+    assert [each.residue for each in session.plan.changes if each.residue] == []
+    assert here.objects().keys() == {each.address for each in session.plan.changes}
+    for each in session.prepared.assessed:
+        live = session.prepared.observed.live[each.wish.address]
+        found = differences(dict(each.wish.body), stripped(dict(live)))
+        assert [one for one in found if one.op != "add" or not is_default(one.keys, one.after)] == []
+
+
 @pytest.mark.parametrize("name", ["gpu-platform", "ml-platform-prod", "source-003"])
 def test_by_the_command_line(here: World, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     audit, mark = here.server.audit, here.server.audit.mark()
@@ -166,3 +193,44 @@ def test_a_plan_of_nothing_that_is_carried_out_all_the_same(here: World, example
     after = here.versions()
     assert {each.action for each in result.outcomes} == {"keep"}
     assert {name for name, version in after.items() if before[name] != version} == {"gpupool-ml-platform"}
+
+
+def test_what_was_edited_and_put_back_is_ours_again(here: World, example: list[str]) -> None:
+    """Who edits a field owns it from then on, though it says the same again; it would stay for ever."""
+    here.apply(example)
+    for gpus in ("17", 16):
+        here.change("NodePool/train", {"spec": {"limits": {"nvidia.com/gpu": gpus}}})
+    (train,) = [each for each in here.look(example).plan.changes if each.writes]
+    assert (train.address, train.fields) == ("NodePool/train", ())
+
+    here.apply(example)
+
+    assert here.apply(example) is None
+    own = applied(here.objects()["NodePool/train"])
+    assert own is not None
+    assert "f:nvidia.com/gpu" in own.fields["f:spec"]["f:limits"]  # type: ignore[index, call-overload, operator]
+
+
+EMPTIED: dict[str, dict[str, str]] = {"tags": {}, "kubelet": {}, "metadataOptions": {}}
+FILLED = {
+    "tags": {"team": "ml"},
+    "kubelet": {"maxPods": 40},
+    "metadataOptions": {"httpPutResponseHopLimit": 2},
+}
+
+
+def test_a_map_that_was_said_to_be_empty(here: World, tmp_path: Path) -> None:
+    """Where it had keys before, the server would take it for null and refuse it."""
+    pool = {"profile": "general", "labels": {"a": "b"}, "annotations": {"a": "b"}, "limits": {"cpu": "64"}}
+    here.apply([write(tmp_path, {"pool": {**pool, "nodeClass": FILLED}})])
+    before = here.objects()
+    assert before["EC2NodeClass/pool"]["spec"]["tags"] == {"team": "ml"}
+
+    files = [write(tmp_path, {"pool": {**pool, "labels": {}, "annotations": {}, "nodeClass": EMPTIED}})]
+    here.apply(files)
+
+    after = here.objects()
+    assert not {"tags", "kubelet"} & after["EC2NodeClass/pool"]["spec"].keys()
+    assert after["EC2NodeClass/pool"]["spec"]["metadataOptions"]["httpPutResponseHopLimit"] == 1
+    assert {"a": "b"} not in after["NodePool/pool"]["spec"]["template"].get("metadata", {}).values()
+    assert here.apply(files) is None
