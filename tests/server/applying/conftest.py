@@ -32,7 +32,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def another(
     api_server: ApiServer, faulty: FaultProxy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[[], Scene]]:
-    """Give a way to make scenes, each with a name of its own, so that none needs a tidy server."""
+    """Give a way to make scenes, each with a name of its own, so that inventories and locks may stay."""
     made: list[Scene] = []
 
     def make() -> Scene:

@@ -14,7 +14,7 @@ import yaml
 from gpupool.rollout.inventory import PART_OF, Place
 from tests.cli.run import SECONDS, Outcome, gpupool
 from tests.rig.fault_proxy import Rule
-from tests.server import leases
+from tests.server import leases, statuses
 from tests.server.statuses import SERVED
 
 if TYPE_CHECKING:
@@ -119,10 +119,13 @@ class Scene:
         return child
 
     def end(self) -> None:
-        """End what still runs."""
+        """End what still runs, and delete what is there: every list would grow by it."""
         for child in self.children:
             child.kill()
             child.communicate()
+        for address in self.live():
+            kind, _, pool = address.partition("/")
+            statuses.delete(self.server, kind, f"{self.name}-{pool}")
 
     # What is on the server.
 
