@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
-from gpupool.errors import GuardError
+from gpupool.errors import GpupoolError, GuardError, InputError
 from gpupool.planning.plan import Consent
 from gpupool.rollout.inventory import PART_OF
 from tests.server.laws.worlds import world
@@ -238,3 +238,51 @@ def test_a_pool_under_another_name_is_pointed_out(here: World, tmp_path: Path, s
     assert "would be replaced" in "\n".join(plan.warnings)
     other = here.look(written(tmp_path, {"other": POOLS["kept"]}), PRUNE).plan
     assert "under another name" not in "\n".join(other.warnings)
+
+
+HEAD: Final = b"apiVersion: gpupool.dev/v1alpha1\nkind: Blueprint\n"
+LAYERS: Final[dict[str, tuple[bytes | None, set[str] | None]]] = {
+    "a layer that is missing": (None, None),
+    "an empty layer": (b"", None),
+    "a layer of comments": (b"# pools:\n", None),
+    "a layer that is no YAML": (b"pools: {", None),
+    "a layer that is no text": (b"\xff\xfe\x00p", None),
+    "a layer that is a list": (b"- pools\n", None),
+    "no pools at all": (b"pools: null\n", None),
+    "pools that are no map": (b"pools: []\n", None),
+    "a pool that is nothing": (b"pools: {gone: }\n", {"NodePool/gone", "EC2NodeClass/gone"}),
+    "a pool that is taken out": (b"pools: {gone: null}\n", {"NodePool/gone", "EC2NodeClass/gone"}),
+    "a pool that is a text": (b"pools: {gone: ''}\n", None),
+    "a pool without what it needs": (b"pools: {gone: {profile: null, accelerator: null}}\n", None),
+    "a pool of another name": (b"pools: {gone: null, come: {profile: general}}\n", {"NodePool/gone", "EC2NodeClass/gone"}),
+    "a word that nobody knows": (b"pool: {}\n", None),
+    "another name": (b"metadata: {name: other}\n", None),
+    "another inventory": (b"inventory: {namespace: default}\n", set()),
+    "an inventory where there is no such namespace": (b"inventory: {namespace: nowhere}\n", set()),
+    "another cluster": (b"cluster: {uid: another}\n", set()),
+}  # fmt: skip
+"""A second file over a good blueprint, and what may go; None where the two together are refused."""
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_layer_that_went_wrong(here: World, tmp_path: Path, layer: str) -> None:
+    base = written(tmp_path, POOLS)
+    here.apply(base)
+    text, may_go = LAYERS[layer]
+    over = tmp_path / "over.yaml"
+    if text is not None:
+        over.write_bytes(HEAD + text if text[:1].isalpha() else text)
+    mark = here.server.audit.mark()
+
+    try:
+        here.apply([*base, str(over)], PRUNE)
+        refused = False
+    except InputError:
+        refused = True
+    except GpupoolError as problem:
+        refused = problem.exit_code == 70
+
+    gone = {f"{each.resource}/{each.name}" for each in here.server.audit.since(mark) if each.verb == "delete"}
+    objects = {each for each in gone if not each.startswith("leases/")}
+    assert refused == (may_go is None)
+    assert {each.replace("nodepools", "NodePool").replace("ec2nodeclasses", "EC2NodeClass") for each in objects} == (may_go or set())  # fmt: skip
