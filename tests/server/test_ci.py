@@ -225,7 +225,10 @@ def test_options_and_files_are_words_and_nothing_else(runner: Runner) -> None:
     shutil.copy(runner.folder / "gpupool.yaml", runner.folder / "a $(touch made) b.yaml")
 
     planned = runner.step(
-        "Plan", FILES="a $(touch made) b.yaml\n\n", OPTIONS="--allow-delete\nNodePool/a b;c\n", PLAN=str(runner.plan)
+        "Plan",
+        FILES="a $(touch made) b.yaml\n\n",
+        OPTIONS="--allow-delete\nNodePool/a b;c\n",
+        PLAN=str(runner.plan),
     )
 
     assert planned.outputs["code"] == "0", planned.text
