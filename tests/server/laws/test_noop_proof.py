@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from gpupool.rollout.wishes import Wish
     from tests.rig.server import ApiServer
 
-BLUEPRINTS, OBJECTS, LENGTH = 36, 3, 9
+BLUEPRINTS, OBJECTS, LENGTH = 28, 3, 9
 EXAMPLE = str(EXAMPLES / "ml-platform.yaml")
-ENOUGH = 1000
+ENOUGH = 800
 """So often at least it has to be said, and as often not; most of it is of states that others left."""
 
 

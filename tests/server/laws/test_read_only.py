@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from tests.server.laws.states import Body
     from tests.server.laws.worlds import World
 
-BLUEPRINTS, OBJECTS, LENGTH = 16, 3, 6
-ENOUGH = 800
+BLUEPRINTS, OBJECTS, LENGTH = 13, 3, 6
+ENOUGH = 600
 DEFAULTS = (
     "spec.disruption.budgets",
     "spec.disruption.consolidateAfter",
