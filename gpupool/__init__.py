@@ -4,4 +4,5 @@ The flow is a sentence: blueprint files are *loaded*, *expanded* with profiles a
 *rendered* to Kubernetes objects and Helm values.
 
     files ─load→ Loaded ─expand→ Expanded ─render→ Rendered ─write→ folder
+                                                   Rendered ─prepare→ Plan ─carry out→ Result
 """
