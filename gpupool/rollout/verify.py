@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.parallel import each as in_parallel
-from gpupool.cluster.refusals import refuse
+from gpupool.cluster.refusals import message, refuse
 from gpupool.errors import OutdatedError
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
+from gpupool.planning.masking import without
 from gpupool.planning.ownership import is_applied_already
 from gpupool.planning.pruning import Listed, fates
 from gpupool.rollout.assess import Asking, Assessed, apply_request, assess
@@ -87,7 +88,10 @@ def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
             request = apply_request(each.wish, force=each.change.force, dry_run=True)
             answer = asking.cluster.ask(request)
             if not answer.ok:
-                refuse(request, answer, f"try {each.wish.address} in a dry run, and so nothing is written")
+                secrets = [*asking.masker.values(dict(each.wish.body))]
+                said: Plain = without(message(answer), secrets)
+                masked = answer._replace(body={**answer.body, "message": said})
+                refuse(request, masked, f"try {each.wish.address} in a dry run, and so nothing is written")
 
 
 def standing(asking: Asking, known: Assessed, live: Mapping[str, Plain] | None) -> None:

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from gpupool.rendering.roles import Place
 from tests.cli.run import Outcome, gpupool
 from tests.rig.server import ApiServer
+from tests.server.identities import granted_but
 
 NAME = "keeps-secrets"
 USER_DATA = "#!/bin/sh\necho 'S3cret-in-user-data \\\\ \"quoted\" é'\n"
@@ -160,9 +163,9 @@ def test_without_the_blueprint_it_is_said(capsys: pytest.CaptureFixture[str]) ->
     assert "gpupool.yaml" in refused.err
 
 
-def test_what_the_server_refuses_is_quoted_without_them(
-    api_server: ApiServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+@contextmanager
+def _refusing(server: ApiServer) -> Iterator[None]:
+    """Have every new class of this name refused, in words that quote what nobody is to see."""
     policy = f"refuses-{NAME}"
     rules = [{"apiGroups": ["karpenter.k8s.aws"], "apiVersions": ["*"], "operations": ["CREATE"],
               "resources": ["ec2nodeclasses"]}]  # fmt: skip
@@ -183,17 +186,47 @@ def test_what_the_server_refuses_is_quoted_without_them(
     }
     for plural, body in bodies.items():
         whole = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": policy}, **body}
-        assert api_server.request("POST", f"{admission}/{plural}", json.dumps(whole).encode()).status == 201
+        assert server.request("POST", f"{admission}/{plural}", json.dumps(whole).encode()).status == 201
     try:
-        refused = gpupool(capsys, "diff")
-        for _ in range(100):
-            if refused.code == 1:
-                break
-            refused = gpupool(capsys, "diff", *in_every_format(), "-o", "text")
+        yield
     finally:
         for plural in bodies:
-            api_server.request("DELETE", f"{admission}/{plural}/{policy}")
+            server.request("DELETE", f"{admission}/{plural}/{policy}")
+
+
+def _wait_for_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    """A policy counts once the server has compiled it."""
+    for _ in range(100):
+        if gpupool(capsys, "diff").code == 1:
+            return
+    pytest.fail("the policy never counts")
+
+
+def test_what_the_server_refuses_is_quoted_without_them(
+    api_server: ApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with _refusing(api_server):
+        _wait_for_the_policy(capsys)
+        refused = gpupool(capsys, "diff", *in_every_format(), "-o", "text")
 
     assert refused.code == 1
     assert "(sensitive)" in refused.out + refused.err
+    assert leaks(everything(refused)) == []
+
+
+def test_what_is_tried_again_at_apply_is_quoted_without_them(
+    api_server: ApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A plan made by somebody who may not try is tried by whoever applies it; then it is refused, in words."""
+    place = Place(NAME, "kube-system")
+    with granted_but(api_server, "plan", place, ("ec2nodeclasses", "patch")) as user:
+        planned = gpupool(capsys, "plan", "--as", user, "-o", "json=plan.json")
+    assert planned.code == 0, planned.err
+
+    with _refusing(api_server):
+        _wait_for_the_policy(capsys)
+        refused = gpupool(capsys, "apply", "plan.json", "--wait", "none")
+
+    assert refused.code == 1, refused.err
+    assert "(sensitive)" in refused.err
     assert leaks(everything(refused)) == []
