@@ -120,7 +120,9 @@ def _object(asking: Asking, known: Assessed) -> tuple[Assessed | None, str, str]
     if change.verified == "server" and (live is None or _is_still_so(asking, known, live)):
         return known, "", note
     now = assess(asking, known.wish)
-    if now.change.blocked or now.change.conflicts or now.change.rejections:
+    if now.change.rejections:
+        return now, f"the API server would refuse {address} now", ""
+    if now.change.blocked or now.change.conflicts:
         return now, f"{address} was changed since", ""
     if not _meant(now.change.fields) <= _meant(change.fields):
         return now, f"{address} was changed since: {_new(now.change.fields, change.fields)}", ""

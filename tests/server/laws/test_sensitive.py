@@ -227,6 +227,7 @@ def test_what_is_tried_again_at_apply_is_quoted_without_them(
         _wait_for_the_policy(capsys)
         refused = gpupool(capsys, "apply", "plan.json", "--wait", "none")
 
-    assert refused.code == 1, refused.err
+    assert refused.code == 5, refused.err
+    assert f"the API server would refuse EC2NodeClass/{NAME} now" in refused.err
     assert "(sensitive)" in refused.err
     assert leaks(everything(refused)) == []
