@@ -91,6 +91,7 @@ class StoppedError(GpupoolError):
 
     def __init__(self, signal: int, done: str = "") -> None:
         """Take the exit code that shells use for a signal; `done` says how far it came."""
+        self.signal = signal
         self.exit_code = 128 + signal  # type: ignore[misc] # the one error whose code is not of its class
         super().__init__(f"stopped by a signal{': ' * bool(done)}{done}")
 

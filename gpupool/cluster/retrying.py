@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import random
 import threading
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final
 
+from gpupool.cluster import partner
 from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.port import Answer, UnansweredError, UnsureError
 from gpupool.errors import ClusterError, StoppedError
@@ -25,9 +25,6 @@ _TOLD, _FAILED = 10, 5
 
 _GRACE_SECONDS: Final = 5.0
 """How long a write that is under way is waited for after a signal; whoever sent it may soon send SIGKILL."""
-
-_SLACK: Final = 1.0
-"""The connection's own bound is a last resort: it says less well what happened."""
 
 _LONGEST_PAUSE: Final = 30.0
 _FIRST_PAUSE: Final = 0.25
@@ -79,7 +76,7 @@ class Retrying:
         except StoppedError as problem:
             if request.is_dry_run:
                 raise
-            raise UnsureError(self._deadline.signal) from problem
+            raise UnsureError(problem.signal) from problem
 
     def _answer(self, request: Request) -> Answer:
         tries, renewed = 0, False
@@ -112,13 +109,13 @@ class Retrying:
     def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str]:
         if self._deadline.is_over:
             return None, "no time is left"
-        asked = _in_thread(connection, request, self._deadline.left + _SLACK)
-        if not self._deadline.wait(asked, 0.0 if request.is_dry_run else _GRACE_SECONDS):
-            return None, "no answer came in time"
+        grace = 0.0 if request.is_dry_run else _GRACE_SECONDS
         try:
-            answer = asked.result()
+            answer = partner.ask(connection, request, self._deadline, grace)
         except UnansweredError as problem:
             return None, str(problem)
+        if answer is None:
+            return None, "no answer came in time"
         return answer, f"it answers {answer.status}: {answer.body.get('message', '')}"
 
     def _renew(self, expired: Connection) -> None:
@@ -130,20 +127,6 @@ class Retrying:
         times = f" (asked {tries} times)" if tries > 1 else ""
         late = f"; {self._bound} is {self._deadline.seconds:g} s" if self._deadline.is_over else ""
         return f"{request.method} {request.path} on {self.server}: {why}{times}{late}"
-
-
-def _in_thread(connection: Connection, request: Request, seconds: float) -> Future[Answer]:
-    """Ask in a thread that nobody has to wait for, whatever the server and the way to it do."""
-    asked: Future[Answer] = Future()
-
-    def ask() -> None:
-        try:
-            asked.set_result(connection.ask(request, seconds))
-        except BaseException as problem:  # noqa: BLE001 - raised where it is waited for
-            asked.set_exception(problem)
-
-    threading.Thread(target=ask, name="request", daemon=True).start()
-    return asked
 
 
 def _pause(answer: Answer | None, tries: int) -> float | None:

@@ -191,3 +191,17 @@ def test_waiting_for_somebody_else(first: Scene) -> None:
     assert (said.code, first.written()) == (130, [])
     assert leases.holder(first.server, first.lock) == leases.OTHER
     leases.delete(first.server, first.lock)
+
+
+def test_unlock_ends_at_once(first: Scene) -> None:
+    """It has nothing to put in order."""
+    leases.held_by_another(first.server, first.lock)
+    rule = first.strike("DELETE leases", never(), times=None)
+    child = first.start("unlock", SECOND, leases.OTHER.split("/")[2])
+    thread = tell_when_struck(child, rule, signal.SIGTERM)
+
+    said = ended(child)
+
+    thread.join()
+    assert (said.code, said.err) == (143, "error: stopped by a signal\n")
+    leases.delete(first.server, first.lock)
