@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster import lease
@@ -33,6 +33,9 @@ MARGIN: Final = 10.0
 SKEW: Final = 300.0
 """By how much two clocks may differ; AWS itself refuses who is further off."""
 
+TRUST_SECONDS: Final = 1.0
+"""For so long what was read of the Lease counts."""
+
 _ATTEMPT_SECONDS, _AGAIN_SECONDS = 10.0, 1.0
 _JOIN_SECONDS, _RELEASE_SECONDS = 1.0, 4.0
 """A command that is stopped has five seconds to end in good order."""
@@ -55,7 +58,8 @@ class Lock:
         self._cluster = cluster
         self._say = say
         self._lease = lease.Lease(namespace, name, self.holder.text, SECONDS, "", "", 0)
-        self._renewed_at = 0.0
+        self._renewed_at = self._seen_at = 0.0
+        self._looking = threading.Lock()
         self._is_asked_for = False
         self._gone = ""
         self._done = threading.Event()
@@ -77,10 +81,21 @@ class Lock:
         Raises:
             GuardError: with what became of it.
         """
+        with self._looking:
+            if not self.is_lost and _clock() - max(self._seen_at, self._renewed_at) > TRUST_SECONDS:
+                self._look()
         if self.is_lost:
             why = self._gone or f"it could not be renewed for {SECONDS - MARGIN:.0f} seconds"
             message = f"the lock {self.title} is lost: {why}. Nothing more is written; run the command again"
             raise GuardError(message)
+
+    def _look(self) -> None:
+        """Read the Lease: somebody may have deleted it in the belief that this run is dead."""
+        began = _clock()
+        # Where nobody answers it is the renewals that decide, which are tried all the time.
+        with suppress(ClusterError):
+            self._own(self._cluster.afresh(_ATTEMPT_SECONDS))
+            self._seen_at = began
 
     def take(self, turn: Turn) -> None:
         """Take it as soon as it is free, and keep it from then on.

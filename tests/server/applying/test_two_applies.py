@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gpupool.rollout import lock
 from tests.rig.fault_proxy import fault_proxy
 from tests.rig.faults import Late
 from tests.server import leases
 from tests.server.applying.ends import ensure_converged, is_true
-from tests.server.applying.scenes import FIRST, ONE_BY_ONE, SECOND, THIRD, UPDATE, Scene, ended
+from tests.server.applying.scenes import FIRST, ONE_BY_ONE, SECOND, SECOND_WRITES, THIRD, UPDATE, Scene, ended
 
 if TYPE_CHECKING:
     import subprocess
@@ -209,3 +210,22 @@ def test_a_saved_plan_is_applied_once(first: Scene, beside: Callable[[Scene], Sc
     assert any("somebody applied this blueprint since" in each.err for each in said)
     ensure_apart([first, other])
     ensure_converged(first, SECOND, specs)
+
+
+def test_a_run_whose_lock_is_deleted_ends(
+    first: Scene, beside: Callable[[Scene], Scene], clean: Clean
+) -> None:
+    """Somebody believed it dead, and another version of the blueprint was applied in the meantime."""
+    specs, other = clean(THIRD), beside(first)
+    working, hold = working_on(first, SECOND)
+
+    other.unlock()
+    assert other.run("apply", THIRD).code == 0
+    time.sleep(lock.TRUST_SECONDS)
+    hold.over.set()
+    said = ended(working)
+
+    assert said.code == 7
+    assert f"the lock kube-system/{first.lock} is lost: somebody deleted it" in said.err
+    assert set(first.written()) <= {*SECOND_WRITES[:5]}
+    ensure_converged(first, THIRD, specs)
