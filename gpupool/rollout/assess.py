@@ -18,9 +18,10 @@ from gpupool.planning.plan import Before, Change, FieldChange, Rejection
 from gpupool.rollout.observed import generation_of, terminating, uid_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gpupool.cluster.port import Answer, Cluster
+    from gpupool.planning.compare import Difference
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Action, Cause, Consent, Verified
     from gpupool.rollout.observed import Observed
@@ -119,7 +120,7 @@ def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start
         return _judged(asking, wish, live, _Result(start, after, "read-only", force=False))
     rejections = _rejections(asking, wish, answer)
     if not rejections:
-        hidden = answer._replace(body={"message": _without_secrets(asking, wish, message(answer))})
+        hidden = answer._replace(body={"message": without_secrets(asking, wish, message(answer))})
         refuse(request, hidden, f"try {wish.address} in a dry run")
     return Assessed(replace(start, rejections=rejections), wish)
 
@@ -161,7 +162,7 @@ def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result
     before = stripped(dict(live))
     found = differences(before, after)
     paths = planned(each.keys for each in found)
-    fields = tuple(_fields(asking, wish, live, result))
+    fields = tuple(_fields(asking, wish, live, found))
     digest = fingerprint(masker.sealed(wish.address, before), paths)
     pre = replace(start.pre, fingerprint=digest, paths=paths)
     left = residue(masker, wish.address, live, wish.body)
@@ -196,11 +197,13 @@ def _reason(change: Change) -> str:
     return "the blueprint says something else" if causes_ else "gpupool does not own it yet"
 
 
-def _fields(asking: Asking, wish: Wish, live: Mapping[str, Plain], result: _Result) -> Iterator[FieldChange]:
+def _fields(
+    asking: Asking, wish: Wish, live: Mapping[str, Plain], found: Sequence[Difference]
+) -> Iterator[FieldChange]:
     masker = asking.masker
     known = asking.observed.inventory.known.get(wish.address)
     is_same_blueprint = known is not None and known.digest == wish.digest
-    for each in differences(stripped(dict(live)), stripped(dict(result.after))):
+    for each in found:
         last = ownership.owner(live, each.keys)
         yield FieldChange(
             path=each.path,
@@ -244,12 +247,13 @@ def _rejections(asking: Asking, wish: Wish, answer: Answer) -> tuple[Rejection, 
         return ()
     named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
     return tuple(
-        Rejection(field, _with_advice(_without_secrets(asking, wish, said)), wish.place(field))
+        Rejection(field, _with_advice(without_secrets(asking, wish, said)), wish.place(field))
         for field, said in named
     )
 
 
-def _without_secrets(asking: Asking, wish: Wish, said: str) -> str:
+def without_secrets(asking: Asking, wish: Wish, said: str) -> str:
+    """Give what the server said of an object without what is sensitive in it, as it is or as it would be."""
     bodies = (dict(wish.body), dict(asking.observed.live.get(wish.address, {})))
     return without(said, [secret for body in bodies for secret in asking.masker.values(body)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.deadline import Deadline
@@ -90,8 +91,9 @@ def _ensure_known(adopted: Sequence[str], wanted: Desired) -> None:
             raise UsageError(message)
 
 
+@cache
 def version() -> str:
-    """Give gpupool's own version."""
+    """Give gpupool's own version; it is read from the disk, and asked for twice in an apply."""
     from importlib.metadata import version as installed
 
     return installed("gpupool")

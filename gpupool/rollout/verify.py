@@ -10,10 +10,9 @@ from gpupool.cluster.refusals import message, refuse
 from gpupool.errors import OutdatedError
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
-from gpupool.planning.masking import without
 from gpupool.planning.ownership import is_applied_already
 from gpupool.planning.pruning import Listed, fates
-from gpupool.rollout.assess import Asking, Assessed, apply_request, assess
+from gpupool.rollout.assess import Asking, Assessed, apply_request, assess, without_secrets
 from gpupool.rollout.observed import generation_of, terminating, uid_of
 
 if TYPE_CHECKING:
@@ -88,10 +87,10 @@ def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
             request = apply_request(each.wish, force=each.change.force, dry_run=True)
             answer = asking.cluster.ask(request)
             if not answer.ok:
-                secrets = [*asking.masker.values(dict(each.wish.body))]
-                said: Plain = without(message(answer), secrets)
-                masked = answer._replace(body={**answer.body, "message": said})
-                refuse(request, masked, f"try {each.wish.address} in a dry run, and so nothing is written")
+                hidden = answer._replace(
+                    body={"message": without_secrets(asking, each.wish, message(answer))}
+                )
+                refuse(request, hidden, f"try {each.wish.address} in a dry run, and so nothing is written")
 
 
 def standing(asking: Asking, known: Assessed, live: Mapping[str, Plain] | None) -> None:

@@ -8,8 +8,7 @@ from gpupool.cluster.kinds import KINDS
 from gpupool.cluster.port import Request, UnsureError
 from gpupool.cluster.refusals import field_conflicts, message
 from gpupool.errors import ClusterError, GpupoolError, StoppedError
-from gpupool.planning.masking import without
-from gpupool.rollout.assess import apply_request
+from gpupool.rollout.assess import apply_request, without_secrets
 from gpupool.rollout.observed import generation_of, terminating, uid_of, version_of
 from gpupool.rollout.results import Outcome
 from gpupool.rollout.verify import standing
@@ -56,7 +55,7 @@ def _write(asking: Asking, known: Assessed) -> Outcome:
         if answer.ok:
             return _written(change, answer)
         if answer.status != _CONFLICT or field_conflicts(answer):
-            said = without(message(answer), [*asking.masker.values(dict(wish.body))])
+            said = without_secrets(asking, wish, message(answer))
             said = f"the API server answers {answer.status}: {said}"
             return Outcome(change.address, change.actions[0], "failed", said)
         # It was written by somebody else between the reading and the writing, most likely its status alone.
