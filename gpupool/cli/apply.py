@@ -17,7 +17,7 @@ from gpupool.cli.options import (
     plan_outputs,
     refuse_stdin_twice,
 )
-from gpupool.cli.planned import deliver
+from gpupool.cli.planned import CHANGED, deliver
 from gpupool.cli.reaching import ends_at_once, one_deadline, reaches_cluster, seconds
 from gpupool.errors import GuardError, UsageError
 from gpupool.planning.plan import Consent
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
     from gpupool.rollout.applying import How
     from gpupool.rollout.results import Result
-
-CHANGED = 2
 
 
 class _Manner(NamedTuple):
@@ -124,7 +122,9 @@ def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "
             with ends_at_once():
                 _agree(session.plan, yes=manner.yes)
         with _showing_what_is_stale(session.plan), live() as told:
-            return sessions.carry_out(session, _how(manner, files, session.wanted.features, told))
+            return sessions.carry_out(
+                session, _how(manner, files, told, overlays_count=session.wanted.overlays_count)
+            )
 
 
 def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
@@ -138,7 +138,9 @@ def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
         deliver(manner.places, plan, manner.changed, is_guarded=True)
         # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.
         with _showing_what_is_stale(plan), live() as told:
-            return carry_out_saved(plan, files, way, deadline, _how(manner, files, (), told))
+            return carry_out_saved(
+                plan, files, way, deadline, _how(manner, files, told, overlays_count=False)
+            )
 
 
 @contextmanager
@@ -185,7 +187,7 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _how(manner: _Manner, files: list[str], features: tuple[str, ...], told: Live) -> "How":
+def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool) -> "How":
     from gpupool.reports.applied import done_line
     from gpupool.rollout.applying import How
     from gpupool.rollout.commit import commit
@@ -197,7 +199,7 @@ def _how(manner: _Manner, files: list[str], features: tuple[str, ...], told: Liv
         lock_timeout=manner.lock_timeout,
         tooling=f"gpupool/{version()}",
         who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
-        overlays_count="NodeOverlay" in features,
+        overlays_count=overlays_count,
         files=tuple(files),
         say=told.say,
         done=lambda outcome: told.say(done_line(outcome)),

@@ -14,7 +14,7 @@ from gpupool.cli.options import (
     plan_outputs,
     refuse_stdin_twice,
 )
-from gpupool.cli.planned import conclude, deliver
+from gpupool.cli.planned import CHANGED, conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
 from gpupool.planning.plan import Consent
 from gpupool.rollout.reach import Way
@@ -22,8 +22,6 @@ from gpupool.rollout.reach import Way
 if TYPE_CHECKING:
     from gpupool.rollout.releases import ReleaseDiff
     from gpupool.rollout.session import Session
-
-CHANGED = 2
 
 
 @reaches_cluster

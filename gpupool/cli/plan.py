@@ -7,12 +7,10 @@ import typer
 from gpupool.cli import output
 from gpupool.cli.consenting import consents
 from gpupool.cli.options import Files, PlanOutputs, files_or_default, plan_outputs, refuse_stdin_twice
-from gpupool.cli.planned import conclude, deliver
+from gpupool.cli.planned import CHANGED, conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
 from gpupool.planning.plan import Consent
 from gpupool.rollout.reach import Way
-
-CHANGED = 2
 
 
 @reaches_cluster

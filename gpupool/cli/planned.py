@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
 
 
+CHANGED = 2
+"""The exit code that says that there are changes, where a command says so."""
+
+
 def deliver(
     places: Sequence[Output],
     plan: "Plan",

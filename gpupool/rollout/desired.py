@@ -49,6 +49,11 @@ class Desired(NamedTuple):
     """A sha256 of each file, by the name it was given with."""
 
     @property
+    def overlays_count(self) -> bool:
+        """Say whether Karpenter looks at NodeOverlays at all: the blueprint says that their gate is on."""
+        return "NodeOverlay" in self.features
+
+    @property
     def inventory(self) -> str:
         """Give the name of the inventory's ConfigMap, and of the lock's Lease."""
         return f"gpupool-{self.blueprint}"

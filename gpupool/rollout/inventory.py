@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from gpupool.cluster.port import Answer, Cluster
     from gpupool.yamlio.nodes import Plain
 
-PART_OF: Final = "applyset.kubernetes.io/part-of"
 BLUEPRINT: Final = "gpupool.dev/blueprint"
 _ID: Final = "applyset.kubernetes.io/id"
 _TOOLING: Final = "applyset.kubernetes.io/tooling"
@@ -266,8 +265,7 @@ def _with_version(wanted: Inventory, metadata: Mapping[str, Plain]) -> Inventory
 
 
 def _pending_text(inventory: Inventory) -> str:
-    said = {"plan": inventory.pending_plan, "entries": [_plain(each) for each in inventory.pending]}
-    return json.dumps(said, separators=(",", ":"))
+    return _text({"plan": inventory.pending_plan, "entries": [_plain(each) for each in inventory.pending]})
 
 
 def _plain(entry: Entry) -> dict[str, Plain]:

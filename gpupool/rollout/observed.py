@@ -9,13 +9,15 @@ from gpupool.cluster.kinds import KINDS, NODE_CLAIM
 from gpupool.cluster.listing import list_all, list_if_served
 from gpupool.cluster.parallel import threads
 from gpupool.karpenter.labels import NODEPOOL
+from gpupool.planning.pruning import Listed, fates
 from gpupool.rollout import inventory
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gpupool.cluster.port import Cluster
+    from gpupool.planning.pruning import Fate
     from gpupool.rollout.inventory import Inventory, Place
     from gpupool.yamlio.nodes import Plain
 
@@ -43,10 +45,22 @@ def observe(cluster: Cluster, place: Place, workers: int) -> Observed:
         known = pool.submit(inventory.read, cluster, place)
         found = {name: future.result() for name, future in listed.items()}
         return Observed(
-            live={f"{name}/{name_of(body)}": body for name, bodies in found.items() for body in bodies or ()},
+            live=by_address(found),
             served=frozenset(name for name, bodies in found.items() if bodies is not None),
             inventory=known.result(),
         )
+
+
+def by_address(listed: Mapping[str, Iterable[Mapping[str, Plain]] | None]) -> dict[str, Mapping[str, Plain]]:
+    """Sort what was listed of each kind by `KIND/NAME`; None is a kind that the server does not know."""
+    return {f"{kind}/{name_of(body)}": body for kind, bodies in listed.items() for body in bodies or ()}
+
+
+def gone(observed: Observed, wanted: Iterable[str]) -> list[Fate]:
+    """Say what becomes of the objects that the inventory lists, that are there, and are no longer wanted."""
+    known = observed.inventory
+    listed = [Listed(each.address, each.uid) for each in known.known.values()]
+    return fates(listed, observed.live, wanted, known.place.id)
 
 
 def node_claims(cluster: Cluster) -> Counter[str]:

@@ -23,11 +23,10 @@ from gpupool.planning.plan import (
     Source,
     Target,
 )
-from gpupool.planning.pruning import Listed, fates
 from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
-from gpupool.rollout.observed import generation_of, node_claims, observe, terminating, uid_of
+from gpupool.rollout.observed import generation_of, gone, node_claims, observe, terminating, uid_of
 from gpupool.rollout.wishes import wishes
 
 if TYPE_CHECKING:
@@ -88,8 +87,8 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     asking = Asking(reached.cluster, observed, masker, options.consent)
     workers = reached.way.concurrency
     assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wishes(wanted, place)))
-    gone = _gone(assessed, observed)
-    deletions = _deletions(reached, gone, asking)
+    unwanted = gone(observed, [each.wish.address for each in assessed])
+    deletions = _deletions(reached, unwanted, asking)
     changes = (*(each.change for each in assessed), *deletions)
     plan = Plan(
         format_version=FORMAT_VERSION,
@@ -104,7 +103,7 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
         changes=changes,
         orphans=tuple(orphans(observed, assessed)),
         lost=tuple(lost(observed)),
-        warnings=tuple(warnings(observed, assessed, gone, deletions)),
+        warnings=tuple(warnings(observed, assessed, unwanted, deletions)),
         guards=guards(_facts(options.consent, observed, assessed, deletions)),
         charts=tuple(each.header()[1] for each in wanted.releases),
         summary=summary(changes),
@@ -112,18 +111,8 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     return Prepared(plan, assessed, observed, masker)
 
 
-def _gone(assessed: Sequence[Assessed], observed: Observed) -> list[Fate]:
-    known = observed.inventory.known.values()
-    return fates(
-        [Listed(each.address, each.uid) for each in known],
-        observed.live,
-        [each.wish.address for each in assessed],
-        observed.inventory.place.id,
-    )
-
-
-def _deletions(reached: Reached, gone: Sequence[Fate], asking: Asking) -> list[Change]:
-    doomed = [each.address for each in gone if each.deleted]
+def _deletions(reached: Reached, unwanted: Sequence[Fate], asking: Asking) -> list[Change]:
+    doomed = [each.address for each in unwanted if each.deleted]
     if not doomed:
         return []
     claims = node_claims(reached.cluster) if any(each.startswith(_POOL) for each in doomed) else Counter()

@@ -170,7 +170,7 @@ def is_ready(session: Session, wait: str) -> bool:
 
     if wait == "none":
         return True
-    live, counts = session.prepared.observed.live, "NodeOverlay" in session.wanted.features
+    live, counts = session.prepared.observed.live, session.wanted.overlays_count
     return all(
         ready(live[each.wish.address]).is_ready
         for each in session.prepared.assessed

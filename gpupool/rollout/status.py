@@ -10,10 +10,11 @@ from gpupool.cluster.listing import list_if_served
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
+from gpupool.planning.foreign import PART_OF
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory
 from gpupool.rollout.claims import STAGES, of_pools, outdated
-from gpupool.rollout.observed import name_of
+from gpupool.rollout.observed import by_address, name_of
 from gpupool.rollout.unlock import look
 from gpupool.rollout.waiting import GONE, INFORMATIONAL, READY, Readiness, conditions, ready
 from gpupool.scheduling.types.capacity import DEVICES
@@ -178,14 +179,9 @@ def waited_for(wanted: Desired) -> dict[str, list[str]]:
     """Give the objects of a blueprint that become Ready, by kind."""
     found: dict[str, list[str]] = {}
     for each in wanted.manifests:
-        if each.ref.kind != NODE_OVERLAY.name or overlays_count(wanted):
+        if each.ref.kind != NODE_OVERLAY.name or wanted.overlays_count:
             found.setdefault(each.ref.kind, []).append(each.ref.name)
     return found
-
-
-def overlays_count(wanted: Desired) -> bool:
-    """Say whether Karpenter looks at NodeOverlays at all: the blueprint says that their gate is on."""
-    return NODE_OVERLAY.name in wanted.features
 
 
 def _is_pool(address: str) -> bool:
@@ -197,7 +193,7 @@ def _seen(reached: Reached) -> _Seen:
     lists = in_parallel(reached.way.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds)
     found = dict(zip((kind.name for kind in kinds), lists, strict=True))
     claims = found.pop(NODE_CLAIM.name) or []
-    live = {f"{kind}/{name_of(body)}": body for kind, bodies in found.items() for body in bodies or ()}
+    live = by_address(found)
     # NodeOverlays came with Karpenter 1.7: without them it is no worse.
     missing = tuple(kind for kind, bodies in found.items() if bodies is None and kind != NODE_OVERLAY.name)
     return _Seen(live, of_pools(claims), missing)
@@ -210,9 +206,9 @@ def _thing(seen: _Seen, address: str, wanted: Desired) -> Thing:
         return Thing(kind, name, GONE, "", None)
     labels = plain_map(plain_map(body.get("metadata")).get("labels"))
     readiness = ready(body)
-    if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not overlays_count(wanted):
+    if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
         readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
-    owner = plain_text(labels.get(inventory.BLUEPRINT)) if labels.get(inventory.PART_OF) else ""
+    owner = plain_text(labels.get(inventory.BLUEPRINT)) if labels.get(PART_OF) else ""
     return Thing(kind, name, readiness, owner, _pool(seen, body) if _is_pool(address) else None)
 
 

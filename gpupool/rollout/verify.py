@@ -11,9 +11,8 @@ from gpupool.errors import OutdatedError
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.ownership import is_applied_already
-from gpupool.planning.pruning import Listed, fates
 from gpupool.rollout.assess import Asking, Assessed, apply_request, assess, without_secrets
-from gpupool.rollout.observed import generation_of, terminating, uid_of
+from gpupool.rollout.observed import generation_of, gone, terminating, uid_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,8 +56,8 @@ def verify(
         now = in_parallel(workers, lambda known: assess(asking, known.wish).change, approved)
         raise StalePlanError([why], [each for each in now if each.writes or each.blocked])
     found = in_parallel(workers, lambda known: _object(asking, known), approved)
-    gone = [_deletion(asking, change) for change in plan.changes if change.actions == ("delete",)]
-    stale = [why for _, why, _ in (*found, *gone) if why]
+    deletions = [_deletion(asking, change) for change in plan.changes if change.actions == ("delete",)]
+    stale = [why for _, why, _ in (*found, *deletions) if why]
     if stale:
         raise StalePlanError(stale, [new.change for new, why, _ in found if why and new is not None])
     kept = tuple(new for new, _, _ in found if new is not None)
@@ -73,10 +72,9 @@ def _other_inventory(asking: Asking, plan: Plan, approved: Sequence[Assessed], *
             f"somebody applied this blueprint since (the inventory's serial is {there.serial}, and was"
             f" {plan.inventory.serial})"
         )
-    listed = [Listed(each.address, each.uid) for each in there.known.values()]
-    gone = fates(listed, asking.observed.live, [each.wish.address for each in approved], there.place.id)
+    unwanted = gone(asking.observed, [each.wish.address for each in approved])
     planned = {each.address for each in plan.changes}
-    more = sorted(each.address for each in gone if each.deleted and each.address not in planned)
+    more = sorted(each.address for each in unwanted if each.deleted and each.address not in planned)
     return f"somebody applied more of this blueprint since: {', '.join(more)}" if more else ""
 
 

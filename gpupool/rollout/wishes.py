@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import KINDS
 from gpupool.planning.fingerprint import digest
+from gpupool.planning.foreign import PART_OF
 from gpupool.planning.plan import Place
-from gpupool.rollout.inventory import BLUEPRINT, PART_OF
+from gpupool.rollout.inventory import BLUEPRINT
 from gpupool.yamlio.nodes import Node, find, place, plain_map
 
 if TYPE_CHECKING:

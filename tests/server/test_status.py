@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gpupool.planning.foreign import PART_OF
 from gpupool.rollout import inventory
 from gpupool.rollout.desired import desired
 from gpupool.yamlio.nodes import plain_map
@@ -69,7 +70,7 @@ def status(folder: Path, capsys: pytest.CaptureFixture[str]) -> Status:
 def applied(api_server: ApiServer, folder: Path) -> None:
     """What the blueprint wants is there, as apply leaves it; nobody has looked at it yet."""
     wanted = desired([str(folder / "gpupool.yaml")])
-    labels = {inventory.PART_OF: PLACE.id, inventory.BLUEPRINT: NAME}
+    labels = {PART_OF: PLACE.id, inventory.BLUEPRINT: NAME}
     for each in wanted.manifests:
         body: dict[str, Any] = {**plain_map(each.data)}
         statuses.create(api_server, {**body, "metadata": {**body["metadata"], "labels": labels}})
@@ -199,7 +200,7 @@ class TestSays:
         statuses.create_pair(api_server, "foreign", "left")
         statuses.make_ready(api_server, "foreign", "left")
         statuses.claim(api_server, "foreign-1", "foreign", "Launched")
-        labels = {inventory.PART_OF: "applyset-x-v1", inventory.BLUEPRINT: "another"}
+        labels = {PART_OF: "applyset-x-v1", inventory.BLUEPRINT: "another"}
         statuses.patch(api_server, "NodePool", "foreign", {"metadata": {"labels": labels}})
         _list(api_server, ("EC2NodeClass", "train"), ("NodePool", "train"), ("NodePool", "left"))
 
@@ -217,7 +218,7 @@ class TestSays:
 
     def test_what_others_applied_under_our_names(self, api_server: ApiServer, status: Status) -> None:
         statuses.create_pair(api_server, "train")
-        labels = {inventory.PART_OF: "applyset-x-v1", inventory.BLUEPRINT: "another"}
+        labels = {PART_OF: "applyset-x-v1", inventory.BLUEPRINT: "another"}
         statuses.patch(api_server, "NodePool", POOL, {"metadata": {"labels": labels}})
         statuses.make_ready(api_server, "train")
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from gpupool.rollout.inventory import PART_OF, Place
+from gpupool.planning.foreign import PART_OF
+from gpupool.rollout.inventory import Place
 from tests.cli.run import SECONDS, Outcome, gpupool
 from tests.rig.fault_proxy import Rule
 from tests.server import leases, statuses

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from gpupool.errors import GpupoolError
+from gpupool.planning.foreign import PART_OF
 from gpupool.rollout.desired import desired
-from gpupool.rollout.inventory import PART_OF, Place
+from gpupool.rollout.inventory import Place
 from tests.cli.run import Outcome, gpupool
 from tests.rig.audit import Event
 from tests.rig.server import ApiServer

@@ -11,8 +11,8 @@ import yaml
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.errors import GpupoolError, GuardError, InputError
+from gpupool.planning.foreign import PART_OF
 from gpupool.planning.plan import Consent
-from gpupool.rollout.inventory import PART_OF
 from tests.server.laws.worlds import world
 from tests.server.objects import NODE_POOL as SOME_POOL
 
