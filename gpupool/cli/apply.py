@@ -20,14 +20,13 @@ from gpupool.cli.options import (
 from gpupool.cli.planned import CHANGED, deliver
 from gpupool.cli.reaching import ends_at_once, one_deadline, reaches_cluster, seconds
 from gpupool.errors import GuardError, UsageError
-from gpupool.planning.plan import Consent
-from gpupool.rollout.reach import Way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.planning.plan import Plan
+    from gpupool.planning.plan import Consent, Plan
     from gpupool.rollout.applying import How
+    from gpupool.rollout.reach import Way
     from gpupool.rollout.results import Result
 
 
@@ -62,8 +61,8 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit 2 when something was changed.")
     ] = False,
-    way: Way,
-    consent: Consent,
+    way: "Way",
+    consent: "Consent",
 ) -> None:
     """Make the cluster what the blueprint says, or what a saved plan says.
 
@@ -88,6 +87,8 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     refuse_stdin_twice([*files, *([] if plan is None else [plan])])
     manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes, changed)
     if plan is not None:
+        from gpupool.planning.plan import Consent
+
         if consent != Consent():
             message = "a saved plan holds all that was agreed to: say --prune and the like to `gpupool plan`"
             raise UsageError(message)
@@ -104,7 +105,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
             raise typer.Exit(manner.changed)
 
 
-def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "Result | None":
+def _planned(files: list[str], way: "Way", consent: "Consent", manner: _Manner) -> "Result | None":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout import session as sessions
 
@@ -127,7 +128,7 @@ def _planned(files: list[str], way: Way, consent: Consent, manner: _Manner) -> "
             )
 
 
-def _saved(path: str, files: list[str], way: Way, manner: _Manner) -> "Result":
+def _saved(path: str, files: list[str], way: "Way", manner: _Manner) -> "Result":
     from gpupool.cluster.deadline import Deadline
     from gpupool.planning import file as plans
     from gpupool.rollout.session import carry_out_saved
@@ -173,10 +174,12 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
     if not sys.stdin.isatty():
         message = "nobody is there to agree to the changes: say --yes, or apply a saved plan"
         raise GuardError(message)
+    from gpupool.objects import is_pool
+
     pools = [
         each.address.partition("/")[2]
         for each in plan.changes
-        if each.actions == ("delete",) and plan.consent.prune and each.address.startswith("NodePool/")
+        if each.actions == ("delete",) and plan.consent.prune and is_pool(each.address)
     ]
     for name in pools:
         if typer.prompt(f"Type the name of the NodePool {name} to delete it", err=True) != name:

@@ -1,12 +1,14 @@
 """The options with which a user agrees to what a plan does beyond writing what is his; written once."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpupool.cli.bundle import bundled
 from gpupool.errors import UsageError
-from gpupool.planning.plan import Consent
+
+if TYPE_CHECKING:
+    from gpupool.planning.plan import Consent
 
 _KINDS = ("NodePool", "EC2NodeClass", "NodeOverlay")
 
@@ -19,7 +21,9 @@ def _consent(
     allow_empty: bool,
     adopt: list[str] | None,
     on_conflict: str,
-) -> Consent:
+) -> "Consent":
+    from gpupool.planning.plan import Consent
+
     word, equals, paths = on_conflict.partition("=")
     if word not in {"fail", "take"} or (equals and (word == "fail" or not paths)):
         message = f"--on-conflict {on_conflict}: say fail, take, or take=PATH,PATH"

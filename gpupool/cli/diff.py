@@ -16,10 +16,9 @@ from gpupool.cli.options import (
 )
 from gpupool.cli.planned import CHANGED, conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
-from gpupool.planning.plan import Consent
-from gpupool.rollout.reach import Way
 
 if TYPE_CHECKING:
+    from gpupool.rollout.reach import Way
     from gpupool.rollout.releases import ReleaseDiff
     from gpupool.rollout.session import Session
 
@@ -39,7 +38,7 @@ def diff(
         bool,
         typer.Option("--helm", help="Compare Helm releases with the rendered values; reads their Secrets."),
     ] = False,
-    way: Way,
+    way: "Way",
 ) -> None:
     """Say what an apply would change in the cluster; nothing is written.
 
@@ -50,6 +49,7 @@ def diff(
     gpupool diff
     gpupool diff -f base.yaml -f prod.yaml --context prod -o markdown=comment.md
     """  # noqa: D301 - the backspace keeps the lines below it as they are
+    from gpupool.planning.plan import Consent
     from gpupool.rollout.session import look
 
     files, places = files_or_default(file), plan_outputs(to)

@@ -8,10 +8,10 @@ import typer
 from gpupool.cli import output
 from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, Result, outputs, refuse_stdin_twice
 from gpupool.cli.reaching import one_deadline, reaches_cluster
-from gpupool.rollout.reach import Way
 
 if TYPE_CHECKING:
     from gpupool.rollout.diagnosis.check import Diagnosis
+    from gpupool.rollout.reach import Way
 
 
 @reaches_cluster
@@ -22,7 +22,7 @@ def doctor(
     ] = False,
     to: Result = None,
     *,
-    way: Way,
+    way: "Way",
 ) -> None:
     """Say whether plan and apply would work here.
 

@@ -1,6 +1,6 @@
 """`gpupool plan`: what an apply would change, saved so that just this is applied later."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,8 +9,10 @@ from gpupool.cli.consenting import consents
 from gpupool.cli.options import Files, PlanOutputs, files_or_default, plan_outputs, refuse_stdin_twice
 from gpupool.cli.planned import CHANGED, conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
-from gpupool.planning.plan import Consent
-from gpupool.rollout.reach import Way
+
+if TYPE_CHECKING:
+    from gpupool.planning.plan import Consent
+    from gpupool.rollout.reach import Way
 
 
 @reaches_cluster
@@ -25,8 +27,8 @@ def plan(
     show_textual: Annotated[
         bool, typer.Option("--show-textual", help="Show what differs in words only, too.")
     ] = False,
-    way: Way,
-    consent: Consent,
+    way: "Way",
+    consent: "Consent",
 ) -> None:
     """Make a plan, and save it with -o json=FILE for `gpupool apply FILE`.
 

@@ -4,13 +4,15 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpupool.cli.bundle import bundled
 from gpupool.errors import ClusterError, StoppedError, UsageError
-from gpupool.rollout.reach import Way
+
+if TYPE_CHECKING:
+    from gpupool.rollout.reach import Way
 
 _GRACE_SECONDS = 5.0
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -18,7 +20,9 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 def _way(
     kubeconfig: str | None, context: str | None, impersonate: str | None, timeout: str, concurrency: int
-) -> Way:
+) -> "Way":
+    from gpupool.rollout.reach import Way
+
     return Way(kubeconfig, context, impersonate, seconds("--timeout", timeout), concurrency)
 
 
@@ -69,7 +73,7 @@ reaches_cluster = bundled(
 
 
 @contextmanager
-def one_deadline(way: Way, stop: Callable[[int], None] | None = None) -> Iterator[None]:
+def one_deadline(way: "Way", stop: Callable[[int], None] | None = None) -> Iterator[None]:
     """End the command when its time is up whatever it waits for, and when a signal comes.
 
     A command that writes gives `stop`, which the first signal calls so that it can end in good order; the

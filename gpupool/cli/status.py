@@ -15,11 +15,10 @@ from gpupool.cli.options import (
 )
 from gpupool.cli.reaching import one_deadline, reaches_cluster
 from gpupool.errors import NotReadyError
-from gpupool.rollout.reach import Way
 
 if TYPE_CHECKING:
     from gpupool.rollout.desired import Desired
-    from gpupool.rollout.reach import Reached
+    from gpupool.rollout.reach import Reached, Way
     from gpupool.rollout.status import Status
 
 _LAST_LOOK_SECONDS = 4.0
@@ -40,7 +39,7 @@ def status(
     ] = None,
     to: Result = None,
     *,
-    way: Way,
+    way: "Way",
 ) -> None:
     """Say how the blueprint's objects are in the cluster.
 

@@ -1,13 +1,15 @@
 """`gpupool unlock`: who holds a blueprint's lock, and the lock deleted where that run is dead."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
 from gpupool.cli.reaching import one_deadline, reaches_cluster
-from gpupool.rollout.reach import Way
+
+if TYPE_CHECKING:
+    from gpupool.rollout.reach import Way
 
 
 @reaches_cluster
@@ -17,7 +19,7 @@ def unlock(
     ] = None,
     file: Files = None,
     *,
-    way: Way,
+    way: "Way",
 ) -> None:
     """Delete the lock of a run that died, or say who holds it.
 
