@@ -1,8 +1,11 @@
-"""A Kubernetes object as identity and located body."""
+"""A Kubernetes object as identity and located body, and what can be asked of any plain one."""
 
+import hashlib
+import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from gpupool.yamlio.nodes import Node, Plain
+from gpupool.yamlio.nodes import Node, Plain, plain_map
 
 
 class Ref(NamedTuple):
@@ -22,3 +25,19 @@ class Manifest(NamedTuple):
     body: Node
     data: Plain
     """The body without its places: what is checked and written."""
+
+
+def labels_of(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
+    """Give an object's own labels."""
+    return plain_map(plain_map(body.get("metadata")).get("labels"))
+
+
+def is_pool(address: str) -> bool:
+    """Say whether `KIND/NAME` is a NodePool."""
+    return address.startswith("NodePool/")
+
+
+def digest(value: Plain) -> str:
+    """Give the sha256 of a value's canonical JSON."""
+    said = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(said.encode()).hexdigest()

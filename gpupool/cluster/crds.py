@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gpupool import objects
 from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL, crd_path
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.port import Request
@@ -77,7 +76,7 @@ def digest(crd: Mapping[str, Plain]) -> str:
 
     Descriptions, columns and whatever else no object is held against are left out.
     """
-    return _sha256(_versions(crd, frozenset({_TEXT})))
+    return objects.digest(_versions(crd, frozenset({_TEXT})))
 
 
 def structure(crd: Mapping[str, Plain]) -> str:
@@ -85,7 +84,7 @@ def structure(crd: Mapping[str, Plain]) -> str:
 
     Those of Karpenter's core and of its provider for AWS differ in nothing else.
     """
-    return _sha256(_versions(crd, frozenset({_TEXT, _RULES})))
+    return objects.digest(_versions(crd, frozenset({_TEXT, _RULES})))
 
 
 def minors(name: str, crd: Mapping[str, Plain]) -> tuple[str, ...]:
@@ -125,8 +124,3 @@ def _schema(part: Plain, left_out: frozenset[str]) -> Plain:
         for word, said in part.items()
         if word not in left_out
     }
-
-
-def _sha256(value: Plain) -> str:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import TYPE_CHECKING
 
+from gpupool.objects import digest
 from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
@@ -13,12 +12,6 @@ if TYPE_CHECKING:
 
     from gpupool.planning.compare import Path
     from gpupool.yamlio.nodes import Plain
-
-
-def digest(value: Plain) -> str:
-    """Give the sha256 of a value's canonical JSON."""
-    said = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from gpupool.objects import labels_of
 from gpupool.planning import ownership
 from gpupool.planning.compare import differences, flat, paths
 from gpupool.planning.plan import Conflict, Residue
-from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ _DEFAULTS: Final[Mapping[str, Plain]] = {
 
 def belonging(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
     """Say why an object is not ours to write; the empty text where it is, or is to be taken over."""
-    labels = plain_map(plain_map(live.get("metadata")).get("labels"))
+    labels = labels_of(live)
     member = labels.get(PART_OF)
     if member is not None and member != own_set:
         return f"it belongs to another set of objects ({PART_OF}: {member}); remove it there first"

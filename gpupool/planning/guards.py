@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.objects import is_pool
 from gpupool.planning.plan import Change, Consent, Guard, Summary
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def _guards(facts: Facts) -> Iterator[Guard]:
         )
     if not facts.deletions:
         return
-    pools = [each for each in facts.deletions if each.address.startswith("NodePool/")]
+    pools = [each for each in facts.deletions if is_pool(each.address)]
     names = ", ".join(each.address for each in facts.deletions)
     if not facts.consent.prune:
         message = f"{names}: no longer in the blueprint, and not deleted"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.errors import GpupoolError, GuardError, StoppedError
+from gpupool.objects import is_pool
 from gpupool.planning.guards import held_back
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory, recording
@@ -234,7 +235,7 @@ def _kept(work: _Work, change: Change) -> Outcome:
 
 def _counted(work: _Work, doomed: Sequence[Change]) -> list[Change]:
     """Count the NodeClaims again: a pool may have got nodes since the plan was made."""
-    if not any(each.address.startswith(f"{NODE_POOL.name}/") for each in doomed):
+    if not any(is_pool(each.address) for each in doomed):
         return [*doomed]
     claims = node_claims(work.reached.cluster)
     return [
@@ -276,7 +277,7 @@ def _delete(work: _Work, change: Change) -> Outcome:
 
 
 def _stays(work: _Work, address: str, back: Mapping[str, str]) -> bool:
-    if not address.startswith(f"{NODE_POOL.name}/"):
+    if not is_pool(address):
         return False
     doomed = {each.address for each in work.plan.changes if each.actions == ("delete",)}
     return address not in doomed or address in back

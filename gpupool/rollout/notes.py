@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.kinds import KINDS, NODE_POOL
+from gpupool.objects import is_pool, labels_of
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.pruning import class_of, renamed
-from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gpupool.rollout.assess import Assessed
     from gpupool.rollout.observed import Observed
 
-_POOL: Final = "NodePool/"
 _RENAMES: Final = 10
 """So many deleted pools are looked for under another name; each is held against all that are new."""
 
@@ -36,7 +35,7 @@ def orphans(observed: Observed, assessed: Sequence[Assessed]) -> Iterator[str]:
     """Give objects with our label that the inventory does not list."""
     known = {*observed.inventory.known, *(each.wish.address for each in assessed)}
     for address, body in sorted(observed.live.items()):
-        labels = plain_map(plain_map(body.get("metadata")).get("labels"))
+        labels = labels_of(body)
         if labels.get(PART_OF) == observed.inventory.place.id and address not in known:
             yield address
 
@@ -46,7 +45,7 @@ def lost(observed: Observed) -> Iterator[str]:
     for address in sorted(observed.inventory.known):
         body = observed.live.get(address)
         if body is not None:
-            labels = plain_map(plain_map(body.get("metadata")).get("labels"))
+            labels = labels_of(body)
             if labels.get(PART_OF) != observed.inventory.place.id:
                 yield address
 
@@ -67,9 +66,9 @@ def _renames(observed: Observed, assessed: Sequence[Assessed], deletions: Sequen
     wanted = {each.wish.address: each.wish.body for each in assessed}
     known = {**observed.live, **wanted}
     new = [each.change.address for each in assessed if each.change.actions == ("create",)]
-    pools = [each for each in deletions if each.address.startswith(_POOL)]
+    pools = [each for each in deletions if is_pool(each.address)]
     for change in pools[:_RENAMES]:
-        for address in (each for each in new if each.startswith(_POOL)):
+        for address in (each for each in new if is_pool(each)):
             pair = observed.live[change.address], wanted[address]
             classes = (known.get("/".join(class_of(each))) for each in pair)
             if renamed(*pair, *classes):

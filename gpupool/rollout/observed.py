@@ -9,6 +9,7 @@ from gpupool.cluster.kinds import KINDS, NODE_CLAIM
 from gpupool.cluster.listing import list_all, list_if_served
 from gpupool.cluster.parallel import threads
 from gpupool.karpenter.labels import NODEPOOL
+from gpupool.objects import labels_of
 from gpupool.planning.pruning import Listed, fates
 from gpupool.rollout import inventory
 from gpupool.yamlio.nodes import plain_map, plain_text
@@ -74,7 +75,7 @@ def node_claims(cluster: Cluster) -> Counter[str]:
 
 def _pools(cluster: Cluster) -> Iterator[str]:
     for body in list_all(cluster, NODE_CLAIM):
-        labels = plain_map(plain_map(body.get("metadata")).get("labels"))
+        labels = labels_of(body)
         yield plain_text(labels.get(NODEPOOL))
 
 

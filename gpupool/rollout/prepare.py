@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.kinds import KINDS, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
+from gpupool.objects import digest, is_pool
 from gpupool.planning.compare import stripped
-from gpupool.planning.fingerprint import digest, fingerprint
+from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.guards import Facts, guards, summary
 from gpupool.planning.masking import Masker
 from gpupool.planning.plan import (
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Plain
 
 EXPIRES_AFTER: Final = timedelta(hours=24)
-_POOL: Final = "NodePool/"
 
 
 class Prepared(NamedTuple):
@@ -115,7 +115,7 @@ def _deletions(reached: Reached, unwanted: Sequence[Fate], asking: Asking) -> li
     doomed = [each.address for each in unwanted if each.deleted]
     if not doomed:
         return []
-    claims = node_claims(reached.cluster) if any(each.startswith(_POOL) for each in doomed) else Counter()
+    claims = node_claims(reached.cluster) if any(is_pool(each) for each in doomed) else Counter()
     order = [*KINDS]
     doomed.sort(key=lambda address: (-order.index(address.partition("/")[0]), address))
     return [_deletion(asking, address, claims) for address in doomed]
@@ -148,7 +148,7 @@ def _facts(
         consent=consent,
         deletions=deletions,
         pools_wanted=sum(each.wish.kind == NODE_POOL for each in assessed),
-        pools_listed=sum(address.startswith(_POOL) for address in known),
+        pools_listed=sum(is_pool(address) for address in known),
         dangling=dict(dangling(observed, assessed, {each.address for each in deletions})),
         was_complete=observed.served >= set(KINDS),
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import refuse
 from gpupool.errors import ClusterError
+from gpupool.objects import labels_of
 from gpupool.planning.compare import differences
 from gpupool.planning.masking import looks_secret
 from gpupool.yamlio.nodes import plain, plain_list, plain_map, plain_text
@@ -95,7 +96,7 @@ def _installed(cluster: Cluster, release: Release) -> Mapping[str, Plain] | None
 
 
 def _revision(secret: Mapping[str, Plain]) -> int:
-    labels = plain_map(plain_map(secret.get("metadata")).get("labels"))
+    labels = labels_of(secret)
     said = plain_text(labels.get("version"))
     return int(said) if said.isdigit() else 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
-from gpupool.planning.fingerprint import digest
+from gpupool.objects import digest
 from gpupool.planning.masking import Masker, is_sealed
 from gpupool.rollout.desired import desired
 from gpupool.rollout.prepare import Options, prepare

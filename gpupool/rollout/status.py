@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
+from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY
 from gpupool.cluster.listing import list_if_served
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
+from gpupool.objects import is_pool, labels_of
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory
@@ -152,7 +153,7 @@ def status(reached: Reached, wanted: Desired) -> Status:
         notes.append(str(problem))
     own = [f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests]
     left = [address for address in (known.known if known else {}) if address not in own]
-    others = [address for address in sorted(seen.live) if address not in {*own, *left} and _is_pool(address)]
+    others = [address for address in sorted(seen.live) if address not in {*own, *left} and is_pool(address)]
     found = Status(
         context=reached.context,
         server=reached.server,
@@ -184,10 +185,6 @@ def waited_for(wanted: Desired) -> dict[str, list[str]]:
     return found
 
 
-def _is_pool(address: str) -> bool:
-    return address.startswith(f"{NODE_POOL.name}/")
-
-
 def _seen(reached: Reached) -> _Seen:
     kinds = [*KINDS.values(), NODE_CLAIM]
     lists = in_parallel(reached.way.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds)
@@ -204,12 +201,12 @@ def _thing(seen: _Seen, address: str, wanted: Desired) -> Thing:
     body = seen.live.get(address)
     if body is None:
         return Thing(kind, name, GONE, "", None)
-    labels = plain_map(plain_map(body.get("metadata")).get("labels"))
+    labels = labels_of(body)
     readiness = ready(body)
     if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
         readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
     owner = plain_text(labels.get(inventory.BLUEPRINT)) if labels.get(PART_OF) else ""
-    return Thing(kind, name, readiness, owner, _pool(seen, body) if _is_pool(address) else None)
+    return Thing(kind, name, readiness, owner, _pool(seen, body) if is_pool(address) else None)
 
 
 def _pool(seen: _Seen, body: Mapping[str, Plain]) -> Pool:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import KINDS
-from gpupool.planning.fingerprint import digest
+from gpupool.objects import digest
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.plan import Place
 from gpupool.rollout.inventory import BLUEPRINT
