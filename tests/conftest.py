@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests import tiers
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -9,9 +11,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what is rendered over the expected files of tests/golden, to be read in the diff",
     )
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="ask every oracle at full volume, as the nightly run does (default: a tenth)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Before the test modules are imported, as some make their questions then.
+    tiers.choose(thorough=bool(config.getoption("--thorough")))
 
 
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
-    """Say whether expected files are to be written instead of compared."""
+    """Return whether expected files are to be written instead of compared."""
     return bool(request.config.getoption("--update-golden"))

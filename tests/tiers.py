@@ -1,0 +1,33 @@
+"""How much a test run asks: the default tier, or everything with `--thorough`.
+
+Both tiers run the same tests against the same real components; only the volumes of generated questions differ.
+"""
+
+FEWEST_OBJECTS = 1_000
+"""An oracle is asked at least so many objects in the default tier, where it is asked so many at all."""
+
+_TENTH = 10
+
+
+class _Tier:
+    thorough = False
+
+
+def choose(*, thorough: bool) -> None:
+    """Set the tier; called once, before any test module is imported."""
+    _Tier.thorough = thorough
+
+
+def is_thorough() -> bool:
+    """Return whether this run asks everything."""
+    return _Tier.thorough
+
+
+def volume(thorough: int, *, at_least: int = FEWEST_OBJECTS) -> int:
+    """Return how many questions to generate: `thorough`, or a tenth of it, but no fewer than `at_least`.
+
+    Where one oracle's questions are split into several parts, `at_least` is the part's share of `FEWEST_OBJECTS`.
+    """
+    if _Tier.thorough:
+        return thorough
+    return min(thorough, max(thorough // _TENTH, at_least))
