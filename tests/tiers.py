@@ -3,10 +3,17 @@
 Both tiers run the same tests against the same real components; only the volumes of generated questions differ.
 """
 
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
 FEWEST_OBJECTS = 1_000
 """An oracle is asked at least so many objects in the default tier, where it is asked so many at all."""
 
 _TENTH = 10
+_FEW = 12
 
 
 class _Tier:
@@ -31,3 +38,17 @@ def volume(thorough: int, *, at_least: int = FEWEST_OBJECTS) -> int:
     if _Tier.thorough:
         return thorough
     return min(thorough, max(thorough // _TENTH, at_least))
+
+
+def few_of_each_kind(items: Iterable[tuple[Hashable, Item]]) -> list[Item]:
+    """Return the first items of each kind; all of them in the thorough tier.
+
+    Where it is known which kind of answer a question gets, this keeps the rare kinds that a plain tenth would lose.
+    """
+    counts: Counter[Hashable] = Counter()
+    kept = []
+    for kind, item in items:
+        counts[kind] += 1
+        if _Tier.thorough or counts[kind] <= _FEW:
+            kept.append(item)
+    return kept

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.differential.trees import Body
-from tests.rig.toolchain import go
-
-MODULE = "validation"
+from tests.rig import programs
 
 
 class Opinion(NamedTuple):
@@ -22,11 +20,9 @@ class Opinion(NamedTuple):
     """What its own validation holds against the object."""
 
 
-def build(folder: Path) -> Path:
-    """Build the program into a folder."""
-    program = folder / MODULE
-    go().run(MODULE, "build", "-o", str(program), ".")
-    return program
+def build() -> Path:
+    """Return the path of the program, built once for all runs."""
+    return programs.build(programs.VALIDATION).path
 
 
 def opinions(program: Path, bodies: Iterable[Body]) -> list[Opinion]:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -12,12 +12,15 @@ from tests.differential.schemas import KINDS, Part, part_at, places
 from tests.differential.seeds import seeds, told
 from tests.differential.trees import ABSENT, Body, Path, at, changed, parts, reaches
 from tests.karpenter.examples import ALL, FULL, NODEOVERLAY
+from tests.tiers import is_thorough
 
 SHARE_OF_PAIRS = 0.65
 SHARE_OF_KNOWN = 0.6
 """How many of the values in pairs some seed has in that place: without them hardly an object would be taken."""
 
 MOST_CHANGES = 4
+
+_NEVER_LEFT_OUT = {"seed", "case", "rule"}
 
 
 class Mutant(NamedTuple):
@@ -39,6 +42,15 @@ def mutants(count: int, seed: int) -> list[Mutant]:
     """Give `count` distinct objects: the systematic ones first, random ones until there are enough."""
     chance = random.Random(seed)  # noqa: S311 - a fixed sequence is what we want
     return list(islice(_distinct(chain(_systematic(chance), _random(chance))), count))
+
+
+def sampled(objects: Sequence[Mutant]) -> list[Mutant]:
+    """Return all objects in the thorough tier; by default all that stand for a rule or a case, a tenth of the rest."""
+    if is_thorough():
+        return [*objects]
+    others = [each for each in objects if each.origin not in _NEVER_LEFT_OUT]
+    tenth = {id(each) for each in others[::10]}
+    return [each for each in objects if each.origin in _NEVER_LEFT_OUT or id(each) in tenth]
 
 
 def single(chance: random.Random) -> Iterator[Mutant]:

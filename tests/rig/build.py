@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.rig import older, programs, sources
 from tests.rig.errors import RigError
@@ -9,7 +11,7 @@ from tests.rig.toolchain import go
 
 
 def main() -> int:
-    """Build everything; give the exit code."""
+    """Build everything and return the exit code."""
     started = time.monotonic()
     try:
         _say(f"go              {go().version} ({go().program})")
@@ -18,13 +20,19 @@ def main() -> int:
         for release in older.releases():
             _say(f"older CRDs      {release}: {', '.join(sorted(older.crds(release)))}")
         _say(f"chart           {sources.chart_folder()}")
-        for program in programs.PROGRAMS:
-            _build(program)
+        with ThreadPoolExecutor(len(programs.CHAINS)) as pool:
+            for built in [pool.submit(_build_chain, chain) for chain in programs.CHAINS]:
+                built.result()
     except RigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     _say(f"ready in {time.monotonic() - started:.1f} s")
     return 0
+
+
+def _build_chain(chain: Iterable[programs.Program]) -> None:
+    for program in chain:
+        _build(program)
 
 
 def _build(program: programs.Program) -> None:

@@ -76,7 +76,19 @@ KARPENTER = Program(
 )
 """Karpenter's own controllers; only what EC2 would launch is simulated."""
 
-PROGRAMS = (KUBECONFORM, KUBECTL, HELM, API_SERVER, SCHEDULING, KARPENTER)
+BUDGETS = Program("budgets", "budgets", ".", "sigs.k8s.io/karpenter")
+"""Karpenter's own arithmetic of disruption budgets."""
+CRON = Program("cron", "cron", ".", "github.com/robfig/cron/v3")
+"""The parser of schedules that Karpenter uses."""
+VALIDATION = Program("validation", "validation", ".", "github.com/aws/karpenter-provider-aws")
+"""Karpenter's own decoding and validation of objects."""
+
+CHAINS = (
+    (KUBECTL, API_SERVER),
+    (KUBECONFORM, HELM, SCHEDULING, KARPENTER, VALIDATION, BUDGETS, CRON),
+)
+"""What can be built side by side: the programs of one chain share most of their packages, two chains share none."""
+PROGRAMS = tuple(program for chain in CHAINS for program in chain)
 
 
 def build(program: Program) -> Built:

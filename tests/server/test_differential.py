@@ -5,12 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from tests.differential import rules, schemas
-from tests.differential.mutants import Mutant, mutants
+from tests.differential.mutants import Mutant, mutants, sampled
 from tests.differential.ruletable import Rule, applied
 from tests.differential.run import Figures, ask, counted, report
 from tests.differential.trees import as_bytes
 from tests.differential.verdicts import compared
 from tests.rig.server import ApiServer
+from tests.tiers import volume
 
 SEED = 20_261_121
 OBJECTS = 12_000
@@ -35,17 +36,17 @@ def say(pytestconfig: pytest.Config) -> Say:
 
 @pytest.fixture(scope="module")
 def figures(api_server: ApiServer, say: Say) -> Figures:
-    found = counted(SEED, ask(api_server, mutants(OBJECTS, SEED)))
+    found = counted(SEED, ask(api_server, sampled(mutants(OBJECTS, SEED))))
     say(str(found))
     return found
 
 
 def test_the_run_is_as_wide_as_it_says(figures: Figures) -> None:
-    assert figures.asked == OBJECTS
-    assert figures.refused > OBJECTS // 3
-    assert OBJECTS - figures.refused > OBJECTS // 6
+    assert figures.asked >= volume(OBJECTS)
+    assert figures.refused > figures.asked // 3
+    assert figures.asked - figures.refused > figures.asked // 6
     assert set(figures.origins) == {"seed", "case", "rule", "field", "status", "metadata", "pair", "invented"}
-    assert min(figures.origins.values()) > 200
+    assert min(figures.origins.values()) > volume(200, at_least=20)
 
 
 def test_each_verdict_is_the_servers(figures: Figures) -> None:

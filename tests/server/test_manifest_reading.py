@@ -14,6 +14,7 @@ from gpupool.findings import Severity
 from gpupool.yamlio.documents import Document, read_documents
 from gpupool.yamlio.nodes import find, plain
 from tests.rig.programs import KUBECTL, build
+from tests.tiers import volume
 from tests.yamlio.written import Writer
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from tests.rig.server import ApiServer
 
-COUNT = 4_000
+COUNT = volume(4_000)
+SPLIT = volume(500, at_least=100)
 MOST_EXCEPTIONS = COUNT // 500
 INT64 = range(-(2**63), 2**63)
 
@@ -132,7 +134,7 @@ def test_kubectl_splits_files_as_we_do(kubectl: Path, tmp_path: Path) -> None:
     writer = Writer(7)
     files = {
         f"m{index:04}": "---\n".join(writer.manifest(f"m{index:04}") for _ in range(3))
-        for index in range(500)
+        for index in range(SPLIT)
     }
 
     theirs = through_kubectl(kubectl, files, tmp_path)
@@ -144,7 +146,7 @@ def test_kubectl_splits_files_as_we_do(kubectl: Path, tmp_path: Path) -> None:
         if ours[name] != theirs.get(name, [])[: len(ours[name])] and not is_explained(text, theirs.get(name))
     }
     assert wrong == {}
-    assert sum(len(found) for found in ours.values()) > 250
+    assert sum(len(found) for found in ours.values()) > SPLIT / 2
 
 
 STREAMS = [

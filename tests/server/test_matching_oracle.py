@@ -19,6 +19,7 @@ from tests.scheduling.classes import CLASSES
 from tests.scheduling.pools import Pools
 from tests.scheduling.rendered import pools_with_classes
 from tests.scheduling.worlds import karpenter, market
+from tests.tiers import FEWEST_OBJECTS, volume
 
 pytestmark = pytest.mark.server
 
@@ -27,7 +28,7 @@ FULL = "small-disk"
 """With a disk that the kubelet keeps all of, no type has room."""
 
 PLAIN = ("al2023", "bottlerocket", "raid0", "max-pods")
-COUNTS = {name: 700 if name in PLAIN else 110 for name in CLASSES}
+COUNTS = {name: volume(700, at_least=70) if name in PLAIN else volume(110, at_least=11) for name in CLASSES}
 """How many pools of each class; Karpenter works all types out anew for each class, so those of one go together."""
 
 
@@ -43,7 +44,8 @@ def generated(seed: int, name: str, *, limits: bool = False) -> list[Case]:
 
 
 def test_there_are_enough_pools() -> None:
-    assert sum(COUNTS.values()) >= 5000
+    price_lists = 2
+    assert price_lists * sum(COUNTS.values()) >= volume(10_000, at_least=FEWEST_OBJECTS)
 
 
 @pytest.fixture(scope="module", params=["priced as Karpenter has it", "every type priced"])

@@ -26,12 +26,14 @@ from tests.rig import older
 from tests.rig.client import Verdict
 from tests.rig.older import Release
 from tests.rig.server import ApiServer, api_server
+from tests.tiers import FEWEST_OBJECTS, volume
 
 SEED = 20_261_121
 MUTANTS = 12_000
-OBJECTS = 1_000
+RELEASES = 6
+OBJECTS = volume(1_000, at_least=FEWEST_OBJECTS // RELEASES)
 SHARE_OF_LATER = 0.4
-LEAST_OF_THE_VERSION = 30
+LEAST_OF_THE_VERSION = OBJECTS // 33
 KINDS = ("NodePool", "NodeOverlay", "EC2NodeClass")
 
 POLICY = ("spec", "disruption", "consolidationPolicy")
@@ -61,6 +63,8 @@ def pool() -> list[Mutant]:
 
 def test_there_is_a_release_for_each_older_target() -> None:
     found = older.releases()
+
+    assert len(found) == RELEASES
 
     assert [release.target for release in found if not release.is_for_aws] == [*TARGETS[:-1]]
     assert [release.target for release in found if release.is_for_aws] == [TARGETS[0]]

@@ -16,8 +16,10 @@ from tests.differential.run import changes
 from tests.differential.trees import Body, as_bytes, changed, node
 from tests.karpenter.examples import EC2NODECLASS, NODEPOOL
 from tests.rig.server import ApiServer
+from tests.tiers import volume
 
 SEED = 20_261_122
+WATCHED, DECODED = volume(4_000), volume(3_000)
 SECONDS_TO_STALL = 3.0
 DECODING = {Code.ENDLESS_DURATION, Code.UNREADABLE_QUANTITY, Code.UNREADABLE_TIME, Code.UNREADABLE_GRACE}
 """The codes for values on which an informer stalls."""
@@ -44,8 +46,8 @@ class Asked(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return karpenter.build(tmp_path_factory.mktemp("oracle"))
+def program() -> Path:
+    return karpenter.build()
 
 
 def taken(server: ApiServer, mutants: Iterable[Mutant]) -> Iterator[tuple[Mutant, Body]]:
@@ -73,24 +75,24 @@ def differing(found: list[Asked], differs: Iterable[bool]) -> str:
 
 
 def test_the_runtime_layer_is_karpenters_own_validation(api_server: ApiServer, program: Path) -> None:
-    found = asked(api_server, program, runtime.watched(4_000, SEED))
+    found = asked(api_server, program, runtime.watched(WATCHED, SEED))
     theirs = [bool(each.opinion.runtime) for each in found]
     ours = [any(layer(finding.code) is Layer.RUNTIME for finding in each.findings) for each in found]
 
     assert differing(found, (a != b for a, b in zip(theirs, ours, strict=True))) == ""
     assert not any(each.opinion.decode for each in found)
-    assert len(found) > 2_000
-    assert 500 < sum(theirs) < len(found) - 500
+    assert len(found) > WATCHED / 2
+    assert WATCHED / 8 < sum(theirs) < len(found) - WATCHED / 8
 
 
 def test_what_go_can_not_decode_is_poison(api_server: ApiServer, program: Path) -> None:
-    found = asked(api_server, program, decoding.decoded(3_000, SEED))
+    found = asked(api_server, program, decoding.decoded(DECODED, SEED))
     theirs = [bool(each.opinion.decode) for each in found]
     ours = [any(finding.code in DECODING for finding in each.findings) for each in found]
 
     assert differing(found, (a != b for a, b in zip(theirs, ours, strict=True))) == ""
-    assert len(found) > 1_500
-    assert 300 < sum(theirs) < len(found) - 300
+    assert len(found) > DECODED / 2
+    assert DECODED / 10 < sum(theirs) < len(found) - DECODED / 10
 
 
 @pytest.mark.parametrize("text", decoding.STALLING)

@@ -7,9 +7,10 @@ from gpupool.codes import Layer, layer
 from gpupool.findings import Severity
 from tests.differential.written import manifests
 from tests.rig.server import ApiServer
+from tests.tiers import volume
 
 SEED = 20_261_121
-TEXTS = 2_500
+TEXTS = volume(2_500)
 SERVERS = {Layer.STRUCTURAL, Layer.CEL}
 
 
