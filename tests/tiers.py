@@ -13,7 +13,6 @@ FEWEST_OBJECTS = 1_000
 """An oracle is asked at least so many objects in the default tier, where it is asked so many at all."""
 
 _TENTH = 10
-_FEW = 12
 
 
 class _Tier:
@@ -40,8 +39,8 @@ def volume(thorough: int, *, at_least: int = FEWEST_OBJECTS) -> int:
     return min(thorough, max(thorough // _TENTH, at_least))
 
 
-def few_of_each_kind(items: Iterable[tuple[Hashable, Item]]) -> list[Item]:
-    """Return the first items of each kind; all of them in the thorough tier.
+def few_of_each_kind(items: Iterable[tuple[Hashable, Item]], at_most: int = 12) -> list[Item]:
+    """Return the first `at_most` items of each kind; all of them in the thorough tier.
 
     Where it is known which kind of answer a question gets, this keeps the rare kinds that a plain tenth would lose.
     """
@@ -49,6 +48,6 @@ def few_of_each_kind(items: Iterable[tuple[Hashable, Item]]) -> list[Item]:
     kept = []
     for kind, item in items:
         counts[kind] += 1
-        if _Tier.thorough or counts[kind] <= _FEW:
+        if _Tier.thorough or counts[kind] <= at_most:
             kept.append(item)
     return kept

@@ -62,7 +62,7 @@ class Cluster:
 def applied(controller: rig.Karpenter, tmp_path_factory: pytest.TempPathFactory) -> Cluster:
     """The cluster after the example was applied and everything was waited for."""
     cluster = Cluster(controller.server, tmp_path_factory.mktemp("work"))
-    done = cluster("apply", "--yes", "--timeout", "50s")
+    done = cluster("apply", "--yes", "--timeout", "5m")
     assert done.code == 0, done.err
     return cluster
 
