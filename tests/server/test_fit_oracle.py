@@ -37,7 +37,9 @@ pytestmark = pytest.mark.server
 
 SEED = 20_261_121
 SCENES = 600
-"""Pods for each of two price lists; by default only the first ones of each kind of answer are put to Karpenter."""
+"""Pods for each of two price lists; by default only the first `MOST` of each kind of answer are put to Karpenter."""
+
+MOST = 8
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["real prices", "every type priced"])
@@ -174,7 +176,7 @@ def test_a_pod_fits_a_pool_where_karpenter_says_so(
 ) -> None:
     seed = SEED + 2 * priced
     chance = Random(seed)  # noqa: S311 - the same sequence each time
-    cases = few_of_each_kind(one_pool(scene(chance, 1), markets) for _ in range(SCENES))
+    cases = few_of_each_kind((one_pool(scene(chance, 1), markets) for _ in range(SCENES)), MOST)
     rules = Counter(each.refusal.rule if each.refusal else "fits" for each in cases)
     wrong: list[tuple[object, ...]] = []
     for each, theirs in zip(cases, answers(oracle, [case.scene for case in cases]), strict=True):
@@ -185,7 +187,7 @@ def test_a_pod_fits_a_pool_where_karpenter_says_so(
 
     assert not wrong, f"seed {seed}: {len(wrong)} differ, the first: {wrong[0]}"
     assert set(rules) >= {*Rule, "fits"} - {Rule.EFA, Rule.HOST_PORT}, rules
-    assert count_objects(cases) > FEWEST_OBJECTS / 4
+    assert count_objects(cases) > FEWEST_OBJECTS / 5
 
 
 def is_named_alike(case: Asked, refused: Refusal, error: str) -> bool:
@@ -207,7 +209,7 @@ def test_of_several_pools_karpenter_chooses_the_same(
     seed = SEED + 2 * priced + 1
     chance = Random(seed)  # noqa: S311 - the same sequence each time
     scenes = (scene(chance, chance.choice([2, 3, 4])) for _ in range(SCENES * 2 // 3))
-    cases = few_of_each_kind(several_pools(each, markets) for each in scenes)
+    cases = few_of_each_kind((several_pools(each, markets) for each in scenes), MOST)
     wrong: list[tuple[object, ...]] = []
     for each, theirs in zip(cases, answers(oracle, [case.scene for case in cases]), strict=True):
         if differs := difference(each.taken, theirs, each.sites, priced=priced):
@@ -216,7 +218,7 @@ def test_of_several_pools_karpenter_chooses_the_same(
     assert not wrong, f"seed {seed}: {len(wrong)} differ, the first: {wrong[0]}"
     names = {each.taken.pool.name if each.taken else "" for each in cases}
     assert names == {"", "pool-0", "pool-1", "pool-2", "pool-3"}
-    assert count_objects(cases) > FEWEST_OBJECTS / 4
+    assert count_objects(cases) > FEWEST_OBJECTS / 5
 
 
 def several_pools(asked: Scene, markets: dict[str, Market]) -> tuple[str, Asked]:

@@ -56,7 +56,7 @@ def sampled(name: str, priced: bool) -> list[Case]:
     """Return the pools of a class to ask about; in the default tier as many with types as without any."""
     cases = generated(SEED, name)
     kinds = (bool(_ours(case, priced)[1].launchable) for case in cases)
-    return few_of_each_kind(zip(kinds, cases, strict=True), at_most=60 if name in PLAIN else 15)
+    return few_of_each_kind(zip(kinds, cases, strict=True), at_most=40 if name in PLAIN else 15)
 
 
 def test_there_are_enough_pools() -> None:
