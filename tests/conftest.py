@@ -1,5 +1,7 @@
 """Options of the whole test run."""
 
+import signal
+
 import pytest
 
 from tests import tiers
@@ -21,6 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Before the test modules are imported, as some make their questions then.
     tiers.choose(thorough=bool(config.getoption("--thorough")))
+    # A shell ignores SIGINT for what it starts in the background, and the programs that tests interrupt would inherit it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

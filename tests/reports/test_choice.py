@@ -35,6 +35,7 @@ def _seconds(name: str, count: int) -> float:
     checked = tuple(
         Checked("NodePool", "chat", Location("a.yaml", line, 1)) for line in range(1, count + 1, 10)
     )
-    began = time.perf_counter()
+    # The processor's time and not the clock's: what else the machine does is no matter, and only the ratio counts.
+    began = time.process_time()
     document(Report(findings, ("a.yaml",), checked), name)
-    return time.perf_counter() - began
+    return time.process_time() - began

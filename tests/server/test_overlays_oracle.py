@@ -18,12 +18,13 @@ from tests.scheduling.overlays import Overlays, without_price
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import karpenter, market
 from tests.server.test_instance_types_oracle import exact
+from tests.tiers import volume
 
 pytestmark = pytest.mark.server
 
 SEED = 20270117
-SETS = {"al2023": 70, "two zones": 40}
-"""How many sets of overlays for each class; each set is for three pools."""
+SETS = {"al2023": volume(140, at_least=70), "two zones": volume(80, at_least=40)}
+"""How many sets of overlays for each class; each set is for three pools, so that 110 sets are some 800 objects."""
 
 LIMITED = 6
 """Every so many sets the limits are compared as well, which takes as long again."""
