@@ -64,7 +64,7 @@ def test_kubeconform_takes_each_golden_object(kubeconform: Kubeconform) -> None:
 def test_a_damaged_golden_object_is_refused(
     api_server: ApiServer, kubeconform: Kubeconform, damage: str, tmp_path: Path
 ) -> None:
-    whole = next(case for case in RENDERED if case.name == "R01-shared-class").expected_files or {}
+    whole = next(case for case in RENDERED if case.name == "node-class-shared").expected_files or {}
     old, new = DAMAGES[damage]
     assert old in whole[NODE_POOL]
     damaged = tmp_path / "damaged.yaml"
@@ -76,7 +76,7 @@ def test_a_damaged_golden_object_is_refused(
 def test_a_rule_that_only_the_server_knows_is_asked_too(
     api_server: ApiServer, kubeconform: Kubeconform, tmp_path: Path
 ) -> None:
-    whole = next(case for case in RENDERED if case.name == "R01-shared-class").expected_files or {}
+    whole = next(case for case in RENDERED if case.name == "node-class-shared").expected_files or {}
     damaged = tmp_path / "damaged.yaml"
     damaged.write_text(whole[NODE_POOL].replace('- "0"', '- "-1"'), encoding="utf-8")
     verdict = api_server.dry_run(damaged.read_bytes())
