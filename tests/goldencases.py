@@ -1,14 +1,21 @@
-"""The golden cases: folders under tests/golden that hold a blueprint and what it has to render to."""
+"""The golden cases: folders under tests/golden that hold a blueprint and what it has to render to.
+
+The first line of a case's blueprint says what it shows: `# R4: size, type and encryption of the root volume.` with
+the acceptance rows and traps of the requirements that it answers, or `# profile training: …` for a shipped profile.
+"""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parent / "golden"
 FOLDER, FINDINGS = "expected", "expected.txt"
-_NAME = re.compile(r"(?P<rows>R[0-9]{2,3}(-R[0-9]{2,3})*)-[a-z0-9-]+")
-_PROFILE = re.compile(r"profile-(?P<profile>[a-z0-9-]+)")
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_FIRST_LINE = re.compile(
+    r"# (profile (?P<profile>[a-z0-9-]+)|(?P<labels>R[0-9]+(, [RT][0-9]+)*)): (?P<shows>[^.].*\.)"
+)
 _LAYER = re.compile(r"blueprint\.yaml|[0-9]+-[a-z0-9-]+\.yaml")
 
 
@@ -23,46 +30,90 @@ class Case:
         return self.folder.name
 
     @property
+    def is_named_well(self) -> bool:
+        """Return whether the folder's name is made of words, and is that of the profile which it shows."""
+        prefix = f"profile-{self.profile}" if self.profile else ""
+        is_of_profile = self.name == prefix if prefix else not self.name.startswith("profile-")
+        return is_of_profile and _NAME.fullmatch(self.name) is not None
+
+    @cached_property
+    def first_line(self) -> re.Match[str] | None:
+        """The line that says what the case shows; None where it is not made as it should be."""
+        first = (self.folder / self.blueprints[0]).read_text(encoding="utf-8").partition("\n")[0]
+        return _FIRST_LINE.fullmatch(first)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The acceptance rows (`R4`) and traps (`T12`) that the case answers; none for a profile."""
+        labels = self.first_line["labels"] if self.first_line else None
+        return tuple(labels.split(", ")) if labels else ()
+
+    @property
     def rows(self) -> tuple[int, ...]:
-        """Give the acceptance rows in the folder's name; none where the name is not made as it should be."""
-        found = _NAME.fullmatch(self.name)
-        return tuple(int(row[1:]) for row in found["rows"].split("-")) if found else ()
+        """The numbers of the acceptance rows."""
+        return tuple(int(label[1:]) for label in self.labels if label.startswith("R"))
 
     @property
     def profile(self) -> str:
-        """Give the shipped profile that the folder's name says it shows; empty for a case of rows."""
-        found = _PROFILE.fullmatch(self.name)
-        return found["profile"] if found else ""
+        """The shipped profile that the case shows; empty for a case of rows."""
+        return (self.first_line["profile"] or "") if self.first_line else ""
 
     @property
-    def label(self) -> str:
-        """Give how the first line of the first file has to begin; empty for a name that is not made as it should be."""
-        return f"profile {self.profile}" if self.profile else ", ".join(f"R{row}" for row in self.rows)
+    def shows(self) -> str:
+        """What the case shows, in one sentence."""
+        return self.first_line["shows"] if self.first_line else ""
 
     @cached_property
     def blueprints(self) -> tuple[str, ...]:
-        """Give the file names of the blueprint's layers, in the order in which they are laid."""
+        """The file names of the blueprint's layers, in the order in which they are merged."""
         return tuple(sorted(path.name for path in self.folder.iterdir() if _LAYER.fullmatch(path.name)))
 
     @property
     def expected_files(self) -> dict[str, str] | None:
-        """Give the rendered files' texts by path; None where rendering has to fail."""
+        """The rendered files' texts by path; None where rendering has to fail."""
         folder = self.folder / FOLDER
         return files_in(folder) if folder.is_dir() else None
 
     @property
     def expected_findings(self) -> str:
-        """Give what has to be said on standard error."""
+        """What has to be printed on standard error."""
         path = self.folder / FINDINGS
         return path.read_bytes().decode() if path.is_file() else ""
 
 
 def cases() -> list[Case]:
-    """Give every case, by name."""
+    """Return every case, by name."""
     return [Case(folder) for folder in sorted(ROOT.iterdir()) if folder.is_dir()]
 
 
 def files_in(folder: Path) -> dict[str, str]:
-    """Give every file under a folder by its path in it, line ends as they are."""
+    """Return every file under a folder by its path in it, line ends as they are."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes().decode() for path in paths}
+
+
+def page() -> str:
+    """Return the page that lists the cases, as tests/golden/README.md."""
+    return "".join(f"{line}\n" for line in _page_lines())
+
+
+def _page_lines() -> Iterator[str]:
+    yield from (
+        "# Golden cases", "",
+        "Each folder holds a blueprint and what `gpupool render` has to make of it: the files in `expected/`, and in",
+        "`expected.txt` what is printed on standard error. A case without `expected/` has to fail. The sentence is the",
+        "first line of the blueprint; `R` and `T` number the acceptance rows and traps in the requirements of the project.",
+        "", "Generated by `python -m tests.pages`.", "",
+        "| case | shows | for | result |", "|---|---|---|---|",
+    )  # fmt: skip
+    for case in cases():
+        answers = f"profile `{case.profile}`" if case.profile else ", ".join(case.labels)
+        shows = case.shows[:1].upper() + case.shows[1:]
+        yield f"| [{case.name}]({case.name}) | {shows} | {answers} | {_result(case)} |"
+
+
+def _result(case: Case) -> str:
+    """Return the codes of the findings, or that it only renders."""
+    codes = dict.fromkeys(re.findall(r" (?:error|warning|info) (GP[0-9]{4}) ", case.expected_findings))
+    outcome = "rendered" if case.expected_files is not None else "rejected"
+    return f"{outcome}: {', '.join(codes)}" if codes else outcome

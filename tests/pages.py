@@ -1,12 +1,17 @@
-"""The generated reference pages: `python -m tests.pages` writes them anew."""
+"""The generated pages: `python -m tests.pages` writes them anew."""
 
 from pathlib import Path
 
 from gpupool.reports.pages import blueprint_page, findings_page
+from tests import goldencases
 
-FOLDER = Path(__file__).parents[1] / "docs/reference"
-PAGES = {"blueprint.md": blueprint_page, "findings.md": findings_page}
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    "docs/reference/blueprint.md": blueprint_page,
+    "docs/reference/findings.md": findings_page,
+    "tests/golden/README.md": goldencases.page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
-        (FOLDER / name).write_text(page(), encoding="utf-8")
+        (ROOT / name).write_text(page(), encoding="utf-8")

@@ -8,14 +8,14 @@ import pytest
 from gpupool.api import render_files
 from gpupool.codes import Code
 from gpupool.findings import Severity
-from tests.pages import FOLDER, PAGES
+from tests.pages import PAGES, ROOT
 
-GUIDES = sorted((FOLDER.parent / "how-to").glob("*.md"))
+GUIDES = sorted((ROOT / "docs/how-to").glob("*.md"))
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_is_current(name: str) -> None:
-    assert (FOLDER / name).read_text("utf-8") == PAGES[name](), "write it anew: python -m tests.pages"
+    assert (ROOT / name).read_text("utf-8") == PAGES[name](), "write it anew: python -m tests.pages"
 
 
 def test_every_code_has_one_sentence_that_says_what_it_means() -> None:
@@ -23,7 +23,7 @@ def test_every_code_has_one_sentence_that_says_what_it_means() -> None:
 
 
 def test_every_linked_heading_of_the_blueprint_page_is_there() -> None:
-    page = PAGES["blueprint.md"]()
+    page = PAGES["docs/reference/blueprint.md"]()
     headings = {heading.lower() for heading in re.findall(r"^## (.*)$", page, re.MULTILINE)}
 
     assert len(headings) > 20

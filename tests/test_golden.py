@@ -5,6 +5,7 @@
 
 import difflib
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -50,13 +51,39 @@ def test_every_row_has_a_case() -> None:
 
 @in_each_case
 def test_a_case_says_what_it_shows(case: Case) -> None:
-    assert case.label, (
-        "a case is named R04-os-volume, R04-R05-two-disks (rows and a slug), or profile-training"
+    assert case.first_line, (
+        "the first line says what it shows: `# R4: …` with its rows, or `# profile training: …`"
+    )
+    assert case.is_named_well, (
+        "the folder is named after what it shows, as in disk-root-volume or profile-training"
     )
     assert case.blueprints
-    first = (case.folder / case.blueprints[0]).read_text(encoding="utf-8").partition("\n")[0]
-    assert first.startswith(f"# {case.label}: "), f"the first line names what it shows: `# {case.label}: …`"
     assert case.expected_files or case.expected_findings
+
+
+def test_no_two_cases_show_the_same() -> None:
+    assert [text for text, count in Counter(case.shows for case in CASES).items() if count > 1] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# size, type and encryption of the root volume.", "# R4: ", "# R4: .", "# R4: size", "#R4: size.",
+        "# R4 T1: size.", "# T1: size.", "# Profile training: two machines.", "apiVersion: gpupool.dev/v1alpha1",
+    ],
+)  # fmt: skip
+def test_a_case_that_does_not_say_what_it_shows_is_noticed(line: str, tmp_path: Path) -> None:
+    (tmp_path / "blueprint.yaml").write_text(f"{line}\n", "utf-8")
+
+    assert Case(tmp_path).first_line is None
+
+
+@pytest.mark.parametrize("name", ["R04-os-volume", "Disk", "disk_root", "profile-other", "training", "-disk"])
+def test_a_case_with_another_name_is_noticed(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "blueprint.yaml").write_text("# profile training: two machines.\n", "utf-8")
+
+    assert not Case(tmp_path / name).is_named_well
 
 
 def test_the_comparison_shows_what_differs() -> None:

@@ -2,12 +2,17 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.cli.run import SECONDS
+from tests.tiers import is_thorough
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -49,6 +54,38 @@ def run(command: str, folder: Path) -> str:
         check=False,
     )
     return done.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Copy the checkout, without what is not part of it."""
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "rendered", ".hypothesis")
+    return Path(shutil.copytree(ROOT, tmp_path / "gpupool", ignore=ignored))
+
+
+def test_the_first_command_leaves_gpupool_runnable_and_ends_with_what_the_readme_shows(
+    checkout: Path,
+) -> None:
+    first, shown = blocks("sh")[0], blocks("text")[0]
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "VIRTUAL_ENV"))
+    }
+    if not is_thorough():
+        # The libraries that the tests run with are taken as installed; the thorough tier asks the package index.
+        (site,) = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+        environment |= {"PYTHONPATH": site, "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    ended = subprocess.run(
+        ["/bin/sh", "-e", "-c", f"{first}\necho; command -v gpupool; gpupool --version"], cwd=checkout, env=environment,
+        capture_output=True, text=True, check=False, timeout=10 * SECONDS,
+    )  # fmt: skip
+
+    assert ended.returncode == 0, ended.stderr
+    printed, _, after = ended.stdout.partition("\n\n")
+    assert printed == shown.rstrip("\n")
+    assert after.splitlines()[0] == str(checkout / ".venv" / "bin" / "gpupool")
+    assert re.fullmatch(r"gpupool \d+\.\d+\.\d+", after.splitlines()[1])
 
 
 def test_the_tour_prints_what_the_readme_shows(folder: Path) -> None:

@@ -69,13 +69,9 @@ def gpupool(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code; every error is met here and nowhere else."""
-    if "_GPUPOOL_COMPLETE" in os.environ:
-        from typer._completion_classes import completion_init
-
-        completion_init()
     output.make_stdout_utf8()
     try:
-        code = app(None if arguments is None else list(arguments), standalone_mode=False, prog_name="gpupool")
+        code = _run(arguments)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
@@ -93,6 +89,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(bug.report(problem))
         return BUG
     return code if isinstance(code, int) else 0
+
+
+def _run(arguments: Sequence[str] | None) -> object:
+    """Run one command, or answer the shell that completes a command line."""
+    if os.environ.get("_GPUPOOL_COMPLETE"):
+        from gpupool.cli.completing import write_answer
+
+        return write_answer(app, os.environ)
+    return app(None if arguments is None else list(arguments), standalone_mode=False, prog_name="gpupool")
 
 
 def _unwritten(problem: OSError) -> int:

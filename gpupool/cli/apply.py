@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from gpupool.cli import output
+from gpupool.cli import candidates, output
 from gpupool.cli.consenting import consents
 from gpupool.cli.live import Live, live
 from gpupool.cli.options import (
@@ -53,7 +53,13 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
     wait: Annotated[
-        str, typer.Option("--wait", metavar="none|ready", help="What to wait for once all is written.")
+        str,
+        typer.Option(
+            "--wait",
+            metavar="none|ready",
+            help="What to wait for once all is written.",
+            autocompletion=candidates.one_of("none", "ready"),
+        ),
     ] = "ready",
     lock_timeout: Annotated[
         str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for another run.")

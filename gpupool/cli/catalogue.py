@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from gpupool.cli import candidates
+
 
 def catalogue(
     action: Annotated[Literal["refresh"], typer.Argument(metavar="ACTION", help="`refresh`: ask AWS.")],
@@ -20,6 +22,7 @@ def catalogue(
             metavar="REGION",
             show_default=False,
             help="Ask about this region; repeat it for several. Unless said: your profile's.",
+            autocompletion=candidates.regions,
         ),
     ] = None,
     profile: Annotated[

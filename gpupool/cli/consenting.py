@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpupool.cli import candidates
 from gpupool.cli.bundle import bundled
 from gpupool.errors import UsageError
 
@@ -78,6 +79,7 @@ consents = bundled(
                 typer.Option(
                     "--adopt", metavar=_NAME, show_default=False,
                     help="Take over an object that gpupool did not make; repeat it for more.",
+                    autocompletion=candidates.addresses,
                 ),
             ],
             None,
@@ -88,6 +90,7 @@ consents = bundled(
                 typer.Option(
                     "--on-conflict", metavar="fail|take[=PATHS]",
                     help="What to do with fields that people changed in the cluster.",
+                    autocompletion=candidates.one_of("fail", "take"),
                 ),
             ],
             "fail",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from gpupool.cli import output
+from gpupool.cli import candidates, output
 from gpupool.cli.options import (
     DEFAULT_FILE,
     TEXT_OR_JSON,
@@ -49,6 +49,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             metavar="POOL|POOL.FIELD|RULE",
             help="What to explain; without it all pools, in a line each.",
             show_default=False,
+            autocompletion=candidates.subjects,
         ),
     ] = None,
     file: Files = None,
@@ -56,7 +57,12 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
     region: Region = None,
     why: Annotated[
         str | None,
-        typer.Option("--why", metavar="TYPE", help="Say what keeps an instance type out of the pool."),
+        typer.Option(
+            "--why",
+            metavar="TYPE",
+            help="Say what keeps an instance type out of the pool.",
+            autocompletion=candidates.instance_types,
+        ),
     ] = None,
     *,
     calendar: Annotated[
@@ -64,7 +70,12 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
     ] = False,
     timezone: Annotated[
         str | None,
-        typer.Option("--timezone", metavar="ZONE", help="The calendar's; the blueprint's, or UTC."),
+        typer.Option(
+            "--timezone",
+            metavar="ZONE",
+            help="The calendar's; the blueprint's, or UTC.",
+            autocompletion=candidates.timezones,
+        ),
     ] = None,
     nodes: Annotated[
         int,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gpupool.cli import candidates
 from gpupool.cli.options import DEFAULT_FILE
 
 
@@ -14,12 +15,19 @@ def init(  # noqa: PLR0913 - each is an option of the command line
     *,
     name: Annotated[str, typer.Option(help="The blueprint's name.")] = "gpu-pools",
     cluster: Annotated[str, typer.Option(help="The EKS cluster's name.")] = "my-cluster",
-    region: Annotated[str, typer.Option(help="The AWS region.")] = "us-east-1",
-    timezone: Annotated[str, typer.Option(help="The time zone of disruption windows.")] = "UTC",
+    region: Annotated[
+        str, typer.Option(help="The AWS region.", autocompletion=candidates.regions)
+    ] = "us-east-1",
+    timezone: Annotated[
+        str, typer.Option(help="The time zone of disruption windows.", autocompletion=candidates.timezones)
+    ] = "UTC",
     from_context: Annotated[
         str | None,
         typer.Option(
-            "--from-context", metavar="NAME", help="Pin the cluster of this kubeconfig context; it is asked."
+            "--from-context",
+            metavar="NAME",
+            help="Pin the cluster of this kubeconfig context; it is asked.",
+            autocompletion=candidates.contexts,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,

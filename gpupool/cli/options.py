@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 import typer
 
+from gpupool.cli import candidates
 from gpupool.errors import UsageError
 from gpupool.reports.formats.choice import FORMATS
 
@@ -31,6 +32,7 @@ Target: TypeAlias = Annotated[
         "--karpenter",
         metavar="VERSION",
         help="The Karpenter version that it is for, 1.9 to 1.14 (the default).",
+        autocompletion=candidates.karpenter_versions,
     ),
 ]
 Outputs: TypeAlias = Annotated[
@@ -38,6 +40,7 @@ Outputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"How to write the result: {', '.join(FORMATS)}; to a file with =PATH. Repeat it for several.",
+        autocompletion=candidates.one_of(*FORMATS),
     ),
 ]  # fmt: skip
 
@@ -50,7 +53,12 @@ OtherManifests: TypeAlias = Annotated[
 ]  # fmt: skip
 Region: TypeAlias = Annotated[
     str | None,
-    typer.Option("--region", metavar="REGION", help="The AWS region. Unless said: the blueprint's."),
+    typer.Option(
+        "--region",
+        metavar="REGION",
+        help="The AWS region. Unless said: the blueprint's.",
+        autocompletion=candidates.regions,
+    ),
 ]
 TEXT_OR_JSON = ("text", "json")
 Result: TypeAlias = Annotated[
@@ -58,6 +66,7 @@ Result: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help="How to write the result: text, json; to a file with =PATH. Repeat it for several.",
+        autocompletion=candidates.result_formats,
     ),
 ]  # fmt: skip
 
@@ -67,6 +76,7 @@ PlanOutputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"How to show it: {', '.join(PLAN_FORMATS)}; to a file with =PATH. Repeat it for several.",
+        autocompletion=candidates.one_of(*PLAN_FORMATS),
     ),
 ]  # fmt: skip
 

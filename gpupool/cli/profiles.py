@@ -5,10 +5,17 @@ from typing import Annotated
 
 import typer
 
+from gpupool.cli import candidates
+
 
 def profiles(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A profile's name, or the path of your own.")
+        str | None,
+        typer.Argument(
+            metavar="NAME|FILE",
+            help="A profile's name, or the path of your own.",
+            autocompletion=candidates.profiles,
+        ),
     ] = None,
 ) -> None:
     """List the profiles, or show what one sets and why."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpupool.cli import candidates
 from gpupool.cli.bundle import bundled
 from gpupool.errors import ClusterError, StoppedError, UsageError
 
@@ -42,7 +43,10 @@ reaches_cluster = bundled(
             Annotated[
                 str | None,
                 typer.Option(
-                    "--context", metavar="NAME", help="The kubeconfig context; the blueprint's unless said."
+                    "--context",
+                    metavar="NAME",
+                    help="The kubeconfig context; the blueprint's unless said.",
+                    autocompletion=candidates.contexts,
                 ),
             ],
             None,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gpupool.cli import output
+from gpupool.cli import candidates, output
 from gpupool.cli.options import Files, Folder, files_or_default, folder_named
 from gpupool.errors import UsageError
 
@@ -18,7 +18,13 @@ def render(
         bool, typer.Option("--check", help="Write nothing; fail when DIR is out of date.")
     ] = False,
     values: Annotated[
-        str | None, typer.Option("--values", metavar="CHART", help="Print one chart's Helm values.")
+        str | None,
+        typer.Option(
+            "--values",
+            metavar="CHART",
+            help="Print one chart's Helm values.",
+            autocompletion=candidates.charts,
+        ),
     ] = None,
 ) -> None:
     """Render a blueprint to Karpenter manifests and Helm values.

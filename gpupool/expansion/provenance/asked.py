@@ -39,7 +39,7 @@ def word_path(item: Item, text: str) -> Path:
     """
     path: Path = ()
     while text:
-        key, text = _step(text, path, _words_at(item, path))
+        key, text = _step(text, path, keys_below(item, path))
         path = (*path, key)
     return path
 
@@ -75,8 +75,8 @@ def _step(text: str, path: Path, known: Collection[str]) -> tuple[str, str]:
     return key, text[len(key) :]
 
 
-def _words_at(item: Item, path: Path) -> list[str]:
-    """Give the keys that some layer has below a path, and those that gpupool renders there by itself."""
+def keys_below(item: Item, path: Path) -> list[str]:
+    """Return the keys that some layer has below a path, and those that gpupool renders there by itself."""
     keys: dict[str, None] = {}
     for node in (item.words, *(part.node for part in item.parts)):
         keys |= dict.fromkeys(_keys(item, node, path))

@@ -21,6 +21,7 @@ from gpupool.yamlio.write import dump
 from tests import strategies
 from tests.cli.run import gpupool
 from tests.goldencases import Case, cases
+from tests.goldensample import sampled
 from tests.profiles.rendering import words_of, write
 from tests.server.laws.worlds import clear, world
 from tests.server.objects import EC2_NODE_CLASS
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 GENERATED = 40
 NODE_CLASS = yaml.safe_load(EC2_NODE_CLASS)
 PROFILES = sorted(path.stem for path in (EXAMPLES.parents[1] / "profiles").glob("*.yaml"))
-GOLDEN = [case for case in cases() if case.expected_files is not None]
+GOLDEN = sampled([case for case in cases() if case.expected_files is not None])
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_every_example(here: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case.name)
-def test_every_golden_blueprint(here: World, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_golden_blueprints(here: World, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(case.folder)
     settles(here, case.blueprints)
 
