@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WRONG_PYTHON, NO_CACHE = 64, 1
-_PRIVATE = 0o700
+_OWNER_WRITES, _ROOT = 0o755, 0
 _OTHERS_WRITE = 0o022
 _ARCHIVE = os.path.dirname(__file__)  # noqa: PTH120 - pathlib takes as long to import as all else here
 
@@ -46,7 +46,7 @@ def _unpacked(digest: str, problems: list[str]) -> str:
     for base in _bases():
         folder = f"{base}/{digest}"
         try:
-            os.makedirs(base, mode=_PRIVATE, exist_ok=True)  # noqa: PTH103 - as above
+            os.makedirs(base, mode=_OWNER_WRITES, exist_ok=True)  # noqa: PTH103 - as above
             if _is_open_to_others(base):
                 problems.append(f"other users can write to {base}")
                 continue
@@ -69,9 +69,9 @@ def _bases() -> "Iterator[str]":
 
 
 def _is_open_to_others(folder: str) -> bool:
-    """Return whether somebody else could put code into a folder; temporary folders are open to all users."""
+    """Return whether another user than root could put code into a folder, as anybody can create one in /tmp."""
     status = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - as above
-    return status.st_uid != os.getuid() or bool(status.st_mode & _OTHERS_WRITE)
+    return status.st_uid not in {_ROOT, os.getuid()} or bool(status.st_mode & _OTHERS_WRITE)
 
 
 def _unpack(folder: str) -> None:

@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ GITHUB = ROOT / ".github"
 FILES = sorted(GITHUB.rglob("*.yml"))
 GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 PAGES = [*GUIDES, *FILES, ROOT / "README.md"]
+OWN = re.compile(r"^OWNER/gpupool/\.github/actions/gpupool@(?P<release>\S+)$")
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 PINNED = re.compile(r"^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
 GROUP = typer.main.get_command(app)
 FRAGMENT = re.compile(r"\$\{\{.*?\}\}")
@@ -154,13 +157,13 @@ class TestGithub:
     def test_actions_of_others_are_pinned_to_a_commit(self, path: Path) -> None:
         used = re.findall(r"^\s*(?:- )?uses: (.*)$", path.read_text("utf-8"), re.MULTILINE)
 
-        others = [each for each in used if not each.startswith("./")]
+        others = [name for name in used if not name.startswith("./") and not OWN.match(name)]
         assert others
         assert [each for each in others if not PINNED.match(each)] == []
 
     def test_they_are_the_same_everywhere(self, path: Path) -> None:
         def pins(text: str) -> dict[str, str]:
-            return dict(re.findall(r"uses: ([^./\s][^@\s]*)@(.*)", text))
+            return dict(re.findall(r"^\s*(?:- )?uses: ([^./\s][^@\s]*)@(.*)", text, re.MULTILINE))
 
         everywhere: dict[str, str] = {}
         for each in FILES:
@@ -182,6 +185,7 @@ class TestWorkflow:
 
         assert self.WORKFLOW["permissions"] == {}
         assert found == {
+            "validate": {"contents": "read"},
             "plan": {"contents": "read", "id-token": "write", "pull-requests": "write"},
             "apply": {"contents": "read", "id-token": "write"},
         }
@@ -193,7 +197,11 @@ class TestWorkflow:
             for name, job in jobs.items()
         }  # fmt: skip
 
-        assert roles == {"plan": ["${{ inputs.plan-role }}"], "apply": ["${{ inputs.apply-role }}"]}
+        assert roles == {
+            "validate": [],
+            "plan": ["${{ inputs.plan-role }}"],
+            "apply": ["${{ inputs.apply-role }}"],
+        }
         assert jobs["apply"]["environment"] == "${{ inputs.environment }}"
         assert "environment" not in jobs["plan"]
         assert jobs["apply"]["needs"] == "plan"
@@ -205,13 +213,31 @@ class TestWorkflow:
             step["with"]
             for job in self.WORKFLOW["jobs"].values()
             for step in job["steps"]
-            if step.get("uses") == "./.github/actions/gpupool"
+            if OWN.match(step.get("uses", ""))
         ]
 
-        assert [each["command"] for each in given] == ["plan", "apply"]
+        assert [each["command"] for each in given] == ["validate", "plan", "apply"]
         required = {name for name, said in action["inputs"].items() if said.get("required")}
         for each in given:
             assert required <= set(each) <= set(action["inputs"])
+
+    def test_the_guide_to_checking_gives_the_action_what_it_takes(self) -> None:
+        guide = (ROOT / "docs" / "how-to" / "check-in-ci.md").read_text("utf-8")
+        action = yaml.safe_load((GITHUB / "actions" / "gpupool" / "action.yml").read_text("utf-8"))
+        documents = [
+            yaml.safe_load(block)
+            for block in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+            if "uses:" in block
+        ]
+        steps = [
+            step
+            for document in documents
+            for step in (document if isinstance(document, list) else document["jobs"]["check"]["steps"])
+        ]
+        given = [step["with"] for step in steps if OWN.match(step.get("uses", ""))]
+
+        assert [inputs["command"] for inputs in given] == ["check", "validate"]
+        assert set().union(*given) <= set(action["inputs"])
 
     def test_the_guide_calls_it_with_what_it_takes(self) -> None:
         guide = (ROOT / "docs" / "how-to" / "plan-and-apply-in-ci.md").read_text("utf-8")
@@ -227,3 +253,11 @@ class TestWorkflow:
         for each in self.WORKFLOW["jobs"].values():
             needed |= each["permissions"]
         assert job["permissions"] == needed
+
+
+@pytest.mark.parametrize("path", [*FILES, *GUIDES], ids=lambda path: path.name)
+def test_each_release_named_is_this_one(path: Path) -> None:
+    text = path.read_text("utf-8")
+    named = re.findall(r"OWNER/gpupool\S*@(v[\w.]+)|rev: (\S+)", text)
+
+    assert {tag or revision for tag, revision in named} <= {f"v{VERSION}"}

@@ -64,7 +64,7 @@ def test_it_unpacks_once_and_runs_from_there(file: Path, tmp_path: Path) -> None
     second = start(file, XDG_CACHE_HOME=str(cache))
 
     assert first == Outcome(3, f"{program} a b -c\n", "")
-    assert unpacked.parent.stat().st_mode & 0o777 == 0o700
+    assert unpacked.parent.stat().st_mode & 0o777 == 0o755
     # Bytecode belongs to the cache, whatever the image says of other programs.
     assert list(unpacked.rglob("*.pyc"))
     assert second == Outcome(0, "from the cache\n", "")
@@ -82,13 +82,15 @@ def test_first_runs_at_once_see_all_of_it(file: Path, tmp_path: Path) -> None:
     assert printed == {f"{unpacked}/gpupool/__main__.py\n".encode()}
 
 
-def test_without_a_cache_it_takes_a_private_temporary_folder(file: Path, tmp_path: Path) -> None:
+def test_without_a_cache_it_takes_a_temporary_folder_that_only_the_user_can_write_to(
+    file: Path, tmp_path: Path
+) -> None:
     temporary = tmp_path / f"gpupool-single-file-{os.getuid()}"
 
     ran = start(file, XDG_CACHE_HOME="/dev/null")
 
     assert (ran.code, ran.out.startswith(f"{temporary}/"), ran.err) == (3, True, "")
-    assert temporary.stat().st_mode & 0o777 == 0o700
+    assert temporary.stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.parametrize("kind", ["writable by others", "a link"])
