@@ -1,5 +1,6 @@
-"""What .github holds and the guides show: it parses, is pinned, and names commands and options that there are."""
+"""Workflows, the action and the guides: they parse, are pinned, and name existing commands and options."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -253,6 +254,57 @@ class TestWorkflow:
         for each in self.WORKFLOW["jobs"].values():
             needed |= each["permissions"]
         assert job["permissions"] == needed
+
+
+class TestOwnWorkflow:
+    """What runs on a change of gpupool itself, and each night."""
+
+    WORKFLOW: dict[Any, Any] = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text())
+
+    def commands(self, event: str) -> list[str]:
+        """Return what the jobs of an event run."""
+        jobs = [
+            job for job in self.WORKFLOW["jobs"].values() if f"github.event_name == '{event}'" in job["if"]
+        ]
+        return [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+
+    def test_each_event_runs_one_tier(self) -> None:
+        events = set(self.WORKFLOW[True])
+
+        assert events == {"push", "pull_request", "schedule", "workflow_dispatch"}
+        assert {event: self.commands(event) for event in events} == {
+            "push": [".ci/run"],
+            "pull_request": [".ci/run"],
+            "schedule": [".ci/run --thorough"],
+            "workflow_dispatch": [".ci/run --thorough"],
+        }
+        assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+    def test_it_may_only_read_the_code_and_keeps_no_credentials(self) -> None:
+        jobs = self.WORKFLOW["jobs"].values()
+        checkouts = [step for job in jobs for step in job["steps"] if "checkout" in step.get("uses", "")]
+
+        assert self.WORKFLOW["permissions"] == {}
+        assert [job["permissions"] for job in jobs] == [{"contents": "read"}] * 2
+        assert [step["with"] for step in checkouts] == [{"persist-credentials": False}] * 2
+        # With it the code of a fork would run with the rights of the repository.
+        assert "pull_request_target" not in self.WORKFLOW[True]
+
+    def test_what_is_built_is_cached_under_all_that_decides_it(self) -> None:
+        caches = [
+            step["with"]
+            for job in self.WORKFLOW["jobs"].values()
+            for step in job["steps"]
+            if step.get("uses", "").startswith("actions/cache@")
+        ]
+        patterns = re.findall(r"'([^']+)'", caches[0]["key"].partition("hashFiles")[2])
+
+        assert len(caches) == len(self.WORKFLOW["jobs"])
+        assert caches[0] == caches[1]
+        assert caches[0]["path"].split() == ["~/.cache/gpupool", "~/.cache/go-build", "~/go/pkg/mod"]
+        assert caches[0]["key"].startswith(caches[0]["restore-keys"])
+        assert patterns == ["pyproject.toml", "tests/rig/**"]
+        assert [pattern for pattern in patterns if not list(ROOT.glob(pattern))] == []
 
 
 @pytest.mark.parametrize("path", [*FILES, *GUIDES], ids=lambda path: path.name)

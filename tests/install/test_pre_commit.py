@@ -182,6 +182,7 @@ def test_manifests_are_checked_by_their_names(repository: Repository) -> None:
 
 def test_pre_commit_accepts_the_hooks_and_the_guide_names_each() -> None:
     run(sys.executable, "-m", "pre_commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml", folder=ROOT)
+    run(sys.executable, "-m", "yamllint", "--strict", ROOT / ".pre-commit-hooks.yaml", folder=ROOT)
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     used = [hook["id"] for hook in yaml.safe_load(USUAL)["repos"][0]["hooks"]]
 
