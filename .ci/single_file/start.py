@@ -69,7 +69,7 @@ def _bases() -> "Iterator[str]":
 
 
 def _is_open_to_others(folder: str) -> bool:
-    """Return whether another user than root could put code into a folder, as anybody can create one in /tmp."""
+    """Return whether another user than root could put code into a folder: anybody can make one in /tmp."""
     status = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - as above
     return status.st_uid not in {_ROOT, os.getuid()} or bool(status.st_mode & _OTHERS_WRITE)
 

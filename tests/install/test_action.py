@@ -174,7 +174,7 @@ class TestVerdict:
         assert Runner(tmp_path, []).step("Verdict", COMMAND=command, CODE=code).code == expected
 
     def test_an_unknown_command_is_named_as_the_cause(self, tmp_path: Path) -> None:
-        ran = Runner(tmp_path, []).step("Verdict", COMMAND="aply", CODE="")
+        ran = Runner(tmp_path, []).step("Verdict", COMMAND="plans", CODE="")
 
         assert (ran.code, ran.text) == (
             64,
