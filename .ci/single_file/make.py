@@ -12,7 +12,6 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 ROOT = Path(__file__).parents[2]
 USAGE = 64
 _SHEBANG = b"#!/usr/bin/env python3\n"
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 _FILE_MODE = 0o644 << 16
 _MACHINE_DEPENDENT = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
 """Files that pip writes for itself; they hold paths and digests of the machine that builds."""
@@ -74,7 +73,8 @@ def _zip(members: dict[str, bytes], compression: int) -> bytes:
     content = io.BytesIO()
     with ZipFile(content, "w") as file:
         for name, data in members.items():
-            member = ZipInfo(name, _EPOCH)
+            # Without a time of its own a member is of 1980, whenever it is built.
+            member = ZipInfo(name)
             member.external_attr = _FILE_MODE
             file.writestr(member, data, compression)
     return content.getvalue()

@@ -150,6 +150,8 @@ class TestCheck:
 
         assert ran.outputs == {"code": "1"}
         assert "::error file=gpupool.yaml,line=7,col=43,title=GP0094 " in ran.text
+        # Only once: nothing is rendered from it.
+        assert "gpupool.yaml:7:43: error GP0094 " not in ran.text
 
 
 class TestVerdict:

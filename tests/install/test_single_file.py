@@ -59,6 +59,7 @@ def test_it_unpacks_once_and_runs_from_there(file: Path, tmp_path: Path) -> None
 
     first = start(file, "a b", "-c", XDG_CACHE_HOME=str(cache), PYTHONDONTWRITEBYTECODE="1")
     (unpacked,) = (cache / "gpupool" / "single-file").iterdir()
+    bytecode = list(unpacked.rglob("*.pyc"))
     program = unpacked / "gpupool" / "__main__.py"
     program.write_text("def run(): print('from the cache')", "utf-8")
     second = start(file, XDG_CACHE_HOME=str(cache))
@@ -66,7 +67,7 @@ def test_it_unpacks_once_and_runs_from_there(file: Path, tmp_path: Path) -> None
     assert first == Outcome(3, f"{program} a b -c\n", "")
     assert unpacked.parent.stat().st_mode & 0o777 == 0o755
     # Bytecode belongs to the cache, whatever the image says of other programs.
-    assert list(unpacked.rglob("*.pyc"))
+    assert bytecode
     assert second == Outcome(0, "from the cache\n", "")
 
 
@@ -123,6 +124,22 @@ def test_another_python_is_told_what_to_do(
     assert "was built for another Python (compiled modules end in .cpython-39-other.so)" in ran.err
     assert EXTENSION_SUFFIXES[0] in ran.err
     assert not (tmp_path / "cache").exists()
+
+
+def test_it_holds_the_packages_in_order_and_nothing_of_the_machine(file: Path, tmp_path: Path) -> None:
+    with ZipFile(file) as outer:
+        outer.extract("packages.zip", tmp_path)
+        assert outer.namelist() == ["__main__.py", "built", "packages.zip"]
+
+    with ZipFile(tmp_path / "packages.zip") as inner:
+        members = inner.infolist()
+
+    assert [member.filename for member in members] == [
+        "gpupool-1.dist-info/METADATA",
+        "gpupool/__init__.py",
+        "gpupool/__main__.py",
+    ]
+    assert {member.date_time for member in members} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_the_same_packages_give_the_same_bytes(packages: Path) -> None:
