@@ -1,13 +1,11 @@
-"""The package as a whole: the wheel, what starting it costs, that it is offline, and the rules of the house."""
+"""The package as a whole: what starting it costs, that it is offline, and the rules of the house."""
 
 import ast
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
-import venv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,90 +23,6 @@ HEAVY = {"kubernetes", "jinja2", "ruamel", "pydantic", "pydantic_core", "yaml", 
 MAX_LINES = 300
 LONGER = {"gpupool/blueprint/pool.py": 340}
 """The words of a pool are one list, which is easier to read in one place."""
-
-
-def run(*command: str | Path, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a program without any of this checkout on its path."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PIP", "COV"))}
-    return subprocess.run(
-        list(map(str, command)), cwd=folder, env=clean | environment, capture_output=True, text=True,
-        check=False, timeout=5 * SECONDS,
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what the checkout holds."""
-    folder = tmp_path_factory.mktemp("wheel")
-    built = run(
-        sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index",
-        "--no-cache-dir", "-q", "-w", folder, ROOT, folder=folder,
-    )  # fmt: skip
-    assert built.returncode == 0, built.stderr
-    (made,) = folder.glob("gpupool-*.whl")
-    return made
-
-
-@pytest.fixture(scope="module")
-def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`gpupool` in an environment of its own, which sees this one's libraries but not the checkout."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=False, symlinks=True)
-    (site,) = folder.glob("lib/python*/site-packages")
-    installed = run(
-        sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--no-deps", "--no-index",
-        "-q", wheel, folder=folder,
-    )  # fmt: skip
-    assert installed.returncode == 0, installed.stderr
-    # A path file's own lines are added, but not those of the path files in there, such as an editable install's.
-    (site / "libraries.pth").write_text(str(Path(pytest.__file__).parents[1]) + "\n", "utf-8")
-    return folder / "bin" / "gpupool"
-
-
-class TestWheel:
-    """What a user installs."""
-
-    def test_runs_from_anywhere(self, program: Path, tmp_path: Path) -> None:
-        where = run(
-            program.with_name("python"), "-c", "import gpupool; print(gpupool.__file__)", folder=tmp_path
-        ).stdout
-        outcomes = [
-            run(program, *arguments, folder=tmp_path)
-            for arguments in (
-                ["--version"],
-                ["profiles"],
-                ["init"],
-                ["render"],
-                ["render", "-d", "out"],
-                ["schema"],
-            )
-        ]
-
-        assert where.startswith(str(program.parents[1]))
-        assert [(each.returncode, each.stderr[:300]) for each in outcomes if each.returncode] == []
-        assert outcomes[0].stdout.startswith("gpupool ")
-        assert "training-efa" in outcomes[1].stdout
-        assert outcomes[3].stdout.count("kind: NodePool\n") == 3
-        assert json.loads(outcomes[5].stdout)["properties"]["pools"]["description"] == "The pools, by name."
-        assert (tmp_path / "out" / "kustomization.yaml").is_file()
-
-    def test_holds_the_package_and_its_two_folders_only(self, wheel: Path, tmp_path: Path) -> None:
-        listed = run(sys.executable, "-m", "zipfile", "-l", wheel, folder=tmp_path).stdout
-        names = {line.split()[0] for line in listed.splitlines()[1:]}
-        tops = {"/".join(name.split("/")[:1]) for name in names}
-
-        assert {re.sub(r"-[0-9.]+(?=\.dist-info)", "", top) for top in tops} == {
-            "gpupool",
-            "gpupool.dist-info",
-        }
-        assert {name for name in names if name.startswith("gpupool/_data/")} == {
-            *(f"gpupool/_data/profiles/{path.name}" for path in (ROOT / "profiles").iterdir()),
-            *(f"gpupool/_data/templates/{path.name}" for path in (ROOT / "templates").iterdir()),
-        }
-        assert {path.relative_to(ROOT).as_posix() for path in MODULES} <= names
-        assert any(name.endswith("/licenses/LICENSE") for name in names)
-        assert "gpupool/py.typed" in names
-        assert "gpupool/catalogue/instance-types.json.gz" in names
 
 
 class TestStart:

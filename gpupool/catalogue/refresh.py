@@ -43,7 +43,7 @@ def _session(profile: str | None) -> Any:
         import boto3
         from botocore.exceptions import ProfileNotFound
     except ImportError:
-        message = "this needs boto3, AWS's own library: pip install 'gpupool[aws]'"
+        message = "boto3 is not installed: pip install boto3, or pipx inject gpupool boto3"
         raise UsageError(message) from None
     try:
         return boto3.Session(profile_name=profile)

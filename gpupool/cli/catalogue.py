@@ -38,7 +38,7 @@ def catalogue(
     with pricing:GetProducts there are prices too.
 
     \b
-    pip install 'gpupool[aws]'
+    pip install boto3
     gpupool catalogue refresh --region eu-west-1 --to catalogue.json.gz
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     del action

@@ -139,7 +139,7 @@ class TestRefusals:
 
         assert self.refused(capsys) == (
             64,
-            "error: this needs boto3, AWS's own library: pip install 'gpupool[aws]'\n",
+            "error: boto3 is not installed: pip install boto3, or pipx inject gpupool boto3\n",
         )
 
     @pytest.mark.usefixtures("account")

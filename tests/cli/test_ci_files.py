@@ -1,9 +1,11 @@
-"""What .github holds and the guides show: it parses, is pinned, and names commands and options that there are."""
+"""Workflows, the action and the guides: they parse, are pinned, and name existing commands and options."""
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +21,8 @@ GITHUB = ROOT / ".github"
 FILES = sorted(GITHUB.rglob("*.yml"))
 GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 PAGES = [*GUIDES, *FILES, ROOT / "README.md"]
+OWN = re.compile(r"^OWNER/gpupool/\.github/actions/gpupool@(?P<release>\S+)$")
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 PINNED = re.compile(r"^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
 GROUP = typer.main.get_command(app)
 FRAGMENT = re.compile(r"\$\{\{.*?\}\}")
@@ -154,13 +158,13 @@ class TestGithub:
     def test_actions_of_others_are_pinned_to_a_commit(self, path: Path) -> None:
         used = re.findall(r"^\s*(?:- )?uses: (.*)$", path.read_text("utf-8"), re.MULTILINE)
 
-        others = [each for each in used if not each.startswith("./")]
+        others = [name for name in used if not name.startswith("./") and not OWN.match(name)]
         assert others
         assert [each for each in others if not PINNED.match(each)] == []
 
     def test_they_are_the_same_everywhere(self, path: Path) -> None:
         def pins(text: str) -> dict[str, str]:
-            return dict(re.findall(r"uses: ([^./\s][^@\s]*)@(.*)", text))
+            return dict(re.findall(r"^\s*(?:- )?uses: ([^./\s][^@\s]*)@(.*)", text, re.MULTILINE))
 
         everywhere: dict[str, str] = {}
         for each in FILES:
@@ -182,6 +186,7 @@ class TestWorkflow:
 
         assert self.WORKFLOW["permissions"] == {}
         assert found == {
+            "validate": {"contents": "read"},
             "plan": {"contents": "read", "id-token": "write", "pull-requests": "write"},
             "apply": {"contents": "read", "id-token": "write"},
         }
@@ -193,7 +198,11 @@ class TestWorkflow:
             for name, job in jobs.items()
         }  # fmt: skip
 
-        assert roles == {"plan": ["${{ inputs.plan-role }}"], "apply": ["${{ inputs.apply-role }}"]}
+        assert roles == {
+            "validate": [],
+            "plan": ["${{ inputs.plan-role }}"],
+            "apply": ["${{ inputs.apply-role }}"],
+        }
         assert jobs["apply"]["environment"] == "${{ inputs.environment }}"
         assert "environment" not in jobs["plan"]
         assert jobs["apply"]["needs"] == "plan"
@@ -205,13 +214,31 @@ class TestWorkflow:
             step["with"]
             for job in self.WORKFLOW["jobs"].values()
             for step in job["steps"]
-            if step.get("uses") == "./.github/actions/gpupool"
+            if OWN.match(step.get("uses", ""))
         ]
 
-        assert [each["command"] for each in given] == ["plan", "apply"]
+        assert [each["command"] for each in given] == ["validate", "plan", "apply"]
         required = {name for name, said in action["inputs"].items() if said.get("required")}
         for each in given:
             assert required <= set(each) <= set(action["inputs"])
+
+    def test_the_guide_to_checking_gives_the_action_what_it_takes(self) -> None:
+        guide = (ROOT / "docs" / "how-to" / "check-in-ci.md").read_text("utf-8")
+        action = yaml.safe_load((GITHUB / "actions" / "gpupool" / "action.yml").read_text("utf-8"))
+        documents = [
+            yaml.safe_load(block)
+            for block in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+            if "uses:" in block
+        ]
+        steps = [
+            step
+            for document in documents
+            for step in (document if isinstance(document, list) else document["jobs"]["check"]["steps"])
+        ]
+        given = [step["with"] for step in steps if OWN.match(step.get("uses", ""))]
+
+        assert [inputs["command"] for inputs in given] == ["check", "validate"]
+        assert set().union(*given) <= set(action["inputs"])
 
     def test_the_guide_calls_it_with_what_it_takes(self) -> None:
         guide = (ROOT / "docs" / "how-to" / "plan-and-apply-in-ci.md").read_text("utf-8")
@@ -227,3 +254,62 @@ class TestWorkflow:
         for each in self.WORKFLOW["jobs"].values():
             needed |= each["permissions"]
         assert job["permissions"] == needed
+
+
+class TestOwnWorkflow:
+    """What runs on a change of gpupool itself, and each night."""
+
+    WORKFLOW: dict[Any, Any] = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text())
+
+    def commands(self, event: str) -> list[str]:
+        """Return what the jobs of an event run."""
+        jobs = [
+            job for job in self.WORKFLOW["jobs"].values() if f"github.event_name == '{event}'" in job["if"]
+        ]
+        return [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+
+    def test_each_event_runs_one_tier(self) -> None:
+        events = set(self.WORKFLOW[True])
+
+        assert events == {"push", "pull_request", "schedule", "workflow_dispatch"}
+        assert {event: self.commands(event) for event in events} == {
+            "push": [".ci/run"],
+            "pull_request": [".ci/run"],
+            "schedule": [".ci/run --thorough"],
+            "workflow_dispatch": [".ci/run --thorough"],
+        }
+        assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+    def test_it_may_only_read_the_code_and_keeps_no_credentials(self) -> None:
+        jobs = self.WORKFLOW["jobs"].values()
+        checkouts = [step for job in jobs for step in job["steps"] if "checkout" in step.get("uses", "")]
+
+        assert self.WORKFLOW["permissions"] == {}
+        assert [job["permissions"] for job in jobs] == [{"contents": "read"}] * 2
+        assert [step["with"] for step in checkouts] == [{"persist-credentials": False}] * 2
+        # With it the code of a fork would run with the rights of the repository.
+        assert "pull_request_target" not in self.WORKFLOW[True]
+
+    def test_what_is_built_is_cached_under_all_that_decides_it(self) -> None:
+        caches = [
+            step["with"]
+            for job in self.WORKFLOW["jobs"].values()
+            for step in job["steps"]
+            if step.get("uses", "").startswith("actions/cache@")
+        ]
+        patterns = re.findall(r"'([^']+)'", caches[0]["key"].partition("hashFiles")[2])
+
+        assert len(caches) == len(self.WORKFLOW["jobs"])
+        assert caches[0] == caches[1]
+        assert caches[0]["path"].split() == ["~/.cache/gpupool", "~/.cache/go-build", "~/go/pkg/mod"]
+        assert caches[0]["key"].startswith(caches[0]["restore-keys"])
+        assert patterns == ["pyproject.toml", "tests/rig/**"]
+        assert [pattern for pattern in patterns if not list(ROOT.glob(pattern))] == []
+
+
+@pytest.mark.parametrize("path", [*FILES, *GUIDES], ids=lambda path: path.name)
+def test_each_release_named_is_this_one(path: Path) -> None:
+    text = path.read_text("utf-8")
+    named = re.findall(r"OWNER/gpupool\S*@(v[\w.]+)|rev: (\S+)", text)
+
+    assert {tag or revision for tag, revision in named} <= {f"v{VERSION}"}

@@ -10,15 +10,15 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import yaml
 
 from gpupool.rendering.roles import Place, Subject
 from tests.cli.blueprints import HEAD
 from tests.cli.run import SECONDS
+from tests.install.action import Ran, Runner
 from tests.rig import programs
 from tests.rig.server import ApiServer, api_server
 from tests.server.identities import Impersonated
@@ -27,8 +27,6 @@ from tests.test_readme import as_pattern, run, steps
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "how-to"
-ACTION = yaml.safe_load((ROOT / ".github" / "actions" / "gpupool" / "action.yml").read_text("utf-8"))
-SCRIPTS = {step["name"]: step["run"] for step in ACTION["runs"]["steps"] if "run" in step}
 NUMBER = "7"
 ME, ANOTHER = 5, 6
 GH = """\
@@ -70,54 +68,23 @@ def test_a_guide_shows_what_is_printed(
         assert re.fullmatch(as_pattern(shown), printed, re.DOTALL), f"$ {command}\n{printed}"
 
 
-class Ran(NamedTuple):
-    """How a step of the action ended."""
-
-    code: int
-    text: str
-    outputs: dict[str, str]
-
-
-class Runner:
-    """A machine of GitHub's, as far as a step sees it."""
+class ClusterRunner(Runner):
+    """A runner whose jobs have a kubeconfig, and GitHub's own program."""
 
     def __init__(self, folder: Path, kubeconfig: Path) -> None:
-        self.folder = folder
         self.comments, self.asked = folder / "comments", folder / "asked"
         (folder / "bin").mkdir()
         (folder / "bin" / "gh").write_text(GH)
         (folder / "bin" / "gh").chmod(0o755)
         self.comments.write_text("")
-        path = os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
-        self._environment = {
-            "PATH": path,
-            "HOME": str(folder),
-            "KUBECONFIG": str(kubeconfig),
-            "RUNNER_TEMP": str(folder / "temp"),
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_OUTPUT": str(folder / "outputs"),
-            "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
-            "ASKED": str(self.asked),
-            "COMMENTS": str(self.comments),
-        }
-        self.plan = folder / "temp" / "gpupool" / "plan.json"
-
-    def step(self, name: str, **inputs: str) -> Ran:
-        """Run a step's script as GitHub does."""
-        outputs = self.folder / "outputs"
-        outputs.write_text("")
-        ended = subprocess.run(
-            ["/bin/bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", SCRIPTS[name]],
-            cwd=self.folder,
-            env=self._environment | inputs,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=SECONDS,
+        super().__init__(
+            folder,
+            [folder / "bin", Path(sys.executable).parent],
+            KUBECONFIG=str(kubeconfig),
+            ASKED=str(self.asked),
+            COMMENTS=str(self.comments),
         )
-        said = dict(line.split("=", 1) for line in outputs.read_text().splitlines())
-        return Ran(ended.returncode, ended.stdout, said)
+        self.plan = self.temporary / "plan.json"
 
     def make_plan(self, options: str = "") -> Ran:
         return self.step("Plan", FILES="gpupool.yaml\n", OPTIONS=options, PLAN=str(self.plan))
@@ -126,7 +93,7 @@ class Runner:
         return self.step("Apply", FILES="gpupool.yaml\n", OPTIONS="--wait\nnone\n", PLAN=str(self.plan))
 
     def comment(self, planned: Ran) -> list[str]:
-        """Give the words of the writes that the step for the comment asked for."""
+        """Return the words of the writes that the step for the comment asked for."""
         self.asked.write_text("")
         ran = self.step(
             "Comment",
@@ -143,9 +110,9 @@ class Runner:
 
 
 @pytest.fixture
-def runner(server: ApiServer, tmp_path: Path) -> Runner:
+def runner(server: ApiServer, tmp_path: Path) -> ClusterRunner:
     write_blueprint(tmp_path, "action", 8)
-    return Runner(tmp_path, server.kubeconfig)
+    return ClusterRunner(tmp_path, server.kubeconfig)
 
 
 def write_blueprint(folder: Path, name: str, gpus: int) -> None:
@@ -159,7 +126,7 @@ pools:
     (folder / "gpupool.yaml").write_text(text, "utf-8")
 
 
-def test_the_action_plans_comments_and_applies_that_plan(runner: Runner) -> None:
+def test_the_action_plans_comments_and_applies_that_plan(runner: ClusterRunner) -> None:
     planned = runner.make_plan()
     posted = runner.comment(planned)
     comment = Path(planned.outputs["comment"]).read_text("utf-8")
@@ -172,7 +139,7 @@ def test_the_action_plans_comments_and_applies_that_plan(runner: Runner) -> None
     assert comment.startswith("<!-- gpupool:action:")
     assert posted == ["--method POST repos/org/repo/issues/7/comments"]
     assert edited == ["--method PATCH repos/org/repo/issues/comments/42"]
-    assert runner.step("Verdict", CODE="0").code == 0
+    assert runner.step("Verdict", COMMAND="plan", CODE="0").code == 0
     assert "### gpupool" in (runner.folder / "summary.md").read_text()
 
     applied = runner.apply()
@@ -185,7 +152,9 @@ def test_the_action_plans_comments_and_applies_that_plan(runner: Runner) -> None
     assert runner.comment(again) == ["--method PATCH repos/org/repo/issues/comments/42"]
 
 
-def test_a_plan_that_is_no_longer_true_fails_with_what_to_do(runner: Runner, server: ApiServer) -> None:
+def test_a_plan_that_is_no_longer_true_fails_with_what_to_do(
+    runner: ClusterRunner, server: ApiServer
+) -> None:
     write_blueprint(runner.folder, "stale", 8)
     assert runner.make_plan().outputs["code"] == "0"
     assert runner.apply().outputs["code"] == "0"
@@ -200,7 +169,7 @@ def test_a_plan_that_is_no_longer_true_fails_with_what_to_do(runner: Runner, ser
     assert patched.status == 200
 
     applied = runner.apply()
-    verdict = runner.step("Verdict", CODE=applied.outputs["code"])
+    verdict = runner.step("Verdict", COMMAND="apply", CODE=applied.outputs["code"])
 
     assert (applied.code, applied.outputs["code"], verdict.code) == (0, "5", 5)
     assert "make a new plan" in verdict.text
@@ -208,7 +177,7 @@ def test_a_plan_that_is_no_longer_true_fails_with_what_to_do(runner: Runner, ser
     assert found["spec"]["limits"] == {"nvidia.com/gpu": 4}
 
 
-def test_a_blueprint_with_mistakes_fails_and_leaves_no_plan(runner: Runner) -> None:
+def test_a_blueprint_with_mistakes_fails_and_leaves_no_plan(runner: ClusterRunner) -> None:
     assert runner.make_plan().outputs["saved"] == "true"
     (runner.folder / "gpupool.yaml").write_text("kind: Blueprint\n")
 
@@ -218,10 +187,10 @@ def test_a_blueprint_with_mistakes_fails_and_leaves_no_plan(runner: Runner) -> N
     assert "saved" not in planned.outputs
     assert not runner.plan.exists()
     assert runner.comment(planned) == []
-    assert runner.step("Verdict", CODE="1").code == 1
+    assert runner.step("Verdict", COMMAND="plan", CODE="1").code == 1
 
 
-def test_options_and_files_are_words_and_nothing_else(runner: Runner) -> None:
+def test_options_and_files_are_words_and_nothing_else(runner: ClusterRunner) -> None:
     shutil.copy(runner.folder / "gpupool.yaml", runner.folder / "a $(touch made) b.yaml")
 
     planned = runner.step(
@@ -234,24 +203,6 @@ def test_options_and_files_are_words_and_nothing_else(runner: Runner) -> None:
     assert planned.outputs["code"] == "0", planned.text
     assert json.loads(runner.plan.read_text())["consent"]["allowDelete"] == ["NodePool/a b;c"]
     assert not (runner.folder / "made").exists()
-
-
-@pytest.mark.parametrize(
-    ("version", "code"), [("0.1.0 --index-url=x", 64), ("", 64), ("0.1.0; id", 64), ("@git", 64)]
-)
-def test_what_is_no_version_is_not_installed(version: str, code: int, runner: Runner) -> None:
-    ran = runner.step("Install", VERSION=version)
-
-    assert ran.code == code
-    assert not (runner.folder / "temp").exists()
-
-
-@pytest.mark.parametrize("code", ["", "1", "3", "4", "5", "6", "7", "64", "70", "130"])
-def test_every_other_code_fails_the_job(code: str, runner: Runner) -> None:
-    ran = runner.step("Verdict", CODE=code)
-
-    assert ran.code == int(code or 64)
-    assert ran.text.startswith("::error title=gpupool::exit code")
 
 
 class _GitLab(BaseHTTPRequestHandler):

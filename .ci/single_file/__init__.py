@@ -1,0 +1,1 @@
+"""Build of gpupool as one file, which needs nothing but Python."""

@@ -1,0 +1,1 @@
+"""gpupool as its users install it: wheel, sdist, single file, GitHub action, pre-commit."""
