@@ -53,7 +53,7 @@ class Runner:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=SECONDS,
+            timeout=5 * SECONDS,
         )
         outputs = dict(line.split("=", 1) for line in self._outputs.read_text().splitlines())
         return Ran(ended.returncode, ended.stdout, outputs)
