@@ -1,10 +1,11 @@
 """Options of the whole test run."""
 
 import signal
+from typing import Any
 
 import pytest
 
-from tests import tiers
+from tests import shares, tiers
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,6 +27,16 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell ignores SIGINT for what it starts in the background, and the programs that tests interrupt would inherit it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = shares.in_order(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> shares.ByFile | None:  # noqa: ANN401 - no types
+    return shares.ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from gpupool.api import schema_text
 from gpupool.cli.app import main
 from gpupool.yamlio.write import dump
+from tests.tiers import volume
 
 Place: TypeAlias = tuple[str | int, ...]
 
@@ -155,7 +156,7 @@ ANYTHING = st.recursive(
 
 
 @settings(
-    derandomize=True, deadline=None, max_examples=300,
+    derandomize=True, deadline=None, max_examples=volume(300, at_least=100),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 @given(
@@ -174,7 +175,7 @@ def test_several_fields_with_anything(changes: list[tuple[Place, Any]]) -> None:
 
 
 @settings(
-    derandomize=True, deadline=None, max_examples=300,
+    derandomize=True, deadline=None, max_examples=volume(300, at_least=100),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 @given(st.data())

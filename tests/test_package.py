@@ -14,6 +14,7 @@ import pytest
 from gpupool import errors
 from gpupool.codes import Code
 from gpupool.rollout.verify import StalePlanError
+from tests import shares
 from tests.cli.blueprints import SMALL
 from tests.cli.run import SECONDS, process
 
@@ -192,3 +193,8 @@ def _below(parent: type[errors.GpupoolError]) -> Iterator[type[errors.GpupoolErr
     for child in parent.__subclasses__():
         yield child
         yield from _below(child)
+
+
+def test_the_long_files_are_there() -> None:
+    assert [name for name in shares.LONG if not (ROOT / name).exists()] == []
+    assert shares.TOGETHER in shares.LONG

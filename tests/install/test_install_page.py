@@ -16,9 +16,6 @@ PAGE = (ROOT / "docs" / "how-to" / "install.md").read_text("utf-8")
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 
-# The wheel and the single file are built once for all that need them.
-pytestmark = pytest.mark.xdist_group("installed")
-
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)

@@ -26,9 +26,6 @@ COMMANDS: Sequence[Sequence[str]] = (
 )  # fmt: skip
 """Commands that between them read each folder and file that the package ships."""
 
-# The wheel and the single file are built once for all that need them.
-pytestmark = pytest.mark.xdist_group("installed")
-
 
 class Installed(NamedTuple):
     """One way in which gpupool was installed."""

@@ -22,9 +22,6 @@ def run():
     sys.exit(3)
 """
 
-# The wheel and the single file are built once for all that need them.
-pytestmark = pytest.mark.xdist_group("installed")
-
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:

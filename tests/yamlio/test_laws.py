@@ -16,13 +16,14 @@ from gpupool.yamlio.nodes import Node, plain
 from gpupool.yamlio.read import read
 from gpupool.yamlio.spelling import spell
 from gpupool.yamlio.write import dump, dump_all
+from tests.tiers import volume
 from tests.yamlio import texts
 
 if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Plain
 
-laws = settings(derandomize=True, max_examples=3_000, deadline=None, database=None)
-fewer = settings(laws, max_examples=300)
+laws = settings(derandomize=True, max_examples=volume(3_000, at_least=750), deadline=None, database=None)
+fewer = settings(laws, max_examples=volume(300, at_least=100))
 
 
 def exactly(value: object) -> str:
