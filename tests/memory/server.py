@@ -63,9 +63,19 @@ class MemoryServer:
     """One API server with Karpenter's CRDs; a connection for `gpupool.cluster.retrying`."""
 
     server = "https://memory.invalid"
+    context = "memory"
 
-    def __init__(self, clock: Callable[[], datetime] | None = None, missing: Iterable[str] = ()) -> None:
-        """Start with the namespaces and CRDs that every cluster has, but for those of the kinds in `missing`."""
+    def __init__(
+        self,
+        clock: Callable[[], datetime] | None = None,
+        missing: Iterable[str] = (),
+        *,
+        missing_crds: bool = False,
+    ) -> None:
+        """Start with the namespaces that every cluster has, and Karpenter's kinds but for those in `missing`.
+
+        With `missing_crds` their CRDs can't be read; they are large, and most tests do not look at them.
+        """
         left_out = {*missing}
         self._clock = clock or Clock()
         self._lock = threading.RLock()
@@ -83,9 +93,9 @@ class MemoryServer:
         for name in NAMESPACES:
             self._add(Place(NAMESPACE, "", name), {"apiVersion": "v1", "kind": "Namespace"})
         for each in self._served:
-            if each.crd is not None:
+            if each.crd is not None and not missing_crds:
                 place = Place(CRD, "", f"{each.plural}.{each.group}")
-                self._add(place, {"apiVersion": CRD.api_version, "kind": CRD.kind, **copy(each.crd)})
+                self._add(place, {"apiVersion": CRD.api_version, "kind": CRD.kind, **each.crd})
 
     def _add(self, place: Place, body: Body) -> None:
         metadata = {**body.get("metadata", {}), "name": place.name, **self._birth()}
@@ -102,6 +112,16 @@ class MemoryServer:
         """Return copies of all objects of a kind, by name."""
         with self._lock:
             return {name: copy(body) for (each, _, name), body in self._objects.items() if each == plural}
+
+    @property
+    def state(self) -> tuple[dict[tuple[str, str, str], Body], int, int]:
+        """Return all that is stored; no stored body is ever changed, so that it can be shared."""
+        return dict(self._objects), self._version, self._born
+
+    def restore(self, state: tuple[dict[tuple[str, str, str], Body], int, int]) -> None:
+        """Have a state of this server or another one again."""
+        objects, self._version, self._born = state
+        self._objects = dict(objects)
 
     def expire_pages(self) -> None:
         """Forget every list that was begun, as a server does after some minutes."""
