@@ -108,12 +108,16 @@ class Kept:
         for module in (deadline, rolling, waiting):
             # Not that of the lock, which a thread renews in real time: it would be lost while others sleep here.
             monkeypatch.setattr(module, "time", times)
-        self.for_locks_too = lambda: monkeypatch.setattr(lock, "time", times)
+        self._monkeypatch, self._times = monkeypatch, times
         monkeypatch.setattr(parallel, "ThreadPoolExecutor", InTurn)
         monkeypatch.setattr(partner, "ask", _ask)
         monkeypatch.setattr(kube, "connect", lambda way: self.servers[way.context])
         monkeypatch.setattr(session, "desired", lambda files, **_: self.blueprints[files[0]])
         monkeypatch.setattr(commit, "commit", lambda _: "")
+
+    def for_locks_too(self) -> None:
+        """Let locks be renewed, and run out, by the same clock; no thread renews them then."""
+        self._monkeypatch.setattr(lock, "time", self._times)
 
 
 @dataclass
@@ -257,7 +261,12 @@ class World:
         """Create an object with the spec and labels of a body."""
         kind = KINDS[address.partition("/")[0]]
         metadata = {"name": address.partition("/")[2], "labels": copy(body["metadata"].get("labels", {}))}
-        new = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "spec": copy(body["spec"])}
+        new = {
+            "apiVersion": kind.api_version,
+            "kind": kind.name,
+            "metadata": metadata,
+            "spec": copy(body["spec"]),
+        }
         answer = self.send(Request("POST", kind.path, {"fieldManager": manager}, new))
         assert answer.ok, answer
         return dict(answer.body)

@@ -65,8 +65,12 @@ def apply(kind: str, manager: str = "gpupool", part: Body | None = None, **optio
 
 
 def send(
-    kind: str, method: Method, body: Body, content_type: str = "application/json", **options: Any
-) -> Step:  # noqa: ANN401 - whatever a step has
+    kind: str,
+    method: Method,
+    body: Body,
+    content_type: str = "application/json",
+    **options: Any,  # noqa: ANN401 - whatever a step has
+) -> Step:
     """Return the step that sends a body as somebody who edits."""
     query = {"fieldManager": "kubectl-edit", "fieldValidation": "Strict"}
     return Step("send", kind, "memory-0", method, query, content_type, body=body, **options)
@@ -200,7 +204,7 @@ def test_what_is_not_there(real: Callable[[Request], Answer]) -> None:
         assert (found.status, found.body.get("reason")) == (expected.status, expected.body.get("reason")), (
             request
         )
-        assert found.body["message"] == expected.body["message"].strip()
+        assert found.body["message"] == str(expected.body["message"]).strip()
     assert memory(Request("GET", "/apis/karpenter.sh/v1/nodeclaims")).status == 404
     for name in NEEDED:
         request = Request("GET", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}")

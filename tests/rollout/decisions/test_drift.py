@@ -64,7 +64,9 @@ EDITS: Final = {
         Edit(("spec", "template", "spec", "terminationGracePeriod"), "7h"),
         Edit(("spec", "template", "metadata", "labels"), {"example.com/rack": "7"}),
         Edit(("spec", "template", "metadata", "annotations", "example.com/note"), "x"),
-        Edit(("spec", "template", "spec", "startupTaints"), [{"key": "example.com/x", "effect": "NoExecute"}]),
+        Edit(
+            ("spec", "template", "spec", "startupTaints"), [{"key": "example.com/x", "effect": "NoExecute"}]
+        ),
         Edit(("metadata", "labels", "gpupool.dev/blueprint"), "another"),
         Edit(("metadata", "annotations", "example.com/note"), "x"),
     ),
@@ -164,7 +166,7 @@ def ensure_merged(
             _counts["ours"] += theirs is not None
         else:
             assert [*missing_leaves(theirs.patch, live[address])] == []
-            more = {path for path in missing_leaves(live[address]["spec"], clean[address])}
+            more = set(missing_leaves(live[address]["spec"], clean[address]))
             wanted = {f".{theirs.title}".removeprefix(".spec")} if theirs.path[0] == "spec" else set()
             assert {path for path in more if not path.startswith(tuple(wanted))} == set()
             _counts["theirs"] += 1
@@ -208,7 +210,7 @@ def test_an_object_that_is_being_deleted_is_not_written(kept: Kept) -> None:
     here.delete("NodePool/a")
     before = here.objects()
 
-    with pytest.raises(GuardError, match="it is being deleted since .*, held by example.com/hold"):
+    with pytest.raises(GuardError, match=r"it is being deleted since .*, held by example\.com/hold"):
         here.apply(wanted)
 
     assert here.objects() == before
@@ -217,4 +219,7 @@ def test_an_object_that_is_being_deleted_is_not_written(kept: Kept) -> None:
 def test_every_outcome_came_up(kept: Kept) -> None:
     if not _counts:
         test_what_others_change(kept, 0)
-    assert min(_counts[name] for name in ("contested", "ours", "theirs")) >= volume(CASES, at_least=0) // PARTS // 20, _counts
+    assert (
+        min(_counts[name] for name in ("contested", "ours", "theirs"))
+        >= volume(CASES, at_least=0) // PARTS // 20
+    ), _counts

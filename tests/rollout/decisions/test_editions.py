@@ -120,7 +120,12 @@ def test_from_one_edition_to_the_next(kept: Kept, part: int) -> None:
                 case.spared.add(address)
         meddle(random, here)
         check(here, case, here.look(wanted, case.consent), seed)
-        if not case.is_refused and not case.held and not case.spared and (case.consent.prune or not case.gone):
+        if (
+            not case.is_refused
+            and not case.held
+            and not case.spared
+            and (case.consent.prune or not case.gone)
+        ):
             assert here.specs() == fresh_specs(kept, wanted), seed
             _counts["as if nothing had been there before"] += 1
 
@@ -131,7 +136,9 @@ def meddle(random: Random, here: World) -> None:
         if random.random() < 0.3:
             here.make_ready(address, random.choice(("True", "False")))
         if random.random() < 0.2:
-            here.change(address, {"metadata": {"annotations": {"karpenter.sh/nodepool-hash": "1"}}}, "karpenter")
+            here.change(
+                address, {"metadata": {"annotations": {"karpenter.sh/nodepool-hash": "1"}}}, "karpenter"
+            )
         if random.random() < 0.2:
             here.change(address, {"metadata": {"labels": {"example.com/team": "x"}}})
 
@@ -141,7 +148,10 @@ def check(here: World, case: Case, found: Session, seed: int) -> None:
     plan, version, mark = found.plan, here.server.version, len(here.server.requests)
     fates = {each.address: each.actions for each in plan.changes}
     assert fates == {
-        **{each: ("no-op",) if case.before.get(each) == body else ("update",) for each, body in case.after.items()},
+        **{
+            each: ("no-op",) if case.before.get(each) == body else ("update",)
+            for each, body in case.after.items()
+        },
         **dict.fromkeys(case.after.keys() - case.before.keys(), ("create",)),
         **dict.fromkeys(case.doomed, ("delete",)),
     }, seed
@@ -164,16 +174,27 @@ def check(here: World, case: Case, found: Session, seed: int) -> None:
             ensure_whole(result)
     written = here.written(mark)
     assert sorted(written) == sorted(case.written), seed
-    assert [each.partition("/")[0] for each in written] == [each.partition("/")[0] for each in case.written], seed
+    assert [each.partition("/")[0] for each in written] == [
+        each.partition("/")[0] for each in case.written
+    ], seed
     _counts.update(each.partition(" ")[0] for each in case.written)
     bodies = {each.address: each.body for each in plan.changes}
     for request in here.writes(mark):
         if request.method == "PATCH" and "nodepools" in request.path:
-            assert without_preconditions(request.body) == bodies[f"NodePool/{request.path.rpartition('/')[2]}"]
+            assert (
+                without_preconditions(request.body) == bodies[f"NodePool/{request.path.rpartition('/')[2]}"]
+            )
+    ensure_others_stay(here, case, uids, teams, seed)
+    ensure_settled(here, case, found, seed)
+
+
+def ensure_others_stay(
+    here: World, case: Case, uids: dict[str, str], teams: dict[str, object], seed: int
+) -> None:
+    """Ensure that what is not deleted is the same object as before, with what others wrote in it."""
     staying = uids.keys() - case.deleted
     assert {each: here.uids().get(each) for each in staying} == {each: uids[each] for each in staying}, seed
     assert {each: team for each, team in teams.items() if each in staying} == foreign_labels(here), seed
-    ensure_settled(here, case, found, seed)
 
 
 def ensure_settled(here: World, case: Case, found: Session, seed: int) -> None:
@@ -190,7 +211,10 @@ def ensure_settled(here: World, case: Case, found: Session, seed: int) -> None:
     live = here.objects()
     for address, (uid, generation) in here.inventory().items():
         if address in case.after:
-            assert (uid, generation) == (live[address]["metadata"]["uid"], live[address]["metadata"]["generation"])
+            assert (uid, generation) == (
+                live[address]["metadata"]["uid"],
+                live[address]["metadata"]["generation"],
+            )
     assert not here.inventory("pending")
     assert not here.is_locked()
 
@@ -198,7 +222,9 @@ def ensure_settled(here: World, case: Case, found: Session, seed: int) -> None:
 def without_preconditions(body: object) -> object:
     """Return a body as the plan has it."""
     assert isinstance(body, dict)
-    metadata = {key: value for key, value in body["metadata"].items() if key not in {"uid", "resourceVersion"}}
+    metadata = {
+        key: value for key, value in body["metadata"].items() if key not in {"uid", "resourceVersion"}
+    }
     return {**body, "metadata": metadata}
 
 

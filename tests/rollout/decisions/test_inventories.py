@@ -20,7 +20,7 @@ from tests.tiers import volume
 if TYPE_CHECKING:
     from random import Random
 
-    from tests.memory.worlds import Kept, World
+    from tests.memory.worlds import Kept
 
 CASES: Final = 6_000
 JUNK: Final = ("", "[", "{}", "null", "[1]", '["a"]', '[{"kind": 1}]', "\x00", "[[]]", '"x"', "-1", "9" * 40)
@@ -54,7 +54,10 @@ def test_whatever_it_says(kept: Kept, part: int) -> None:
         random = chance(seed)
         first = draw_start(random)
         here, wanted = world(kept, first), blueprints.chosen(first)
-        here.create("NodePool/by-hand", here.objects()[next(each for each in here.objects() if each.startswith("NodePool/"))])
+        here.create(
+            "NodePool/by-hand",
+            here.objects()[next(each for each in here.objects() if each.startswith("NodePool/"))],
+        )
         foreign = here.uids()
         data = next(iter(here.server.objects("configmaps").values()))["data"]
         patch = spoil(random, data, foreign)
@@ -74,10 +77,11 @@ def test_whatever_it_says(kept: Kept, part: int) -> None:
         except GpupoolError as problem:
             _counts[type(problem).__name__] += 1
         assert here.uids() == foreign, (seed, patch)
-        assert here.written()[len(here.written()) :] == []
 
 
 def test_every_outcome_came_up(kept: Kept) -> None:
     if not _counts:
         test_whatever_it_says(kept, 0)
-    assert min(_counts[name] for name in ("refused", "done")) >= volume(CASES, at_least=0) // PARTS // 10, _counts
+    assert min(_counts[name] for name in ("refused", "done")) >= volume(CASES, at_least=0) // PARTS // 10, (
+        _counts
+    )

@@ -110,7 +110,10 @@ def test_what_happens_between_plan_and_apply(kept: Kept, part: int) -> None:
             with pytest.raises(StalePlanError):
                 here.carry_out_saved(plan)
             assert (here.objects(), here.inventory()) == (before, inventory), (seed, happened)
-            assert {each.path.rpartition("/")[2] for each in here.writes(mark)} <= {"leases", wanted.inventory}, seed
+            assert {each.path.rpartition("/")[2] for each in here.writes(mark)} <= {
+                "leases",
+                wanted.inventory,
+            }, seed
             _counts.update(f"{each} in a case that is refused" for each in happened.values())
         else:
             ensure_whole(here.carry_out_saved(plan))
@@ -130,7 +133,9 @@ def meddle(random: Random, here: World, wanted: Desired) -> tuple[dict[str, str]
     rate = random.choice((0.1, 0.3))
     for address in sorted(here.objects()):
         if random.random() < rate:
-            act = random.choice(EVENTS if random.random() < 0.4 else (write_status, write_hash, edit_as_planned))
+            act = random.choice(
+                EVENTS if random.random() < 0.4 else (write_status, write_hash, edit_as_planned)
+            )
             is_stale |= act(here, address, random, bodies.get(address))
             happened[address] = act.__name__
     if random.random() < 0.05:
