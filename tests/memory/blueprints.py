@@ -27,6 +27,7 @@ SHARED: Final = "shared"
 SLICED: Final = "f"
 """A pool with a NodeOverlay."""
 
+POOLS: Final = (*OWN, *SHARING, SLICED)
 VARIANTS: Final = 3
 _ACCELERATORS: Final = {"a": "h100", "b": "a100", "c": "l4", "d": "l40s", "e": "t4", "f": "l4"}
 
@@ -83,8 +84,7 @@ def chosen(variants: dict[str, int]) -> Desired:
 
 def draw(random: Random, fewest: int = 1) -> dict[str, int]:
     """Draw pools and their variants."""
-    names = [*OWN, *SHARING, SLICED]
-    picked = sorted(random.sample(names, random.randrange(fewest, len(names) + 1)))
+    picked = sorted(random.sample(POOLS, random.randrange(fewest, len(POOLS) + 1)))
     return {name: random.randrange(VARIANTS) for name in picked}
 
 

@@ -6,8 +6,10 @@ import json
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 from gpupool.cluster import deadline, kube, parallel, partner
 from gpupool.cluster.deadline import Deadline
@@ -99,7 +101,8 @@ class Kept:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = VirtualTime()
-        self.servers: dict[str, MemoryServer] = {}
+        self.servers: WeakValueDictionary[str, MemoryServer] = WeakValueDictionary()
+        self.numbers = count()
         self.blueprints: dict[str, Desired] = {}
         times = SimpleNamespace(
             **{name: getattr(self.clock, name) for name in ("monotonic", "sleep", "clock_gettime")},
@@ -111,7 +114,7 @@ class Kept:
         self._monkeypatch, self._times = monkeypatch, times
         monkeypatch.setattr(parallel, "ThreadPoolExecutor", InTurn)
         monkeypatch.setattr(partner, "ask", _ask)
-        monkeypatch.setattr(kube, "connect", lambda way: self.servers[way.context])
+        monkeypatch.setattr(kube, "connect", lambda way: self.servers[str(way.context)])
         monkeypatch.setattr(session, "desired", lambda files, **_: self.blueprints[files[0]])
         monkeypatch.setattr(commit, "commit", lambda _: "")
 
@@ -131,14 +134,15 @@ class World:
     done: list[Outcome] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.kept.servers["memory"] = self.server
+        self.context = f"memory-{next(self.kept.numbers)}"
+        self.kept.servers[self.context] = self.server
 
     # gpupool's own steps.
 
     @property
     def way(self) -> Way:
         """Return a command line's way to the server."""
-        return Way(context="memory", concurrency=1, timeout=self.timeout)
+        return Way(context=self.context, concurrency=1, timeout=self.timeout)
 
     def look(self, wanted: Desired, consent: Consent | None = None) -> Session:
         """Plan, as `gpupool diff` does."""
@@ -186,18 +190,12 @@ class World:
     # What is there.
 
     def objects(self) -> dict[str, Body]:
-        """Return every object of the kinds that gpupool writes, by `KIND/NAME`."""
+        """Return every object of the kinds that gpupool writes, by `KIND/NAME`; not copies, so change none of them."""
         return {
-            f"{kind}/{name}": body
-            for plural, kind in PLURALS.items()
-            for name, body in self.server.objects(plural).items()
+            f"{PLURALS[plural]}/{name}": body
+            for (plural, _, name), body in self.server.state[0].items()
+            if plural in PLURALS
         }
-
-    def peek(self) -> Iterator[tuple[str, Body]]:
-        """Return the same without copies, for who looks often and changes nothing."""
-        for (plural, _, name), body in self.server.state[0].items():
-            if plural in PLURALS:
-                yield f"{PLURALS[plural]}/{name}", body
 
     def specs(self) -> dict[str, Any]:
         """Return what those objects say."""
@@ -280,7 +278,7 @@ class World:
 
     def make_ready(self, address: str, state: str = "True") -> None:
         """Write a status, as Karpenter does once it has looked at an object."""
-        live = dict(self.peek())[address]["metadata"]
+        live = self.objects()[address]["metadata"]
         ready = {"type": "Ready", "status": state, "reason": "Ready", "message": "", "observedGeneration": live["generation"],
                  "lastTransitionTime": "2026-11-21T08:00:00Z"}  # fmt: skip
         assert self.change(address, {"status": {"conditions": [ready]}}, "karpenter", "/status").ok

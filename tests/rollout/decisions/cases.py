@@ -25,6 +25,7 @@ PARTS: Final = 4
 EVERYTHING: Final = Consent(prune=True, max_deletes=99, allow_empty=True)
 
 _states: dict[str, tuple[Any, ...]] = {}
+_specs: dict[str, Any] = {}
 
 
 def seeds(part: int, thorough: int) -> Iterator[int]:
@@ -50,10 +51,23 @@ def world(kept: Kept, variants: Mapping[str, int]) -> World:
 
 
 def fresh_specs(kept: Kept, wanted: Desired) -> dict[str, Any]:
-    """Return the specs that a blueprint comes to on a server on which nothing was."""
-    found = World(kept)
-    found.apply(wanted)
-    return found.specs()
+    """Return the specs that a blueprint comes to on a server on which nothing was.
+
+    An object's spec depends on its own body alone, so that each is worked out once.
+    """
+    if not _specs:
+        for variant in range(blueprints.VARIANTS):
+            everything, found = blueprints.chosen(dict.fromkeys(blueprints.POOLS, variant)), World(kept)
+            found.apply(everything)
+            specs = found.specs()
+            _specs.update(
+                {_key(each, body): specs[each] for each, body in blueprints.bodies(everything).items()}
+            )
+    return {address: _specs[_key(address, body)] for address, body in blueprints.bodies(wanted).items()}
+
+
+def _key(address: str, body: Body) -> str:
+    return f"{address} {body}"
 
 
 def draw_start(random: Random) -> dict[str, int]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.desired import Desired
     from tests.memory.worlds import Kept, World
 
-CASES: Final = 6_000
+CASES: Final = 3_000
 _counts: Counter[str] = Counter()
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept, World
 
-CASES: Final = 6_000
+CASES: Final = 4_000
 _counts: Counter[str] = Counter()
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.memory.worlds import Kept
 
-CASES: Final = 6_000
+CASES: Final = 4_000
 JUNK: Final = ("", "[", "{}", "null", "[1]", '["a"]', '[{"kind": 1}]', "\x00", "[[]]", '"x"', "-1", "9" * 40)
 _counts: Counter[str] = Counter()
 

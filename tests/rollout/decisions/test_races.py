@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept, World
 
-CASES: Final = 6_000
+CASES: Final = 3_000
 TAKE: Final = Consent(prune=True, max_deletes=99, allow_empty=True, on_conflict="take")
 _counts: Counter[str] = Counter()
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept, World
 
-CASES: Final = 4_000
+CASES: Final = 3_000
 _counts: Counter[str] = Counter()
 
 

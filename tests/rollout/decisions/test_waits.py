@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept
 
-CASES: Final = 1_600
+CASES: Final = 1_200
 SECONDS: Final = 120.0
 _counts: Counter[str] = Counter()
 
@@ -50,7 +50,7 @@ class Karpenter:
     def __call__(self) -> None:
         """Look at everything."""
         now = self.here.kept.clock.now
-        for address, body in [*self.here.peek()]:
+        for address, body in self.here.objects().items():
             generation = body["metadata"]["generation"]
             if self.since.get(address, (0, 0.0))[0] != generation:
                 self.since[address] = generation, now
@@ -61,7 +61,7 @@ class Karpenter:
 
     def is_ready(self, address: str) -> bool:
         """Return whether an object is Ready as it is now."""
-        return is_taken(dict(self.here.peek()).get(address, {}))
+        return is_taken(self.here.objects().get(address, {}))
 
 
 def is_taken(body: Body) -> bool:
@@ -130,7 +130,7 @@ def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: s
         for change in found.plan.changes
         if change.writes and "/".join(class_of(bodies.get(change.address, {}))) in never
     }
-    gone = {each for each, _ in here.peek() if each not in bodies}
+    gone = {each for each in here.objects() if each not in bodies}
     assert {each.address for each in result.of("not tried") if each.action != "delete"} == stuck
     if not never:
         ensure_whole(result)
