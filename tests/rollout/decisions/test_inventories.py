@@ -1,0 +1,87 @@
+"""An inventory that went wrong in any place: nothing is written, above all nothing is deleted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from gpupool.cluster.port import MERGE, Request
+from gpupool.errors import ClusterError, GpupoolError
+from gpupool.rollout.results import ensure_whole
+from tests.memory import blueprints
+from tests.memory.values import copy
+from tests.memory.worlds import inventory_path
+from tests.rollout.decisions.cases import EVERYTHING, PARTS, chance, draw_start, seeds, world
+from tests.tiers import volume
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from tests.memory.worlds import Kept
+
+CASES: Final = 4_000
+JUNK: Final = ("", "[", "{}", "null", "[1]", '["a"]', '[{"kind": 1}]', "\x00", "[[]]", '"x"', "-1", "9" * 40)
+_counts: Counter[str] = Counter()
+
+
+def spoil(random: Random, data: dict[str, str], uids: dict[str, str]) -> dict[str, Any]:
+    """Return a merge patch that makes an inventory's data wrong; what it deletes must have been listed rightly."""
+    entries = json.loads(data["current"])
+    way = random.randrange(6)
+    if way == 0:
+        return {random.choice([*data, "pending"]): random.choice(JUNK)}
+    if way == 1:
+        return {random.choice([*data]): None}
+    if way == 2:
+        text = data["current"]
+        return {"current": text[: random.randrange(len(text))]}
+    bent = copy(random.choice(entries))
+    key = random.choice(("uid", "kind", "name", "sha256", "generation"))
+    bent[key] = random.choice(("", "x", None, 1, [], *uids.values(), "NodePool", "by-hand"))
+    kept = [each for each in entries if random.random() < 0.7]
+    if way == 3:
+        return {"pending": json.dumps({"plan": "p", "entries": [bent]})}
+    return {"current": json.dumps([*kept, bent])}
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_whatever_it_says(kept: Kept, part: int) -> None:
+    """The blueprint is the same as before, or has fewer pools; nobody else's objects ever go, and no wanted one does."""
+    for seed in seeds(part, CASES):
+        random = chance(seed)
+        first = draw_start(random)
+        here, wanted = world(kept, first), blueprints.chosen(first)
+        here.create(
+            "NodePool/by-hand",
+            here.objects()[next(each for each in here.objects() if each.startswith("NodePool/"))],
+        )
+        foreign = here.uids()
+        data = next(iter(here.server.objects("configmaps").values()))["data"]
+        patch = spoil(random, data, foreign)
+        request = Request("PATCH", inventory_path(wanted), {"fieldManager": "x"}, {"data": patch}, MERGE)
+        assert here.send(request).ok
+        before = here.objects()
+        try:
+            found = here.look(wanted, EVERYTHING)
+        except ClusterError as problem:
+            assert "is no inventory of gpupool's" in str(problem), seed  # noqa: PT017 - both ends are right
+            assert here.objects() == before
+            _counts["refused"] += 1
+            continue
+        try:
+            ensure_whole(here.carry_out(found))
+            _counts["done"] += 1
+        except GpupoolError as problem:
+            _counts[type(problem).__name__] += 1
+        assert here.uids() == foreign, (seed, patch)
+
+
+def test_every_outcome_came_up(kept: Kept) -> None:
+    if not _counts:
+        test_whatever_it_says(kept, 0)
+    assert min(_counts[name] for name in ("refused", "done")) >= volume(CASES, at_least=0) // PARTS // 10, (
+        _counts
+    )

@@ -1,0 +1,208 @@
+"""Others who write while an apply is under way: what they say is not overwritten, and nothing of theirs is deleted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from gpupool.errors import GpupoolError, GuardError
+from gpupool.planning.plan import Consent
+from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.session import ensure_applicable
+from tests.memory import blueprints
+from tests.memory.worlds import missing_leaves
+from tests.rollout.decisions.cases import EVERYTHING, PARTS, chance, draw_start, fresh_specs, seeds, world
+from tests.rollout.decisions.test_drift import EDITS, Edit
+from tests.tiers import volume
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from gpupool.cluster.port import Request
+    from gpupool.rollout.desired import Desired
+    from tests.memory.schemas import Body
+    from tests.memory.worlds import Kept, World
+
+CASES: Final = 3_000
+TAKE: Final = Consent(prune=True, max_deletes=99, allow_empty=True, on_conflict="take")
+_counts: Counter[str] = Counter()
+
+
+@dataclass
+class At:
+    """Something that happens just before a run's nth request."""
+
+    nth: int
+    act: Callable[[], None]
+    count: int = 0
+
+    def __call__(self, _request: Request) -> None:
+        """Let it happen."""
+        self.count += 1
+        if self.count == self.nth:
+            self.act()
+
+
+@dataclass
+class Racer:
+    """Somebody who changes, deletes or holds one object at some moment."""
+
+    here: World
+    address: str
+    edit: Edit
+    way: str
+    was: Body | None = None
+    """The object just before; None where it was not there any more."""
+
+    def __call__(self) -> None:
+        """Do it."""
+        self.was = self.here.objects().get(self.address)
+        if self.was is None:
+            return
+        if self.way == "edit":
+            assert self.here.change(self.address, self.edit.patch).ok
+        elif self.way == "impose":
+            assert self.here.impose(self.address, self.edit.patch["spec"]).ok
+        elif self.way == "delete":
+            self.here.delete(self.address)
+        else:
+            self.here.delete(self.address)
+            self.here.create(self.address, self.was)
+
+    def ensure_respected(self, before: str, seed: int) -> None:
+        """Ensure that what was done then is so in the end; `before` is the object's uid at the start."""
+        live = self.here.objects().get(self.address)
+        if self.was is None:
+            return
+        if self.way in {"edit", "impose"}:
+            assert live is not None, seed
+            assert [*missing_leaves(self.edit.patch, live)] == [], seed
+        elif self.way == "delete":
+            assert live is None, seed
+        else:
+            assert live is not None, seed
+            assert live["metadata"]["uid"] != before
+            assert (live["metadata"]["generation"], live["spec"]) == (1, self.was["spec"]), seed
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_somebody_writes_at_any_moment(kept: Kept, part: int) -> None:
+    for seed in seeds(part, CASES):
+        random = chance(seed)
+        first = draw_start(random)
+        second = blueprints.redraw(random, first)
+        here, wanted = world(kept, first), blueprints.chosen(second)
+        consent = random.choice((EVERYTHING, TAKE))
+        found = here.look(wanted, consent)
+        ensure_applicable(found.plan)
+        uids = here.uids()
+        racer = draw_racer(random, here)
+        hook = At(random.randrange(1, 16 + 4 * len(second)), racer)
+        here.server.hooks.append(hook)
+        try:
+            ensure_whole(here.carry_out(found))
+            _counts["done"] += 1
+        except GpupoolError as problem:
+            _counts[type(problem).__name__] += 1
+        here.server.hooks.clear()
+        happened = hook.count >= hook.nth and racer.was is not None
+        if happened:
+            racer.ensure_respected(uids[racer.address], seed)
+            _counts[racer.way] += 1
+        others = {
+            each: uid
+            for each, uid in uids.items()
+            if each in blueprints.bodies(wanted) and each != racer.address
+        }
+        assert {each: here.uids()[each] for each in others} == others, seed
+        assert not here.is_locked()
+        if not happened or racer.way == "delete":
+            here.apply(wanted, EVERYTHING)
+            assert here.specs() == fresh_specs(kept, wanted), seed
+            assert here.is_recorded(), seed
+
+
+def draw_racer(random: Random, here: World) -> Racer:
+    """Draw whom an object is changed by; the field is one that nobody says, or that the blueprint says."""
+    address = random.choice(sorted(here.objects()))
+    edits = [each for each in EDITS[address.partition("/")[0]] if each.path[0] == "spec"]
+    return Racer(
+        here, address, random.choice(edits), random.choice(("edit", "edit", "impose", "delete", "create"))
+    )
+
+
+@dataclass
+class Second:
+    """Another run, which waits for nothing, with another edition."""
+
+    here: World
+    wanted: Desired
+    ended: str = "was never begun"
+
+    def __call__(self) -> None:
+        """Run."""
+        hooks, self.here.server.hooks = self.here.server.hooks, []
+        with suppress(GuardError):
+            self.ended = "was refused"
+            self.here.apply(self.wanted, EVERYTHING)
+            self.ended = "was done"
+        self.here.server.hooks = hooks
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_two_applies_at_once(kept: Kept, part: int) -> None:
+    """The second begins at any moment of the first; the one that has the lock is not disturbed."""
+    for seed in seeds(part, CASES // 3):
+        random = chance(seed)
+        first = draw_start(random)
+        one, other = (blueprints.chosen(blueprints.redraw(random, first)) for _ in range(2))
+        here = world(kept, first)
+        found, second = here.look(one, EVERYTHING), Second(here, other)
+        here.server.hooks.append(At(random.randrange(1, 30), second))
+        ended = "was done"
+        try:
+            ensure_whole(here.carry_out(found))
+        except GpupoolError:
+            ended = "was refused"
+        here.server.hooks.clear()
+        assert ended == "was done" or second.ended == "was done", seed
+        _counts.update((f"the first {ended}", f"the second {second.ended}"))
+        assert not here.is_locked()
+        assert here.is_recorded(), seed
+        if second.ended != "was done":
+            assert here.specs() == fresh_specs(kept, one), seed
+        here.apply(one, EVERYTHING)
+        assert here.specs() == fresh_specs(kept, one), seed
+
+
+@pytest.mark.parametrize("nth", range(1, 10))
+def test_a_pool_that_gets_nodes_is_kept(kept: Kept, nth: int) -> None:
+    """Nodes count until the NodeClaims are listed, which is the ninth request, right before the first deletion."""
+    here, wanted = world(kept, {"a": 0, "b": 0}), blueprints.chosen({"a": 1})
+    found = here.look(wanted, EVERYTHING)
+    here.server.hooks.append(At(nth, lambda: here.claim("b", 2)))
+
+    result = here.carry_out(found)
+
+    listed = [each.path.rpartition("/")[2] for each in here.server.requests].count("nodeclaims")
+    assert listed == 2
+    with pytest.raises(GuardError, match="NodePool/b: it still has 2 NodeClaims"):
+        ensure_whole(result)
+    assert {"NodePool/b", "EC2NodeClass/b"} <= here.objects().keys()
+    assert here.is_recorded()
+
+
+def test_every_outcome_came_up(kept: Kept) -> None:
+    if not _counts:
+        test_somebody_writes_at_any_moment(kept, 0)
+        test_two_applies_at_once(kept, 0)
+    names = (
+        "done", "StalePlanError", "PartialError", "edit", "impose", "delete", "create", "the first was done",
+        "the second was done", "the second was refused", "the second was never begun",
+    )  # fmt: skip
+    assert min(_counts[name] for name in names) >= volume(CASES, at_least=0) // PARTS // 50, _counts

@@ -1,0 +1,180 @@
+"""A saved plan is done as long as it is true; when it is not, nothing at all is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from gpupool.cluster.port import Request
+from gpupool.errors import OutdatedError
+from gpupool.planning.foreign import PART_OF
+from gpupool.planning.plan import Consent
+from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.session import ensure_applicable
+from gpupool.rollout.verify import StalePlanError
+from tests.memory import blueprints
+from tests.memory.worlds import inventory_path, missing_leaves
+from tests.rollout.decisions.cases import EVERYTHING, PARTS, chance, draw_start, seeds, world
+from tests.rollout.decisions.test_drift import EDITS, is_ours
+from tests.tiers import volume
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from gpupool.rollout.desired import Desired
+    from tests.memory.schemas import Body
+    from tests.memory.worlds import Kept, World
+
+CASES: Final = 3_000
+_counts: Counter[str] = Counter()
+
+
+# What somebody does to an object between plan and apply. Each returns whether the plan is no longer true, by the body
+# that the blueprint has for the object; None for what is about to be deleted.
+
+
+def write_status(here: World, address: str, _random: Random, _body: Body | None) -> bool:
+    here.make_ready(address)
+    return False
+
+
+def write_hash(here: World, address: str, _random: Random, _body: Body | None) -> bool:
+    here.change(address, {"metadata": {"annotations": {"karpenter.sh/nodepool-hash": "7"}}}, "karpenter")
+    return False
+
+
+def label(here: World, address: str, _random: Random, body: Body | None) -> bool:
+    """Who labels what is about to be deleted may mean to keep it."""
+    here.change(address, {"metadata": {"labels": {"example.com/team": "x"}}})
+    return body is None
+
+
+def edit(here: World, address: str, random: Random, body: Body | None) -> bool:
+    """A change counts where the blueprint says something, and in all of what is about to be deleted."""
+    choices = [each for each in EDITS[address.partition("/")[0]] if each.path[0] == "spec"]
+    chosen = random.choice(choices)
+    here.change(address, chosen.patch)
+    return body is None or is_ours(chosen, body)
+
+
+def edit_as_planned(here: World, address: str, _random: Random, body: Body | None) -> bool:
+    """Somebody does what the plan was to do."""
+    if body is None:
+        return False
+    here.change(address, {"spec": body["spec"]})
+    return False
+
+
+def take_over(here: World, address: str, _random: Random, _body: Body | None) -> bool:
+    here.change(address, {"metadata": {"labels": {PART_OF: "applyset-other-v1"}}})
+    return True
+
+
+def delete(here: World, address: str, _random: Random, body: Body | None) -> bool:
+    here.delete(address)
+    return body is not None
+
+
+def hold(here: World, address: str, _random: Random, body: Body | None) -> bool:
+    here.change(address, {"metadata": {"finalizers": ["example.com/hold"]}})
+    here.delete(address)
+    return body is not None
+
+
+def create_anew(here: World, address: str, _random: Random, _body: Body | None) -> bool:
+    live = here.objects()[address]
+    here.delete(address)
+    here.create(address, live)
+    return True
+
+
+EVENTS: Final = (
+    write_status, write_status, write_hash, label, edit, edit, edit_as_planned, take_over, delete, hold, create_anew,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_happens_between_plan_and_apply(kept: Kept, part: int) -> None:
+    for seed in seeds(part, CASES):
+        random = chance(seed)
+        first = draw_start(random)
+        here, wanted = world(kept, first), blueprints.chosen(blueprints.redraw(random, first) | {"a": 2})
+        consent = EVERYTHING if random.random() < 0.5 else Consent()
+        plan = here.saved(wanted, consent)
+        ensure_applicable(plan)
+        happened, is_stale = meddle(random, here, wanted)
+        before, inventory, mark = here.objects(), here.inventory(), len(here.server.requests)
+        if is_stale:
+            with pytest.raises(StalePlanError):
+                here.carry_out_saved(plan)
+            assert (here.objects(), here.inventory()) == (before, inventory), (seed, happened)
+            assert {each.path.rpartition("/")[2] for each in here.writes(mark)} <= {
+                "leases",
+                wanted.inventory,
+            }, seed
+            _counts.update(f"{each} in a case that is refused" for each in happened.values())
+        else:
+            ensure_whole(here.carry_out_saved(plan))
+            live = here.objects()
+            for address, body in blueprints.bodies(wanted).items():
+                assert [*missing_leaves(body, live[address])] == [], (seed, happened)
+            _counts.update(f"{each} in a case that is done" for each in happened.values())
+            with pytest.raises(OutdatedError, match="somebody applied this blueprint since"):
+                here.carry_out_saved(plan)
+        assert not here.is_locked()
+
+
+def meddle(random: Random, here: World, wanted: Desired) -> tuple[dict[str, str], bool]:
+    """Let others do something to a few objects; return what, and whether a plan made before is no longer true."""
+    bodies = blueprints.bodies(wanted)
+    happened, is_stale = {}, False
+    rate = random.choice((0.1, 0.3))
+    for address in sorted(here.objects()):
+        if random.random() < rate:
+            act = random.choice(
+                EVENTS if random.random() < 0.4 else (write_status, write_hash, edit_as_planned)
+            )
+            is_stale |= act(here, address, random, bodies.get(address))
+            happened[address] = act.__name__
+    if random.random() < 0.05:
+        address = random.choice(sorted(bodies))
+        if address not in here.objects():
+            here.create(address, bodies[address])
+            happened[address], is_stale = "create", True
+    return happened, is_stale
+
+
+def test_a_later_apply_of_the_same_blueprint(kept: Kept) -> None:
+    here = world(kept, {"a": 0, "b": 0})
+    plan = here.saved(blueprints.chosen({"a": 1, "b": 0}))
+    here.apply(blueprints.chosen({"a": 0, "b": 1}))
+    before = here.objects()
+
+    with pytest.raises(StalePlanError, match="the inventory's serial is 2, and was 1"):
+        here.carry_out_saved(plan)
+
+    assert here.objects() == before
+
+
+def test_an_inventory_that_is_gone(kept: Kept) -> None:
+    here, wanted = world(kept, {"a": 0}), blueprints.chosen({"a": 1})
+    plan = here.saved(wanted)
+    assert here.send(Request("DELETE", inventory_path(wanted))).ok
+    before = here.objects()
+
+    with pytest.raises(StalePlanError):
+        here.carry_out_saved(plan)
+
+    assert here.objects() == before
+
+
+def test_every_outcome_came_up(kept: Kept) -> None:
+    if not _counts:
+        test_what_happens_between_plan_and_apply(kept, 0)
+    names = {each.__name__ for each in EVENTS}
+    assert {f"{each} in a case that is refused" for each in names} <= _counts.keys()
+    true = names - {"take_over", "create_anew"}
+    assert {f"{each} in a case that is done" for each in true} <= _counts.keys()
+    assert sum(_counts.values()) >= volume(CASES, at_least=0) // PARTS
