@@ -70,6 +70,20 @@ def with_parents(fields: FieldSet, type_: Type) -> FieldSet:
     return frozenset(found)
 
 
+def as_whole(fields: FieldSet, type_: Type) -> FieldSet:
+    """Return a set in which what has one owner as a whole is owned as that, whatever it was in an older schema."""
+    return frozenset(_as_whole(path, type_) for path in fields)
+
+
+def _as_whole(path: Path, type_: Type) -> Path:
+    at: Type | None = type_
+    for depth, step in enumerate(path):
+        if at is None or at.is_atomic:
+            return path if at is None else path[:depth]
+        at = at.of(step[2:]) if step.startswith("f:") else at.element
+    return path
+
+
 def item_step(type_: Type, item: Any) -> str:  # noqa: ANN401 - any part of an object
     """Return the step to an item of a list that merges."""
     if type_.keys:

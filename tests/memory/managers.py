@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from tests.memory.fieldsets import FieldSet, Path, decode, encode, with_parents, without_below
+from tests.memory.fieldsets import FieldSet, Path, as_whole, decode, encode, with_parents, without_below
 from tests.memory.values import compare, fields_of, is_same, merge, without
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ class FieldConflictsError(Exception):
         self.conflicts = conflicts
 
 
-def read(entries: Iterable[Body]) -> Owners:
-    """Read `managedFields`."""
-    return dict(map(_read, entries))
+def read(entries: Iterable[Body], type_: Type) -> Owners:
+    """Read `managedFields` of an object of a type."""
+    return dict(_read(each, type_) for each in entries)
 
 
-def _read(entry: Body) -> tuple[Manager, Owned]:
+def _read(entry: Body, type_: Type) -> tuple[Manager, Owned]:
     operation, version = entry["operation"], entry["apiVersion"]
     manager = Manager(
         entry.get("manager", ""),
@@ -89,7 +89,7 @@ def _read(entry: Body) -> tuple[Manager, Owned]:
         entry.get("subresource", ""),
         "" if operation == APPLY else version,
     )
-    return manager, Owned(decode(entry.get("fieldsV1", {})), version, entry.get("time", ""))
+    return manager, Owned(as_whole(decode(entry.get("fieldsV1", {})), type_), version, entry.get("time", ""))
 
 
 def write(owners: Owners) -> list[Body]:

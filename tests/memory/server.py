@@ -287,7 +287,7 @@ class MemoryServer:
         entries = body["metadata"].pop("managedFields", None)
         if place.subresource or entries is None or (place.resource.is_custom and not entries):
             entries = live["metadata"].get("managedFields", [])
-        owners = managers.read(each for each in entries if each)
+        owners = managers.read((each for each in entries if each), place.resource.type)
         if owners:
             owners = managers.after_update(
                 owners, live, body, place.resource.type, self._writer(place, request)
@@ -304,7 +304,7 @@ class MemoryServer:
         for problem in problems(config, resource.type):
             raise statuses.untyped(resource, place.name, problem)
         live = self._objects.get(place.key)
-        owners = managers.read(live["metadata"].get("managedFields", [])) if live else {}
+        owners = managers.read(live["metadata"].get("managedFields", []), resource.type) if live else {}
         bare = _bare(resource)
         bodies = managers.Bodies(bare, _without_managed_fields(live) if live else bare, config)
         force = request.query.get("force") == "true"

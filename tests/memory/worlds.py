@@ -243,6 +243,16 @@ class World:
         """Merge something into an object."""
         return self.send(Request("PATCH", path_of(address) + below, {"fieldManager": manager}, patch, MERGE))
 
+    def replace(self, address: str, body: Body, manager: str = "kubectl-edit") -> Answer:
+        """Replace an object by a body, whatever version it is of."""
+        metadata = {
+            **body["metadata"],
+            "resourceVersion": self.objects()[address]["metadata"]["resourceVersion"],
+        }
+        del metadata["managedFields"]
+        new = {**body, "metadata": metadata}
+        return self.send(Request("PUT", path_of(address), {"fieldManager": manager}, new))
+
     def impose(self, address: str, spec: Body, manager: str = "argocd-controller") -> Answer:
         """Apply some fields of an object, as another tool does."""
         kind = KINDS[address.partition("/")[0]]

@@ -105,6 +105,20 @@ SHRUNK = {
         send("NodePool", "PATCH", {"metadata": {"managedFields": [{}]}}, MERGE),
         apply("NodePool", part=changed("NodePool", weight=11)),
     ],
+    "a part of what has one owner is owned": [
+        apply("NodePool"),
+        send(
+            "NodePool",
+            "PATCH",
+            {"metadata": {"managedFields": [{
+                "manager": "gpupool", "operation": "Apply", "apiVersion": "karpenter.sh/v1", "fieldsType": "FieldsV1",
+                "time": "2026-11-21T08:00:00Z",
+                "fieldsV1": {"f:spec": {"f:template": {"f:metadata": {"f:labels": {"f:team": {}}}}, "f:weight": {}}},
+            }]}},
+            MERGE,
+        ),
+        apply("NodePool", part=changed("NodePool", weight=11)),
+    ],
     "a body that is wrong, of a name that is taken": [
         apply("NodePool"),
         send("NodePool", "POST", {**BASES["NodePool"], "metadata": {"name": "memory-0"}, "spec": changed("NodePool", weight=101)}),

@@ -13,6 +13,9 @@ from gpupool.planning.plan import Consent
 from gpupool.rollout.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable, is_settled
 from tests.memory import blueprints
+from tests.memory.fieldsets import decode
+from tests.memory.schemas import resources
+from tests.memory.values import fields_of
 from tests.memory.worlds import missing_leaves
 from tests.rollout.decisions.cases import PARTS, chance, draw_start, fresh_specs, seeds, world
 from tests.tiers import volume
@@ -170,6 +173,35 @@ def ensure_merged(
             wanted = {f".{theirs.title}".removeprefix(".spec")} if theirs.path[0] == "spec" else set()
             assert {path for path in more if not path.startswith(tuple(wanted))} == set()
             _counts["theirs"] += 1
+
+
+@pytest.mark.parametrize("pool", blueprints.POOLS)
+def test_what_was_edited_and_put_back_is_ours_again(kept: Kept, pool: str) -> None:
+    """Who edits a field owns it from then on, though it says the same again; it would be contested for ever."""
+    wanted = blueprints.chosen({pool: 1})
+    for address, body in blueprints.bodies(wanted).items():
+        for edit in EDITS[address.partition("/")[0]]:
+            if not edit.is_said_by(body):
+                continue
+            here = world(kept, {pool: 1})
+            old = here.objects()[address]
+            assert here.change(address, edit.patch).ok
+            assert here.replace(address, old).ok
+            assert not owns(here, address, body)
+
+            assert here.apply(wanted) is not None
+
+            assert here.objects()[address]["spec"] == old["spec"]
+            assert owns(here, address, body)
+            assert here.apply(wanted) is None
+
+
+def owns(here: World, address: str, body: Body) -> bool:
+    """Return whether gpupool has applied every field of a body, by the managed fields."""
+    entries = here.objects()[address]["metadata"]["managedFields"]
+    own = next(each for each in entries if (each["manager"], each["operation"]) == ("gpupool", "Apply"))
+    (type_,) = (each.type for each in resources() if each.kind == body["kind"])
+    return {each for each in fields_of(body, type_) if each[0] == "f:spec"} <= decode(own["fieldsV1"])
 
 
 def test_an_object_of_others(kept: Kept) -> None:

@@ -283,6 +283,15 @@ def test_what_is_not_provably_ours_is_kept(kept: Kept, act: Callable[[World, str
     assert "EC2NodeClass/b" in here.objects()
 
 
+def test_what_somebody_made_in_its_place_is_not_listed(kept: Kept) -> None:
+    here = world(kept, {"a": 0, "b": 0})
+    create_anew(here, "NodePool/b")
+
+    here.apply(blueprints.chosen({"a": 1}))
+
+    assert here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a", "EC2NodeClass/b"}
+
+
 def test_the_label_of_the_set_is_what_the_model_says(kept: Kept) -> None:
     here = world(kept, {"a": 0})
     labels = here.objects()["NodePool/a"]["metadata"]["labels"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gpupool.cluster import lease
 from gpupool.cluster.kinds import lease_path
 from gpupool.cluster.port import MERGE, Request
 from gpupool.errors import GuardError, PartialError
@@ -123,6 +124,21 @@ def test_a_lock_that_is_lost_on_the_way(kept: Kept, nth: int, way: str) -> None:
     here.unlock()
     here.apply(wanted, EVERYTHING)
     assert (here.specs(), here.is_recorded()) == (fresh_specs(kept, wanted), True)
+
+
+def test_a_lock_that_is_gone_is_not_renewed(kept: Kept) -> None:
+    """A PUT creates a Lease that does not exist, but for its uid: somebody deleted it, and others may have begun."""
+    here = world(kept, {"a": 0})
+    cluster = here.look(blueprints.chosen(WANTED)).reached.cluster
+    wanted = lease.Lease(NAMESPACE, NAME, OTHER, SECONDS, lease.now(), lease.now(), 0)
+    taken = lease.create(cluster, wanted)
+    assert taken is not None
+    assert lease.create(cluster, wanted) is None
+    assert lease.replace(cluster, taken) is not None
+    here.unlock()
+
+    assert lease.replace(cluster, taken) is None
+    assert not here.is_locked()
 
 
 def test_a_lock_that_could_not_be_renewed(kept: Kept) -> None:

@@ -14,7 +14,7 @@ from gpupool.planning.plan import Consent
 from gpupool.rollout.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable
 from tests.memory import blueprints
-from tests.memory.worlds import missing_leaves
+from tests.memory.worlds import address_of, missing_leaves
 from tests.rollout.decisions.cases import EVERYTHING, PARTS, chance, draw_start, fresh_specs, seeds, world
 from tests.rollout.decisions.test_drift import EDITS, Edit
 from tests.tiers import volume
@@ -134,6 +134,27 @@ def draw_racer(random: Random, here: World) -> Racer:
     return Racer(
         here, address, random.choice(edits), random.choice(("edit", "edit", "impose", "delete", "create"))
     )
+
+
+@pytest.mark.parametrize("way", ["delete", "create"])
+@pytest.mark.parametrize("address", ["NodePool/b", "EC2NodeClass/b"])
+def test_what_is_gone_already_counts_as_deleted(kept: Kept, address: str, way: str) -> None:
+    """And what somebody made in its place is theirs: it stays, and the inventory does not list it."""
+    here, wanted = world(kept, {"a": 0, "b": 0}), blueprints.chosen({"a": 1})
+    found = here.look(wanted, EVERYTHING)
+    racer = Racer(here, address, EDITS["NodePool"][0], way)
+
+    def strike(request: Request) -> None:
+        if request.method == "DELETE" and address_of(request) == address and racer.was is None:
+            racer()
+
+    here.server.hooks.append(strike)
+    ensure_whole(here.carry_out(found))
+
+    assert racer.was is not None
+    assert (address in here.objects()) == (way == "create")
+    assert here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a"}
+    assert not here.inventory("pending")
 
 
 @dataclass

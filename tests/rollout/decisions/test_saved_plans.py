@@ -158,10 +158,16 @@ def test_a_later_apply_of_the_same_blueprint(kept: Kept) -> None:
     assert here.objects() == before
 
 
-def test_an_inventory_that_is_gone(kept: Kept) -> None:
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_an_inventory_that_is_gone(kept: Kept, is_made_anew: bool) -> None:
+    """Another one may have the same serial: it is not the one that the plan was made with."""
     here, wanted = world(kept, {"a": 0}), blueprints.chosen({"a": 1})
-    plan = here.saved(wanted)
-    assert here.send(Request("DELETE", inventory_path(wanted))).ok
+    plan, old = here.saved(wanted), here.server.objects("configmaps")[wanted.inventory]
+    path = inventory_path(wanted)
+    assert here.send(Request("DELETE", path)).ok
+    if is_made_anew:
+        metadata = {key: old["metadata"][key] for key in ("name", "labels", "annotations")}
+        assert here.send(Request("POST", path.rpartition("/")[0], {}, {**old, "metadata": metadata})).ok
     before = here.objects()
 
     with pytest.raises(StalePlanError):

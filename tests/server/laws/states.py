@@ -1,10 +1,10 @@
-"""Objects as others leave them on the real server, and bodies that somebody may apply to them; by a seed."""
+"""Objects as others leave them on a server, and bodies that somebody may apply to them; by a seed."""
 
 from __future__ import annotations
 
 import json
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gpupool.cluster.port import APPLY
 from gpupool.planning import ownership
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from gpupool.rollout.wishes import Wish
     from tests.rig.client import Answer
-    from tests.rig.server import ApiServer
 
 Body: TypeAlias = dict[str, Any]
 GITOPS, PEOPLE, KARPENTER = "argocd-controller", "kubectl-edit", "karpenter"
@@ -32,10 +31,17 @@ def wishes_of(files: Sequence[str]) -> tuple[Wish, ...]:
     return wishes(wanted, Place(wanted.namespace, wanted.inventory))
 
 
+class Server(Protocol):
+    """The real server, or the one in memory."""
+
+    def request(self, method: str, path: str, body: bytes = b"", content_type: str = "") -> Answer:
+        """Ask anything."""
+
+
 class Story:
     """What happens to one object, step by step."""
 
-    def __init__(self, server: ApiServer, wish: Wish, random: Random) -> None:
+    def __init__(self, server: Server, wish: Wish, random: Random) -> None:
         """Apply it, as gpupool does."""
         self.server, self.random = server, random
         self.path = wish.kind.path_of(wish.name)

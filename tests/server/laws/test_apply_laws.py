@@ -26,6 +26,7 @@ from tests.profiles.rendering import words_of, write
 from tests.server.laws.worlds import clear, world
 from tests.server.objects import EC2_NODE_CLASS
 from tests.test_examples import ALL, EXAMPLES
+from tests.tiers import volume
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from tests.rig.server import ApiServer
     from tests.server.laws.worlds import World
 
-GENERATED = 40
+GENERATED = volume(40, at_least=12)
+"""By default a part: `tests/rollout/decisions` asks the same of more, on the server in memory."""
+
 NODE_CLASS = yaml.safe_load(EC2_NODE_CLASS)
 PROFILES = sorted(path.stem for path in (EXAMPLES.parents[1] / "profiles").glob("*.yaml"))
 GOLDEN = sampled([case for case in cases() if case.expected_files is not None])

@@ -17,9 +17,12 @@ from tests.cli.run import Outcome, gpupool
 from tests.rig.audit import Event
 from tests.rig.server import ApiServer
 from tests.server.objects import NODE_POOL
+from tests.tiers import volume
 
 SEED = 20261121
-BLUEPRINTS, INVENTORIES = 160, 80
+BLUEPRINTS, INVENTORIES = volume(160, at_least=40), volume(80, at_least=20)
+"""By default a part: `tests/rollout/decisions` asks the same of more, on the server in memory."""
+
 NAME = "never-deleted"
 PLACE = Place("kube-system", f"gpupool-{NAME}")
 CONFIG_MAP = f"/api/v1/namespaces/kube-system/configmaps/{PLACE.name}"

@@ -25,6 +25,7 @@ from tests.server.laws.states import (
 )
 from tests.server.laws.worlds import clear
 from tests.test_examples import EXAMPLES
+from tests.tiers import volume
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
     from gpupool.rollout.wishes import Wish
     from tests.rig.server import ApiServer
 
-BLUEPRINTS, OBJECTS, LENGTH = 28, 3, 9
+BLUEPRINTS, OBJECTS, LENGTH = volume(28, at_least=8), 3, 9
+"""By default a part: `tests/rollout/decisions` asks the same of more, on the server in memory."""
+
 EXAMPLE = str(EXAMPLES / "ml-platform.yaml")
-ENOUGH = 800
+ENOUGH = volume(800, at_least=200)
 """So often at least it has to be said, and as often not; most of it is of states that others left."""
 
 
