@@ -25,9 +25,10 @@ from gpupool.catalogue.load import (
 from gpupool.catalogue.model import Source
 from gpupool.catalogue.packed import opened, pack, text
 from gpupool.errors import InputError
+from tests.tiers import volume
 
 DOCUMENT = json.loads(opened(SHIPPED.read_bytes(), MOST_OPENED))
-ROUNDS, SEED = 400, 20261121
+ROUNDS, SEED = volume(400, at_least=100), 20261121
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.differential.trees import as_bytes, node
 from tests.goldencases import FOLDER, cases
 from tests.karpenter.examples import ALL, EC2NODECLASS, NODEPOOL
 from tests.rig.conformance import Kubeconform
-from tests.tiers import volume
+from tests.tiers import is_thorough, volume
 
 Body = dict[str, Any]
 PATHS = [
@@ -139,7 +139,9 @@ def test_kubeconform_agrees_with_the_structural_layer(judge: Judge) -> None:
     reasons = Counter(_reason(found) for found in looser)
     assert [each["metadata"] for each in stricter[:5]] == []
     assert [found for found in looser if not _reason(found)][:5] == []
-    assert set(reasons) == set(LOOSER), "a reason that is none any more"
+    assert set(reasons) <= set(LOOSER)
+    if is_thorough():
+        assert set(reasons) == set(LOOSER), "a reason that is none any more"
     assert min(theirs.count(True), theirs.count(False)) > len(asked) / 4 > volume(4_000) / 4
     assert len(looser) < len(asked) / 50
 

@@ -33,7 +33,7 @@ MUTANTS = 12_000
 RELEASES = 6
 OBJECTS = volume(1_000, at_least=FEWEST_OBJECTS // RELEASES)
 SHARE_OF_LATER = 0.4
-LEAST_OF_THE_VERSION = OBJECTS // 33
+LEAST_OF_THE_VERSION = volume(30, at_least=3)
 KINDS = ("NodePool", "NodeOverlay", "EC2NodeClass")
 
 POLICY = ("spec", "disruption", "consolidationPolicy")

@@ -20,6 +20,7 @@ from tests.server.applying.scenes import (
     at_write,
     ended,
 )
+from tests.tiers import is_thorough
 
 if TYPE_CHECKING:
     import subprocess
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 
 LAST = len(SECOND_WRITES)
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+AT_EACH_WRITE = [
+    (nth, number)
+    for nth in range(1, LAST + 1)
+    for place, number in enumerate(SIGNALS)
+    if is_thorough() or nth % len(SIGNALS) == place
+]
+"""By default each write gets one of the signals, in turn."""
+
 LAST_WORDS = SECOND_WRITES[-2:]
 """The inventory, and the lock given back."""
 
@@ -58,8 +67,11 @@ def tell_when_struck(child: subprocess.Popen[str], rule: Rule, *numbers: int) ->
     return thread
 
 
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
-@pytest.mark.parametrize("nth", range(1, LAST + 1), ids=lambda nth: f"{nth} {SECOND_WRITES[nth - 1]}")
+@pytest.mark.parametrize(
+    ("nth", "number"),
+    AT_EACH_WRITE,
+    ids=[f"{nth} {SECOND_WRITES[nth - 1]} {number.name}" for nth, number in AT_EACH_WRITE],
+)
 def test_one_signal(first: Scene, clean: Clean, nth: int, number: signal.Signals) -> None:
     specs = clean(SECOND)
     child = first.start("apply", SECOND, *ONE_BY_ONE)

@@ -20,6 +20,7 @@ from tests import strategies
 from tests.server.laws.states import Story, wishes_of
 from tests.server.laws.worlds import SECONDS, clear, policy, world
 from tests.test_examples import EXAMPLES
+from tests.tiers import volume
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from tests.server.laws.states import Body
     from tests.server.laws.worlds import World
 
-BLUEPRINTS, OBJECTS, LENGTH = 13, 3, 6
-ENOUGH = 600
+BLUEPRINTS, OBJECTS, LENGTH = volume(13, at_least=5), 3, 6
+ENOUGH = volume(600, at_least=200)
 DEFAULTS = (
     "spec.disruption.budgets",
     "spec.disruption.consolidateAfter",
