@@ -23,6 +23,9 @@ WRITERS: Final = ("kubectl-edit", "karpenter", "gpupool")
 CURRENT, STALE, WRONG = "current", "stale", "wrong"
 """Which uid or resourceVersion a request names: that of the object, an earlier one, or one that never was."""
 
+_BY_RULE: Final = "role"
+"""A field that a CEL rule wants, which the server in memory knows nothing of."""
+
 BASES: Final[dict[str, Body]] = {
     each["kind"]: each
     for each in yaml.safe_load_all("""\
@@ -149,7 +152,11 @@ def _body(random: Random, kind: str, name: str, *, is_whole: bool) -> Body:
         edit(random, body)
     if not is_whole and random.random() < 0.5:
         part = "data" if kind == "ConfigMap" else "spec"
-        body[part] = {key: value for key, value in body.get(part, {}).items() if random.random() < 0.5}
+        body[part] = {
+            key: value
+            for key, value in body.get(part, {}).items()
+            if random.random() < 0.5 or key == _BY_RULE
+        }
     return body
 
 

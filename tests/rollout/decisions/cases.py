@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import contextmanager
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +26,9 @@ PARTS: Final = 4
 
 EVERYTHING: Final = Consent(prune=True, max_deletes=99, allow_empty=True)
 
+outcomes: Counter[str] = Counter()
+"""What came of the cases of the part that runs now."""
+
 _states: dict[str, tuple[Any, ...]] = {}
 _specs: dict[str, Any] = {}
 
@@ -32,6 +37,14 @@ def seeds(part: int, thorough: int) -> Iterator[int]:
     """Return the seeds of a part; `thorough` is the number of cases of all parts there."""
     count = volume(thorough, at_least=0) // PARTS
     yield from range(SEED + part, SEED + part + count * PARTS, PARTS)
+
+
+@contextmanager
+def expecting(*names: str) -> Iterator[None]:
+    """Ensure that each of these outcomes comes up while a part runs: a law that is never put to the test says nothing."""
+    outcomes.clear()
+    yield
+    assert {name for name in names if not outcomes[name]} == set(), outcomes
 
 
 def chance(seed: int) -> Random:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -15,9 +14,18 @@ from gpupool.rollout.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable
 from tests.memory import blueprints
 from tests.memory.worlds import address_of, missing_leaves
-from tests.rollout.decisions.cases import EVERYTHING, PARTS, chance, draw_start, fresh_specs, seeds, world
+from tests.rollout.decisions.cases import (
+    EVERYTHING,
+    PARTS,
+    chance,
+    draw_start,
+    expecting,
+    fresh_specs,
+    outcomes,
+    seeds,
+    world,
+)
 from tests.rollout.decisions.test_drift import EDITS, Edit
-from tests.tiers import volume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +38,6 @@ if TYPE_CHECKING:
 
 CASES: Final = 3_000
 TAKE: Final = Consent(prune=True, max_deletes=99, allow_empty=True, on_conflict="take")
-_counts: Counter[str] = Counter()
 
 
 @dataclass
@@ -91,6 +98,7 @@ class Racer:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
+@expecting("done", "StalePlanError", "PartialError", "edit", "impose", "delete", "create")
 def test_somebody_writes_at_any_moment(kept: Kept, part: int) -> None:
     for seed in seeds(part, CASES):
         random = chance(seed)
@@ -106,14 +114,14 @@ def test_somebody_writes_at_any_moment(kept: Kept, part: int) -> None:
         here.server.hooks.append(hook)
         try:
             ensure_whole(here.carry_out(found))
-            _counts["done"] += 1
+            outcomes["done"] += 1
         except GpupoolError as problem:
-            _counts[type(problem).__name__] += 1
+            outcomes[type(problem).__name__] += 1
         here.server.hooks.clear()
         happened = hook.count >= hook.nth and racer.was is not None
         if happened:
             racer.ensure_respected(uids[racer.address], seed)
-            _counts[racer.way] += 1
+            outcomes[racer.way] += 1
         others = {
             each: uid
             for each, uid in uids.items()
@@ -138,7 +146,7 @@ def draw_racer(random: Random, here: World) -> Racer:
 
 @pytest.mark.parametrize("way", ["delete", "create"])
 @pytest.mark.parametrize("address", ["NodePool/b", "EC2NodeClass/b"])
-def test_what_is_gone_already_counts_as_deleted(kept: Kept, address: str, way: str) -> None:
+def test_what_is_gone_alreadyoutcomes_as_deleted(kept: Kept, address: str, way: str) -> None:
     """And what somebody made in its place is theirs: it stays, and the inventory does not list it."""
     here, wanted = world(kept, {"a": 0, "b": 0}), blueprints.chosen({"a": 1})
     found = here.look(wanted, EVERYTHING)
@@ -176,6 +184,7 @@ class Second:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
+@expecting("the first was done", "the first was refused", "the second was done", "the second was refused")
 def test_two_applies_at_once(kept: Kept, part: int) -> None:
     """The second begins at any moment of the first; the one that has the lock is not disturbed."""
     for seed in seeds(part, CASES // 3):
@@ -184,7 +193,7 @@ def test_two_applies_at_once(kept: Kept, part: int) -> None:
         one, other = (blueprints.chosen(blueprints.redraw(random, first)) for _ in range(2))
         here = world(kept, first)
         found, second = here.look(one, EVERYTHING), Second(here, other)
-        here.server.hooks.append(At(random.randrange(1, 30), second))
+        here.server.hooks.append(At(random.choice((1, random.randrange(1, 30))), second))
         ended = "was done"
         try:
             ensure_whole(here.carry_out(found))
@@ -192,7 +201,7 @@ def test_two_applies_at_once(kept: Kept, part: int) -> None:
             ended = "was refused"
         here.server.hooks.clear()
         assert ended == "was done" or second.ended == "was done", seed
-        _counts.update((f"the first {ended}", f"the second {second.ended}"))
+        outcomes.update((f"the first {ended}", f"the second {second.ended}"))
         assert not here.is_locked()
         assert here.is_recorded(), seed
         if second.ended != "was done":
@@ -216,14 +225,3 @@ def test_a_pool_that_gets_nodes_is_kept(kept: Kept, nth: int) -> None:
         ensure_whole(result)
     assert {"NodePool/b", "EC2NodeClass/b"} <= here.objects().keys()
     assert here.is_recorded()
-
-
-def test_every_outcome_came_up(kept: Kept) -> None:
-    if not _counts:
-        test_somebody_writes_at_any_moment(kept, 0)
-        test_two_applies_at_once(kept, 0)
-    names = (
-        "done", "StalePlanError", "PartialError", "edit", "impose", "delete", "create", "the first was done",
-        "the second was done", "the second was refused", "the second was never begun",
-    )  # fmt: skip
-    assert min(_counts[name] for name in names) >= volume(CASES, at_least=0) // PARTS // 50, _counts
