@@ -29,9 +29,12 @@ def steps(session: str) -> Iterator[tuple[str, str]]:
 
 
 def as_pattern(shown: str) -> str:
-    """Let a line of three dots stand for any number of lines."""
+    """Return the pattern in which a line of three dots stands for any number of lines, or for none."""
     lines = [".*" if line == "..." else re.escape(line) for line in shown.splitlines()]
-    return "\n".join(lines)
+    if "".join(lines) == ".*":
+        return ".*"
+    pattern = re.sub(r"(?m)^\.\*\n", r"(?:.*\n)?", "\n".join(lines))
+    return re.sub(r"\n\.\*\Z", r"(?:\n.*)?", pattern)
 
 
 @pytest.fixture(scope="module")

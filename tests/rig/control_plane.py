@@ -37,7 +37,9 @@ def control_plane(folder: Path) -> Iterator[dict[str, Access]]:
     etcd_port, etcd_peer_port, port = free_ports(3)
     etcd_log, server_log = folder / "etcd.log", folder / "kube-apiserver.log"
     ways_in = _ways_in(folder, port)
-    server_command = [str(programs.build(programs.API_SERVER).path), *_server_flags(folder, etcd_port, port)]
+    program = str(programs.build(programs.API_SERVER).path)
+    # There is memory enough for an hour; what the server saves at collecting garbage the tests have.
+    server_command = ["env", "GOGC=400", program, *_server_flags(folder, etcd_port, port)]
     with running(_etcd_command(folder, etcd_port, etcd_peer_port), etcd_log) as etcd:
         _wait(lambda: _etcd_healthy(etcd_port), etcd, etcd_log)
         with running(server_command, server_log) as server:

@@ -25,7 +25,7 @@ type object = map[string]any
 
 func main() {
 	log.SetLogger(logr.Discard())
-	debug.SetGCPercent(200)
+	debug.SetGCPercent(400)
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, longestLine)
 	if !lines.Scan() {
