@@ -19,7 +19,7 @@ from tests.scheduling.overlays import Overlays, without_price
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import karpenter, market
 from tests.server.test_instance_types_oracle import exact
-from tests.tiers import few_of_each_kind, volume
+from tests.tiers import few_of_each_kind, is_thorough, volume
 
 pytestmark = pytest.mark.server
 
@@ -30,7 +30,7 @@ SETS = {"al2023": volume(140, at_least=80), "two zones": volume(80, at_least=50)
 MOST = 6
 """By default Karpenter is asked about so many sets of each kind of answer."""
 
-LIMITED = 6
+LIMITED = 6 if is_thorough() else 2
 """Every so many sets the limits are compared as well, which takes as long again."""
 
 

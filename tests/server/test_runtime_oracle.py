@@ -16,11 +16,11 @@ from tests.differential.run import changes
 from tests.differential.trees import Body, as_bytes, changed, node
 from tests.karpenter.examples import EC2NODECLASS, NODEPOOL
 from tests.rig.server import ApiServer
-from tests.tiers import volume
+from tests.tiers import is_thorough, volume
 
 SEED = 20_261_122
 WATCHED, DECODED = volume(4_000), volume(3_000)
-SECONDS_TO_STALL = 3.0
+SECONDS_TO_STALL = 3.0 if is_thorough() else 1.0
 DECODING = {Code.ENDLESS_DURATION, Code.UNREADABLE_QUANTITY, Code.UNREADABLE_TIME, Code.UNREADABLE_GRACE}
 """The codes for values on which an informer stalls."""
 
