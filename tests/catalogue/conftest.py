@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from moto.ec2.models.instance_types import InstanceTypeBackend
 from moto.server import ThreadedMotoServer
 
 
@@ -20,6 +21,14 @@ def aws() -> Iterator[str]:
     host, port = server.get_host_and_port()
     yield f"http://{host}:{port}"
     server.stop()
+
+
+@pytest.fixture
+def few_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let moto list one family, as to list all takes it seconds; for tests that are about something else."""
+    family = [each for each in InstanceTypeBackend.instance_types if each["InstanceType"].startswith("g6.")]
+    assert family
+    monkeypatch.setattr(InstanceTypeBackend, "instance_types", family)
 
 
 @dataclass

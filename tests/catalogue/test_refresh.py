@@ -34,6 +34,7 @@ def test_the_api_gives_the_facts_that_are_shipped(account: PriceList) -> None:
     assert account.asked != []
 
 
+@pytest.mark.usefixtures("few_types")
 def test_prices_are_asked_for_as_karpenter_does(account: PriceList) -> None:
     account.pages = PRICES
     (answers,) = ask(["us-west-2"], None)
@@ -206,6 +207,7 @@ class TestRefusals:
             ),
         )
 
+    @pytest.mark.usefixtures("few_types")
     @pytest.mark.parametrize(
         ("kind", "words"),
         [
@@ -223,6 +225,7 @@ class TestRefusals:
         assert (said.code, words in said.out) == (0, True)
 
 
+@pytest.mark.usefixtures("few_types")
 def test_a_file_in_the_way_is_left_alone(
     account: PriceList, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
