@@ -92,6 +92,6 @@ def test_as_many_nodes_may_go_as_karpenter_says(oracle: Path) -> None:
                 bits = active(each, begin, MINUTES)
                 assert [bool(bits >> minute & 1) for minute in range(MINUTES)] == one, f"seed {SEED}: {each}"
     unbounded = sum(UNBOUNDED in answer for answer in answers)
-    assert changing > QUESTIONS / 15, changing
-    assert QUESTIONS / 250 < refused < QUESTIONS / 2.5, refused
+    assert changing > QUESTIONS * 3 / 40, changing
+    assert volume(50, at_least=4) < refused < QUESTIONS * 3 / 8, refused
     assert unbounded > QUESTIONS / 8, unbounded

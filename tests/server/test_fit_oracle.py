@@ -23,7 +23,7 @@ from tests.rig.scheduling_answers import NodeClaim, Placement, solved
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.scenes import CLASSES_USED, Scene, scene
 from tests.scheduling.worlds import karpenter, market
-from tests.tiers import FEWEST_OBJECTS, few_of_each_kind
+from tests.tiers import FEWEST_OBJECTS, few_of_each_kind, is_thorough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,6 +187,8 @@ def test_a_pod_fits_a_pool_where_karpenter_says_so(
 
     assert not wrong, f"seed {seed}: {len(wrong)} differ, the first: {wrong[0]}"
     assert set(rules) >= {*Rule, "fits"} - {Rule.EFA, Rule.HOST_PORT}, rules
+    if is_thorough():
+        assert SCENES / 5 < rules["fits"] < SCENES * 4 / 5, rules
     assert count_objects(cases) > FEWEST_OBJECTS / 5
 
 
