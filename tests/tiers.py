@@ -39,6 +39,11 @@ def volume(thorough: int, *, at_least: int = FEWEST_OBJECTS) -> int:
     return min(thorough, max(thorough // _TENTH, at_least))
 
 
+def examples(thorough: int) -> int:
+    """Return how many examples hypothesis makes of a law: `thorough`, or a third of it."""
+    return thorough if _Tier.thorough else thorough // 3
+
+
 def few_of_each_kind(items: Iterable[tuple[Hashable, Item]], at_most: int = 12) -> list[Item]:
     """Return the first `at_most` items of each kind; all of them in the thorough tier.
 

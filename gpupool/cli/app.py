@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated
 
 import typer
@@ -97,7 +98,14 @@ def _run(arguments: Sequence[str] | None) -> object:
         from gpupool.cli.completing import write_answer
 
         return write_answer(app, os.environ)
-    return app(None if arguments is None else list(arguments), standalone_mode=False, prog_name="gpupool")
+    words = None if arguments is None else list(arguments)
+    return _command_line()(words, standalone_mode=False, prog_name="gpupool")
+
+
+@cache
+def _command_line() -> Callable[..., object]:
+    """Return what reads the arguments; typer makes every option of every command anew if asked again."""
+    return typer.main.get_command(app)
 
 
 def _unwritten(problem: OSError) -> int:

@@ -12,6 +12,7 @@ from gpupool.blueprint.merge import ANY, Kind, merge, merge_all, settled
 from gpupool.findings import Location
 from gpupool.yamlio.nodes import Node, Plain, find, leaves, plain
 from gpupool.yamlio.read import read
+from tests.tiers import examples
 
 
 def node(text: str, file: str = "a.yaml") -> Node:
@@ -194,7 +195,7 @@ def grown(value: Plain, file: str = "x") -> Node:
     return Node(value, at, at)
 
 
-laws = settings(derandomize=True, max_examples=200, deadline=None)
+laws = settings(derandomize=True, max_examples=examples(200), deadline=None)
 
 
 @laws

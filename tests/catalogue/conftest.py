@@ -1,4 +1,7 @@
-"""An AWS account to ask: moto's server on loopback, with a price list beside it."""
+"""An AWS account to ask: moto's server on loopback, with a price list beside it.
+
+Moto is imported where it is used: it takes a second, which every worker would spend while it collects the tests.
+"""
 
 import json
 import threading
@@ -9,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from moto.ec2.models.instance_types import InstanceTypeBackend
-from moto.server import ThreadedMotoServer
 
 
 @pytest.fixture(scope="session")
 def aws() -> Iterator[str]:
     """The address of moto's server."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -26,6 +29,8 @@ def aws() -> Iterator[str]:
 @pytest.fixture
 def few_types(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let moto list one family, as to list all takes it seconds; for tests that are about something else."""
+    from moto.ec2.models.instance_types import InstanceTypeBackend
+
     family = [each for each in InstanceTypeBackend.instance_types if each["InstanceType"].startswith("g6.")]
     assert family
     monkeypatch.setattr(InstanceTypeBackend, "instance_types", family)
@@ -48,7 +53,7 @@ def price_list() -> Iterator[PriceList]:
     """A price list; moto has none."""
     prices = PriceList()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _answering(prices))
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     prices.address = f"http://127.0.0.1:{server.server_port}"
     yield prices

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import boto3
 import pytest
-from moto import settings
 
 from gpupool.catalogue.load import from_file, shipped, users_own, users_place
 from gpupool.catalogue.price_list import amounts, place
@@ -83,6 +82,7 @@ def test_the_command_writes_a_catalogue_and_says_what_it_holds(
     assert users_own() is None
 
 
+@pytest.mark.usefixtures("few_types")
 def test_without_to_it_is_the_users_own(account: PriceList, capsys: pytest.CaptureFixture[str]) -> None:
     account.refusal = (400, "AccessDeniedException")
 
@@ -102,7 +102,7 @@ def test_without_to_it_is_the_users_own(account: PriceList, capsys: pytest.Captu
     assert own.offers == shipped().offers
 
 
-@pytest.mark.usefixtures("account")
+@pytest.mark.usefixtures("account", "few_types")
 def test_several_regions_and_one_that_is_not_shipped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,7 +185,7 @@ class TestRefusals:
         iam = boto3.client("iam", region_name="us-east-1")
         iam.create_user(UserName="nobody")
         key = iam.create_access_key(UserName="nobody")["AccessKey"]
-        monkeypatch.setattr(settings, "INITIAL_NO_AUTH_ACTION_COUNT", 0)
+        monkeypatch.setattr("moto.settings.INITIAL_NO_AUTH_ACTION_COUNT", 0)
 
         strangers = self.refused(capsys, "--region", "us-west-2")
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", key["AccessKeyId"])

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from gpupool.profiles.load import shipped_names
-from tests.cli.run import gpupool
+from tests.cli.run import gpupool, process
 
 ROOT = Path(__file__).parents[2]
 KINDS = ("blueprint", "profile")
@@ -23,19 +24,20 @@ EXAMPLES = [
 
 
 @pytest.fixture(params=KINDS)
-def schema(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def schema(request: pytest.FixtureRequest) -> dict[str, Any]:
     """The schema of one kind of file."""
-    return said(request.param, capsys)
+    return copy.deepcopy(said(request.param))
 
 
 @pytest.fixture
-def blueprint(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def blueprint() -> dict[str, Any]:
     """The schema of a blueprint."""
-    return said("blueprint", capsys)
+    return copy.deepcopy(said("blueprint"))
 
 
-def said(kind: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    ended = gpupool(capsys, "schema", kind)
+@cache
+def said(kind: str) -> dict[str, Any]:
+    ended = process("schema", kind, folder=ROOT)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.endswith("}\n")
     made: dict[str, Any] = json.loads(ended.out)
@@ -101,10 +103,10 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize("name", shipped_names())
-def test_takes_every_shipped_profile(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_takes_every_shipped_profile(name: str) -> None:
     text = (ROOT / "profiles" / f"{name}.yaml").read_text("utf-8")
 
-    assert mistakes(said("profile", capsys), yaml.load(text, yaml.CSafeLoader)) == []
+    assert mistakes(said("profile"), yaml.load(text, yaml.CSafeLoader)) == []
 
 
 GOOD: dict[str, Any] = {

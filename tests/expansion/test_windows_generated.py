@@ -13,6 +13,7 @@ from gpupool.karpenter.cron import parse
 from tests.budgets.agreement import CHANGING, TOUCHED, check, ordinary
 from tests.budgets.ceilings import Words
 from tests.budgets.spans import Span, weeks
+from tests.tiers import examples
 
 MINUTES = st.one_of(st.integers(0, 24 * 4 - 1).map(lambda quarter: quarter * 15), st.integers(0, 24 * 60 - 1))
 NODES = st.sampled_from(["0", "1", "2", "7", "0%", "10%", "50%", "100%"])
@@ -71,7 +72,7 @@ def seasons(timezones: list[str]) -> st.SearchStrategy[Span]:
 
 
 @given(said=words(), chance=st.data(), fleet=st.sampled_from([1, 7, 40]))
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(300), deadline=None, derandomize=True, database=None)
 def test_karpenter_does_what_the_words_say(said: Words, chance: st.DataObject, fleet: int) -> None:
     span = chance.draw(seasons(said.timezones()))
     changing = [month for zone in said.timezones() for month in (*CHANGING[zone], *TOUCHED.get(zone, ()))]
@@ -79,7 +80,7 @@ def test_karpenter_does_what_the_words_say(said: Words, chance: st.DataObject, f
 
 
 @given(said=words())
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(200), deadline=None, derandomize=True, database=None)
 def test_everything_written_is_in_karpenters_grammar(said: Words) -> None:
     for item in compile_budgets(said.own, said.protect, said.maintenance).budgets:
         budget = item.budget

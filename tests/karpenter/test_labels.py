@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gpupool.karpenter import labels
 from gpupool.karpenter.scalars import Architecture, OperatingSystem
 from tests.karpenter import crds
+from tests.tiers import examples
 
 FINE = [
     *labels.WELL_KNOWN,
@@ -101,7 +102,7 @@ def test_the_overlays_allow_list_is_the_crds() -> None:
     assert allowed(overlay_key())["karpenter.k8s.aws"] == labels.AWS_ALLOWED - labels.OVERLAY_REFUSED
 
 
-@settings(derandomize=True, max_examples=500, deadline=None, database=None)
+@settings(derandomize=True, max_examples=examples(500), deadline=None, database=None)
 @given(key=KEYS)
 def test_what_the_crd_refuses_has_a_problem(key: str) -> None:
     if crd_refuses(pool_key(), key):
@@ -110,7 +111,7 @@ def test_what_the_crd_refuses_has_a_problem(key: str) -> None:
         assert labels.overlay_key_problem(key) is not None
 
 
-@settings(derandomize=True, max_examples=500, deadline=None, database=None)
+@settings(derandomize=True, max_examples=examples(500), deadline=None, database=None)
 @given(key=KEYS)
 def test_what_only_we_refuse_is_what_the_controller_refuses(key: str) -> None:
     """Too long a name, and the label that Karpenter sets from the node class."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gpupool.karpenter.checks import QUANTITY_PATTERN
 from gpupool.karpenter.quantities import amount
+from tests.tiers import examples
 
 AMOUNTS = {
     "16": 16, "+5": 5, "-1": -1, "1.5": Decimal("1.5"), ".5": Decimal("0.5"), "5.": 5, "500m": Decimal("0.5"),
@@ -22,7 +23,7 @@ def test_an_amount(text: str, exact: int | Decimal) -> None:
     assert amount(text) == exact
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(derandomize=True, deadline=None, max_examples=examples(500))
 @given(st.from_regex(re.compile(QUANTITY_PATTERN.replace("$", r"\Z"), re.ASCII), fullmatch=True))
 def test_all_that_the_pattern_takes_has_an_amount(text: str) -> None:
     assert Decimal(amount(text)).is_finite()

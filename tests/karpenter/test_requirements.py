@@ -15,6 +15,7 @@ from gpupool.karpenter.requirements import (
     from_labels,
     requirement,
 )
+from tests.tiers import examples
 
 LARGEST = 2**63 - 1
 UNIVERSE = ("", "-3", "0", "1", "2", "3", "4", "5", "8", "16", "007", "+4", "4.0", " 4", "a", "l4", "٣")
@@ -143,7 +144,7 @@ REQUIREMENTS = st.one_of(
 COMBINED = st.recursive(
     REQUIREMENTS, lambda inner: st.builds(Requirement.intersection, inner, inner), max_leaves=4
 )
-laws = settings(derandomize=True, deadline=None, max_examples=400)
+laws = settings(derandomize=True, deadline=None, max_examples=examples(400))
 
 
 @laws

@@ -1,6 +1,7 @@
 """No rule could go unnoticed: for each there is an object that only it refuses."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,6 +42,16 @@ def paths(body: Body, layers: frozenset[Layer]) -> set[str]:
     return {each.path for each in found if each.severity is Severity.ERROR and layer(each.code) in layers}
 
 
+@cache
+def refused_by_all(name: str, kind: str) -> dict[int, set[str]]:
+    """Which objects of the corpus are refused while no rule is missing, and the fields that are blamed."""
+    return {
+        index: found
+        for index, body in enumerate(CORPUS)
+        if body["kind"] == kind and (found := paths(body, LAYERS[name]))
+    }
+
+
 CORPUS = corpus()
 LAYERS = {
     "CEL": frozenset({Layer.STRUCTURAL, Layer.CEL}),
@@ -57,11 +68,7 @@ def test_without_it_an_object_would_pass(
     table: Table = getattr(checks, name)
     without = table[kind][number]
     left = tuple(rule for rule in table[kind] if rule is not without)
-    refused = {
-        index: found
-        for index, body in enumerate(CORPUS)
-        if body["kind"] == kind and (found := paths(body, LAYERS[name]))
-    }
+    refused = refused_by_all(name, kind)
 
     monkeypatch.setattr(checks, name, {**table, kind: left})
     after = {index: paths(CORPUS[index], LAYERS[name]) for index in refused}

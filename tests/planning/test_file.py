@@ -15,6 +15,7 @@ from gpupool.findings import Finding
 from gpupool.planning import file
 from gpupool.planning.plan import Plan
 from tests.planning.plans import EXAMPLES, PLANS, large
+from tests.tiers import examples
 
 UPDATE = EXAMPLES["update"]
 
@@ -56,7 +57,7 @@ def test_an_example_is_read_back(plan: Plan) -> None:
     assert file.read(file.text(plan).encode(), "plan.json") == plan
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 @given(PLANS)
 def test_any_plan_is_read_back(plan: Plan) -> None:
     written = file.text(plan)
@@ -66,7 +67,7 @@ def test_any_plan_is_read_back(plan: Plan) -> None:
     assert file.text(read) == written
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 @given(PLANS)
 def test_the_text_is_what_python_writes_too(plan: Plan) -> None:
     written = file.text(plan)
@@ -101,7 +102,7 @@ def test_the_id_is_of_everything_but_itself() -> None:
     assert file.sealed(replace(UPDATE, id="")) == UPDATE
 
 
-@settings(derandomize=True, max_examples=400)
+@settings(derandomize=True, max_examples=examples(400))
 @given(st.sampled_from(sorted(EXAMPLES)), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
 @example("update", 0.0, 1)
 def test_a_flipped_byte_is_refused_or_changes_nothing(name: str, where: float, flip: int) -> None:

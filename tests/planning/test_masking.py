@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from gpupool.planning.masking import MARK, Masker, is_sealed, looks_secret, without
+from tests.tiers import examples
 
 UID = "0d5e3c1a-5b0e-4a55-9d0f-7f3a4b1c2d3e"
 MASKER = Masker(("vault-*", "context"), UID)
@@ -24,7 +25,7 @@ BODY: dict[str, Any] = {
     },
 }
 settled = settings(
-    derandomize=True, deadline=None, database=None, max_examples=300,
+    derandomize=True, deadline=None, database=None, max_examples=examples(300),
     suppress_health_check=[HealthCheck.too_slow],
 )  # fmt: skip
 

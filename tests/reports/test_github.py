@@ -10,6 +10,7 @@ from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.formats.github import document
 from gpupool.reports.report import Report
 from tests.reports.examples import REPORT, REPORTS, UNKNOWN
+from tests.tiers import examples
 
 COMMAND = re.compile(r"::(?P<name>[a-z]+) (?P<properties>[^:]*)::(?P<message>.*)")
 NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -63,7 +64,7 @@ def test_a_message_keeps_colons_and_commas_and_stays_on_its_line() -> None:
     assert document(Report((finding,))).endswith(r"::50%25, a: b\r\n::error::x" + "\n")
 
 
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=examples(300))
 @given(REPORTS)
 def test_any_report_is_read_back(report: Report) -> None:
     lines = document(report).split("\n")[:-1]

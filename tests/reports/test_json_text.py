@@ -8,6 +8,7 @@ from gpupool.codes import layer
 from gpupool.reports.formats.json_text import document
 from gpupool.reports.report import Report
 from tests.reports.examples import REPORT, REPORTS
+from tests.tiers import examples
 
 KEYS = ["rule", "layer", "severity", "message", "fix", "file", "line", "column", "path", "object"]
 
@@ -84,7 +85,7 @@ def test_nothing_found() -> None:
     assert (made["summary"]["files"], made["summary"]["errors"], made["summary"]["skipped"]) == (0, 0, [])
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 @given(REPORTS)
 def test_any_report_is_read_back(report: Report) -> None:
     written = json.loads(document(report).encode("utf-8"))["findings"]

@@ -9,6 +9,7 @@ from gpupool.reports.escaping import visible
 from gpupool.reports.formats.junit import document
 from gpupool.reports.report import Checked, Report
 from tests.reports.examples import REPORT, REPORTS, UNKNOWN
+from tests.tiers import examples
 
 
 def parsed(report: Report) -> ET.Element:
@@ -89,7 +90,7 @@ def test_controls_are_escaped() -> None:
     assert (failure.text or "").endswith("    fix: c\\nd\n")
 
 
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=examples(300))
 @given(REPORTS)
 def test_any_report_is_read_back_with_right_counts(report: Report) -> None:
     root = parsed(report)

@@ -13,6 +13,7 @@ from gpupool.findings import Finding, Location
 from gpupool.reports.formats.sarif import document
 from gpupool.reports.report import Report
 from tests.reports.examples import NULL, REPORT, REPORTS, UNKNOWN, WHOLE
+from tests.tiers import examples
 
 
 def run_of(report: Report) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def test_what_was_checked_is_said_too() -> None:
     assert run_of(REPORT)["properties"]["summary"]["objects"] == {"NodePool": 2, "Blueprint": 1}
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 @given(REPORTS)
 def test_any_report_is_valid(report: Report) -> None:
     run = run_of(report)

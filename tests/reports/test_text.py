@@ -6,6 +6,7 @@ from gpupool.findings import Location
 from gpupool.reports.formats.text import document, summary
 from gpupool.reports.report import Report, Skipped
 from tests.reports.examples import NOTE, REPORT, REPORTS, UNKNOWN
+from tests.tiers import examples
 
 
 def test_findings_and_what_was_checked() -> None:
@@ -45,7 +46,7 @@ def test_an_endless_value_is_cut() -> None:
     assert "x" * 1_000 + "…\n" in document(Report((NOTE._replace(message="x" * 1_001),)))
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 @given(REPORTS)
 def test_any_report_has_a_line_or_two_for_each_finding(report: Report) -> None:
     lines = document(report).splitlines()

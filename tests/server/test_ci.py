@@ -264,7 +264,7 @@ def test_the_note_of_a_merge_request_is_kept_up_to_date(
     ]
     _GitLab.asked = []
     with ThreadingHTTPServer(("127.0.0.1", 0), _GitLab) as gitlab:
-        thread = threading.Thread(target=gitlab.serve_forever)
+        thread = threading.Thread(target=gitlab.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
             ended = subprocess.run(

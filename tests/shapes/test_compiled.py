@@ -18,6 +18,7 @@ from gpupool.yamlio.nodes import plain
 from gpupool.yamlio.read import read
 from tests.differential.mutants import mutants
 from tests.differential.trees import changed, parts
+from tests.tiers import examples
 
 PROFILE = compiled.Model("gpupool.profiles.model", "Profile")
 EXAMPLE = compiled.PACKAGE.parent / "docs" / "examples" / "ml-platform.yaml"
@@ -68,7 +69,7 @@ def test_a_kept_one_says_of_karpenters_objects_what_the_model_says(kept: Path) -
     assert {path.name for path in kept.iterdir()} == set(TYPES)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=examples(300))
 @given(data=st.data())
 def test_a_kept_one_says_of_blueprints_what_the_model_says(data: st.DataObject) -> None:
     whole: Any = plain(read(EXAMPLE.read_bytes(), "e").node or pytest.fail("no example"))

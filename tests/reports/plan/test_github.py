@@ -9,11 +9,12 @@ from gpupool.reports.plan.github import document, step_outputs, step_summary
 from gpupool.reports.plan.wording import verdict
 from tests.planning.plans import EXAMPLES, PLANS, change, large, plan
 from tests.reports.test_github import read
+from tests.tiers import examples
 
 MOST = 10
 
 
-@settings(derandomize=True, max_examples=150)
+@settings(derandomize=True, max_examples=examples(150))
 @given(PLANS)
 def test_any_plan_is_read_back(made: Plan) -> None:
     commands = [read(line) for line in document(made).split("\n")[:-1]]

@@ -14,6 +14,7 @@ from gpupool.reports.plan.markdown import document
 from gpupool.reports.plan.marked import code, prose
 from gpupool.reports.plan.wording import headline
 from tests.planning.plans import EXAMPLES, PLANS, TEXTS, UID, change, large, plan, pool
+from tests.tiers import examples
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 MARK = re.compile(r"<!-- gpupool:[A-Za-z0-9._-]*:[A-Za-z0-9._-]* -->\n?")
@@ -38,7 +39,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-@settings(derandomize=True, max_examples=150)
+@settings(derandomize=True, max_examples=examples(150))
 @given(PLANS)
 def test_nothing_from_outside_means_anything(made: Plan) -> None:
     text = document(made, show_textual=True)
@@ -65,7 +66,7 @@ def test_is_never_too_long_and_begins_with_its_mark(made: Plan) -> None:
     assert MARK.fullmatch(text.split("\n", 1)[0])
 
 
-@settings(derandomize=True, max_examples=150)
+@settings(derandomize=True, max_examples=examples(150))
 @given(TEXTS)
 def test_a_value_is_one_code(text: str) -> None:
     (inline,) = READER.parseInline(f"x {code(text)} y")
@@ -74,7 +75,7 @@ def test_a_value_is_one_code(text: str) -> None:
     assert (inline.children or [])[1].content.strip() == (one_line(text).strip() or '""' * (not text))
 
 
-@settings(derandomize=True, max_examples=150)
+@settings(derandomize=True, max_examples=examples(150))
 @given(TEXTS)
 def test_a_message_keeps_its_words(text: str) -> None:
     (inline,) = READER.parseInline(prose(text))

@@ -13,6 +13,7 @@ from gpupool.planning.plan import Plan
 from gpupool.reports.plan.patch import diff, document
 from gpupool.yamlio.write import dump
 from tests.planning.plans import EXAMPLES, TEXTS, VALUES, change, large, plan
+from tests.tiers import examples
 
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n")
 BODIES = st.dictionaries(TEXTS, VALUES, min_size=1, max_size=6)
@@ -44,7 +45,7 @@ def lines_of(patch: str) -> list[str]:
     return [f"{line}\n" for line in patch.split("\n")[:-1]]
 
 
-@settings(derandomize=True, max_examples=150)
+@settings(derandomize=True, max_examples=examples(150))
 @given(BODIES, BODIES)
 def test_any_change_is_applied(before: dict[str, Any], after: dict[str, Any]) -> None:
     found = lines_of(diff(change("NodePool/x", "update", before=before, after=after)))
