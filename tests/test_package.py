@@ -16,6 +16,7 @@ from gpupool.codes import Code
 from gpupool.rollout.verify import StalePlanError
 from tests import shares
 from tests.cli.blueprints import SMALL
+from tests.cli.guard import GUARD
 from tests.cli.run import SECONDS, process
 
 ROOT = Path(__file__).parents[1]
@@ -57,14 +58,9 @@ class TestStart:
         assert self.imported("render", folder=tmp_path) & HEAVY == {"pydantic", "pydantic_core", "yaml"}
 
 
-GUARD = """
-import json, os, sys
-events = []
-def guard(event, arguments):
-    if event.startswith(("socket.", "urllib.", "http.", "ftplib.", "subprocess.", "os.system", "os.exec", "os.fork")):
-        events.append(f"{event} {arguments}")
-sys.addaudithook(guard)
-from gpupool.cli.app import main
+EACH = f"""
+import json, os
+{GUARD}
 found = []
 for folder, command in json.loads(sys.argv[1]):
     os.chdir(folder)
@@ -72,7 +68,7 @@ for folder, command in json.loads(sys.argv[1]):
     events.clear()
 sys.stderr.write("\\n" + json.dumps(found))
 """
-"""Commands, each in a folder of its own, and how each ended and what it did that it must not do.
+"""Run commands, each in a folder of its own; say how each ended and what it did that it must not do.
 
 One process runs them all: what is imported for a command is seen at the first one that needs it.
 """
@@ -109,7 +105,7 @@ def test_no_command_opens_a_socket_or_starts_a_program(tmp_path: Path) -> None:
             "{apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}", "utf-8"
         )
 
-    found = dict(zip(map(" ".join, OFFLINE), guarded(GUARD, runs), strict=True))
+    found = dict(zip(map(" ".join, OFFLINE), guarded(EACH, runs), strict=True))
 
     assert len(found) == len(OFFLINE)
     assert {command: code for command, (code, _) in found.items() if code not in {0, 1, 2}} == {}
@@ -117,7 +113,7 @@ def test_no_command_opens_a_socket_or_starts_a_program(tmp_path: Path) -> None:
 
 
 def test_the_guard_sees_a_socket(tmp_path: Path) -> None:
-    code = GUARD.replace(
+    code = EACH.replace(
         "from gpupool.cli.app import main", "import socket; main = lambda _: socket.socket().close()"
     )
 

@@ -21,9 +21,9 @@ from gpupool.expansion.provenance import names
 from gpupool.expansion.provenance.trace import trace
 from gpupool.rendering.render import render
 from tests.cli.blueprints import HEAD, TOP
+from tests.cli.guard import GUARD
 from tests.cli.run import SECONDS, gpupool, process
 from tests.cli.shells import Shell, fish_words, installed, interactive, surroundings
-from tests.test_package import GUARD
 
 SHELLS = ["bash", "zsh", "fish"]
 COMMANDS = [
@@ -386,7 +386,7 @@ def test_explain_answers_each_field_that_is_offered(example: Path) -> None:
 def test_completing_opens_no_socket_starts_no_program_and_imports_little(
     line: str, folder: Path, environment: dict[str, str]
 ) -> None:
-    code = f"{GUARD.rpartition('sys.exit')[0]}main([]); sys.stderr.write(' '.join(sys.modules))"
+    code = f"{GUARD}main([]); sys.stderr.write(' '.join(sys.modules))"
 
     ended = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env={**os.environ, **environment, "_GPUPOOL_COMPLETE": line},

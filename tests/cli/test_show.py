@@ -16,9 +16,9 @@ from gpupool.cli.github import append_for_steps
 from gpupool.planning.file import sealed, text
 from gpupool.reports.plan.formats import FORMATS
 from gpupool.reports.plan.github import step_outputs, step_summary
+from tests.cli.guard import GUARD
 from tests.cli.run import SECONDS, gpupool, process
 from tests.planning.plans import EXAMPLES
-from tests.test_package import GUARD
 
 FRESH = sealed(replace(EXAMPLES["update"], expires_at="2999-01-01T00:00:00Z"))
 EXPIRED = "note: this plan was good until 2001-02-03T04:05:06Z; `gpupool apply` takes it no more\n"
@@ -178,7 +178,7 @@ def _read(terminal: int) -> bytes:
 
 
 def test_reads_no_cluster(saved: Path) -> None:
-    code = f"{GUARD.rpartition(chr(10) + 'sys.exit')[0]}\nmain(sys.argv[1:]); sys.stderr.write(repr(sorted(sys.modules)))"
+    code = f"{GUARD}main(sys.argv[1:]); sys.stderr.write(repr(sorted(sys.modules)))"
 
     ended = subprocess.run(
         [sys.executable, "-c", code, "show", saved.name, "-o", "github", "-o", "markdown=a", "-o", "json=b", "-o", "text=c"],
