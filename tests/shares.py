@@ -8,9 +8,9 @@ from xdist.scheduler import LoadFileScheduling
 
 LONG: Final = (
     "tests/server/test_end_to_end.py",
+    "tests/server/test_overlays_oracle.py",
     "tests/server/test_matching_oracle.py",
     "tests/server/test_fit_oracle.py",
-    "tests/server/test_overlays_oracle.py",
     "tests/server/test_instance_types_oracle.py",
     "tests/server/applying/test_signals.py",
     "tests/server/applying/test_crashes.py",

@@ -19,18 +19,15 @@ from tests.scheduling.overlays import Overlays, without_price
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import karpenter, market
 from tests.server.test_instance_types_oracle import exact
-from tests.tiers import few_of_each_kind, is_thorough, volume
+from tests.tiers import volume
 
 pytestmark = pytest.mark.server
 
 SEED = 20270117
-SETS = {"al2023": volume(140, at_least=80), "two zones": volume(80, at_least=50)}
+SETS = {"al2023": volume(140, at_least=70), "two zones": volume(80, at_least=40)}
 """How many sets of overlays for each class; all 1,406 types are compared under each set, for each of three pools."""
 
-MOST = 6
-"""By default Karpenter is asked about so many sets of each kind of answer."""
-
-LIMITED = 6 if is_thorough() else 2
+LIMITED = 6
 """Every so many sets the limits are compared as well, which takes as long again."""
 
 
@@ -61,19 +58,7 @@ def node_class(name: str) -> Body:
 @cache
 def cases(name: str) -> list[Case]:
     chance = Overlays(SEED + [*SETS].index(name))
-    made = [Case(chance.pools(), node_class(name), chance.some()) for _ in range(SETS[name])]
-    return few_of_each_kind(((kind(case), case) for case in made), MOST)
-
-
-def kind(case: Case) -> tuple[bool, ...]:
-    """Return which of the rare things gpupool finds in a case."""
-    markets = _ours(case)
-    priced = {each.catalogue.names[place] for each in markets for place in each.overlaid.prices}
-    return (
-        any(each.overlaid.refused for each in markets),
-        any(each.overlaid.partly for each in markets),
-        not priced.isdisjoint(without_price()),
-    )
+    return [Case(chance.pools(), node_class(name), chance.some()) for _ in range(SETS[name])]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +69,7 @@ def oracle() -> Iterator[Oracle]:
 
 def test_there_are_enough_questions() -> None:
     sets = [case for name in SETS for case in cases(name)]
-    assert sum(len(each.pools) for each in sets) >= volume(600, at_least=90)
+    assert sum(len(each.pools) for each in sets) >= volume(600, at_least=300)
 
 
 @pytest.mark.parametrize("name", SETS)

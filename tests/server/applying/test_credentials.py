@@ -138,7 +138,9 @@ def test_credentials_that_are_no_longer_good(first: Scene, clean: Clean, words: 
 
     assert said.code == code
     assert_said(said, "401: Unauthorized")
-    assert (first.tries(words), plugin.runs) == (2, 2)
+    # Whether a second dry run is under way when the first is refused is a matter of chance.
+    asked = [first.short(each) for each in first.faulty.seen if first.short(each).startswith(words)]
+    assert (asked.count(asked[0]), plugin.runs) == (2, 2)
     finish(first, specs)
 
 
