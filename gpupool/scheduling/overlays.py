@@ -207,7 +207,11 @@ class _View:
     def _known(self, wanted: Requirement, mine: Requirement | None) -> Mask:
         """Give the types that suit by a label of theirs, of which the pool may leave one value only."""
         if mine is None:
-            return self.market.taken(wanted)
+            taken = self.market.taken(wanted)
+            if wanted.key == labels.ZONE_ID and self.market.judged and not wanted.takes(()):
+                # A type that no zone has lacks the label; unlike a pod, an overlay asks that it is there.
+                taken &= sum_of(self.market.zone_masks.values())
+            return taken
         with_it = self.market.taken(mine)
         without = self.market.masks.all & ~with_it if wanted.takes(()) else 0
         return without | (with_it if mine.has_intersection(wanted) else 0)

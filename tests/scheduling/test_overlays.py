@@ -127,3 +127,15 @@ def test_without_a_region_a_price_for_zones_is_left_out() -> None:
     assert found.capacity(place("g5.xlarge"))[GPU] == 3
     assert found.price(place("g5.xlarge")) == pytest.approx(1.006)
     assert [*found.overlaid.partly] == ["a"]
+
+
+def test_a_type_that_no_zone_has_lacks_the_zones_id() -> None:
+    """An overlay, unlike a pod, is not for what lacks a label that it asks for; the oracle's set 84 showed it."""
+    (found,) = seen(
+        [overlay("a", f"{labels.ZONE_ID} In use1-az1,use1-az2,use1-az3,use1-az4,use1-az5,use1-az6", capacity={"example.com/x": "2"})]
+    )  # fmt: skip
+    (other,) = seen([overlay("a", f"{labels.ZONE_ID} NotIn use1-az9", capacity={"example.com/x": "2"})])
+
+    assert found.capacity(place("g5.xlarge"))["example.com/x"] == 2
+    assert "example.com/x" not in found.capacity(place("dl1.24xlarge"))
+    assert other.capacity(place("dl1.24xlarge"))["example.com/x"] == 2
