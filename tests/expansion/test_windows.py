@@ -1,11 +1,15 @@
 """Windows as people write them, and the budgets that a person would write by hand in UTC."""
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
 from gpupool.expansion.budgets import Cause
 from gpupool.expansion.windows import Compiled, WindowError, compile_budgets
-from gpupool.karpenter.budgets import Budget
+from gpupool.karpenter.budgets import Budget, allowed, budgets_of
+from tests.profiles.rendering import render, specs
 
 NEW_YORK = "America/New_York"
 MOVING = ("Underutilized", "Drifted")
@@ -257,3 +261,23 @@ def test_many_own_budgets_alone_are_not_the_windows_concern() -> None:
 def test_the_same_windows_are_compiled_once() -> None:
     windows = [window("mon-fri", "08:00-20:00", NEW_YORK)]
     assert compile_budgets(None, windows, []) is compile_budgets(None, list(windows), [])
+
+
+@pytest.mark.parametrize(
+    ("reasons", "kept"), [({}, False), ({"reasons": "all"}, True), ({"reasons": ["Empty"]}, True)]
+)
+def test_empty_nodes_go_during_a_window_but_for_one_that_names_them(
+    reasons: dict[str, object], kept: bool, tmp_path: Path
+) -> None:
+    protect = {"days": "daily", "hours": "08:00-20:00", **reasons}
+    words = {
+        "accelerator": "l4",
+        "limits": {"gpus": 8},
+        "disruption": {"consolidateAfter": "5m", "protect": protect},
+    }
+
+    budgets = budgets_of({"spec": specs(render(tmp_path, {"p": words}))["p"]})
+
+    noon = datetime(2026, 6, 3, 17, tzinfo=UTC)
+    assert (allowed(budgets, "Empty", noon, 40) == 0) is kept
+    assert (allowed(budgets, "Drifted", noon, 40) == 0) is (reasons.get("reasons") != ["Empty"])

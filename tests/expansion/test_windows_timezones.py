@@ -15,6 +15,8 @@ from gpupool.expansion.timezones import (
 from tests.budgets.clocks import load
 
 DAY = 24 * 60
+WEEK = 7 * DAY
+YEAR_ONE = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def months(timezone: str, offset: int, start: int = 0, length: int = 1) -> set[int]:
@@ -83,3 +85,21 @@ def test_only_names_of_the_database_are_opened(name: str) -> None:
 )
 def test_the_nearest_name_is_offered(name: str, nearest: str | None) -> None:
     assert next(iter(nearest_timezones(name)), None) == nearest
+
+
+@pytest.mark.parametrize(
+    "zones", [("America/New_York",), ("Europe/Berlin",), ("America/New_York", "Europe/Berlin")]
+)
+@pytest.mark.parametrize("length", [1, 90, DAY])
+def test_months_are_those_of_every_stretch_that_meets_a_spell(zones: tuple[str, ...], length: int) -> None:
+    """Counted one by one, for stretches that begin at, before and after each minute at which the clocks change."""
+    for regime in regimes(zones):
+        edges = {edge % WEEK for spell in regime.spells for edge in spell}
+        for start in {(edge + more) % WEEK for edge in edges for more in (-length, -1, 0, 1)}:
+            counted = {
+                (YEAR_ONE + timedelta(minutes=begin)).month
+                for first, last in regime.spells
+                for begin in range(first - WEEK, last + WEEK)[(start - first) % WEEK :: WEEK]
+                if begin < last and begin + length > first
+            }
+            assert regime.months(start, length) == counted, (zones, length, start)

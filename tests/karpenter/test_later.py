@@ -36,3 +36,14 @@ def test_every_code_of_these_layers_is_among_the_cases() -> None:
     codes = {code for code in Code if layer(code) in (Layer.RUNTIME, Layer.POISON)}
 
     assert {code for _, _, _, code, _ in BROKEN} == codes
+
+
+def test_each_condition_of_a_status_is_looked_at() -> None:
+    body = {
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"},
+        "status": {"conditions": [{"type": "Ready", "odd": 1}, {"type": "Ready", "queer": 2}]},
+    }  # fmt: skip
+
+    said = {each.path for each in check("NodePool", node(body)) if each.code is Code.UNKNOWN_FIELD}
+
+    assert said == {"status.conditions[0].odd", "status.conditions[1].queer"}

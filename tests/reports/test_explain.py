@@ -14,10 +14,11 @@ from gpupool.reports.explain import MOST_ROWS, overview, page
 from gpupool.reports.explain_json import plain
 from gpupool.reports.requirement_words import said
 from gpupool.reports.tables import aligned
+from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.documents import read_documents
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.pools import node_pool
-from tests.scheduling.worlds import REGION, market
+from tests.scheduling.worlds import REGION, market, masks
 
 if TYPE_CHECKING:
     from tests.rig.scheduling import Body
@@ -173,3 +174,18 @@ def test_limits_of_types_as_programs_read_them() -> None:
     assert told["nodes"] == {"g6.12xlarge": 1, "g6.24xlarge": 1, "g6.48xlarge": 0}
     assert told["never"] == ["g6.48xlarge"]
     assert told["reached"] == {"nvidia.com/gpu": {"most": 4, "exact": True, "binds": True}}
+
+
+def test_as_many_types_as_a_page_holds_are_all_there() -> None:
+    names = [
+        masks().catalogue.names[place]
+        for place in positions(
+            masks().having("family", lambda it: it in {"m5", "c5", "r5", "m6i", "c6i", "r6i", "m7i"})
+        )
+    ]
+    held = lines(pool(*names[:MOST_ROWS]))
+    one_more = lines(pool(*names[: MOST_ROWS + 1]))
+
+    assert f"{MOST_ROWS} candidate types" in "\n".join(held)
+    assert [line for line in held if "-o json" in line] == []
+    assert [line for line in one_more if "-o json" in line] == ["... and 1 more; -o json gives all of them"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from gpupool.scheduling.pods.daemons import Daemon
 from gpupool.scheduling.pods.fit import sites
 from gpupool.scheduling.pods.refusals import Rule
 from gpupool.scheduling.pods.verdicts import judge, judge_daemon
+from gpupool.scheduling.types.capacity import lacking
 from gpupool.yamlio.documents import read_documents
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.worlds import market
@@ -555,3 +557,12 @@ def test_a_daemon_set_runs_where_its_pod_does_and_launches_nothing(al2023: Marke
     assert (judged.chosen, judged.placed, judged.fits) == ("", None, True)
     assert judged.verdicts[0].placed
     assert (len(judged.verdicts[0].placed.types), judged.verdicts[0].types) == (7, 8)
+
+
+def test_what_is_asked_and_there_is_not_lacking() -> None:
+    room = {"cpu": Decimal(2), "memory": 4}
+
+    assert list(lacking({"cpu": Decimal(2), "memory": 4}, room)) == []
+    assert list(lacking({"cpu": Decimal("2.001"), "memory": 5, "nvidia.com/gpu": 1}, room)) == [
+        "cpu", "memory", "nvidia.com/gpu",
+    ]  # fmt: skip

@@ -194,6 +194,14 @@ BITES = {
         "bound how many a machine may have",
         pool(f"{FAMILY} In p5", f"{GPUS} Lt 2"),
     ),
+    "one GPU on a machine of four": Bite(
+        Code.LARGE_MACHINE,
+        pool(f"{TYPE} In g6.xlarge,g6.12xlarge"),
+        f"a pod that asks for one {GPU} may get g6.12xlarge, with 4 of them and at 4.60 USD an hour",
+        ENTRY,
+        "bound how many a machine may have",
+        pool(f"{TYPE} In g6.xlarge,g6.16xlarge"),
+    ),
     "no price": Bite(
         Code.NO_PRICE,
         pool(f"{FAMILY} In g7,g6"),

@@ -195,3 +195,9 @@ def test_the_schema_says_the_same() -> None:
     assert made["$defs"]["Inner"]["properties"]["someCount"]["description"] == "How many."
     assert "default" not in made["properties"]["inner"]
     assert made["additionalProperties"] is False
+
+
+def test_the_nearest_word_is_found_whatever_its_capitals() -> None:
+    assert nearest("efa", ["EFA", "none"]) == "EFA"
+    assert nearest("NODES", ["nodes", "node"]) == "nodes"
+    assert nearest("zebra", ["EFA", "none"]) == ""

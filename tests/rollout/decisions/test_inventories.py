@@ -84,3 +84,22 @@ def test_whatever_it_says(kept: Kept, part: int) -> None:
         except GpupoolError as problem:
             outcomes[type(problem).__name__] += 1
         assert here.uids() == foreign, (seed, patch)
+
+
+def test_an_object_that_is_listed_without_its_uid_is_still_listed(kept: Kept) -> None:
+    """As after an apply that did not learn what came of a write; it is pruned by a later run, which has to know it."""
+    here = world(kept, {"a": 0, "b": 0})
+    data = next(iter(here.server.objects("configmaps").values()))["data"]
+    entries = [each | ({"uid": ""} if each["name"] == "b" else {}) for each in json.loads(data["current"])]
+    patch = {"data": {"current": json.dumps(entries)}}
+    request = Request(
+        "PATCH", inventory_path(blueprints.chosen({"a": 1})), {"fieldManager": "x"}, patch, MERGE
+    )
+    assert here.send(request).ok
+    uids = here.uids()
+
+    here.apply(blueprints.chosen({"a": 1}))
+
+    assert {address: uid for address, (uid, _) in here.inventory().items()} == uids
+    here.apply(blueprints.chosen({"a": 1}), EVERYTHING)
+    assert not [address for address in here.objects() if address.endswith("/b")]

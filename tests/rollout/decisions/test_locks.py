@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from gpupool.cluster import lease
 from gpupool.cluster.kinds import lease_path
 from gpupool.cluster.port import MERGE, Request
 from gpupool.errors import GuardError, PartialError
-from gpupool.rollout.lock import MARGIN, SECONDS, TRUST_SECONDS
+from gpupool.rollout.lock import MARGIN, SECONDS, SKEW, TRUST_SECONDS
 from gpupool.rollout.results import ensure_whole
 from tests.memory import blueprints
 from tests.memory.worlds import NAMESPACE
@@ -157,3 +158,16 @@ def test_a_lock_that_could_not_be_renewed(kept: Kept) -> None:
     assert "is lost: it could not be renewed for 50 seconds" in failed[0]
     assert result.unrecorded == "the lock is lost"
     assert not here.is_locked()
+
+
+def test_a_lock_that_is_old_by_less_than_clocks_differ(kept: Kept) -> None:
+    """Its holder's clock may be five minutes behind: it is free only once it was seen unchanged for as long as it holds."""
+    kept.for_locks_too()
+    here, wanted = world(kept, {"a": 0}), blueprints.chosen(WANTED)
+    found = here.look(wanted)
+    lock(here, renewed=(datetime.now(UTC) - timedelta(seconds=SECONDS + SKEW - 60)).isoformat())
+    began = kept.clock.now
+
+    ensure_whole(here.carry_out(found, lock_timeout=SECONDS + 1.0))
+
+    assert SECONDS <= kept.clock.now - began <= SECONDS + 1.1

@@ -1,0 +1,63 @@
+"""Lists that come in pages, and pages that grow too old while they are read."""
+
+from collections.abc import Callable
+
+import pytest
+
+from gpupool.cluster import listing
+from gpupool.cluster.kinds import NODE_CLAIM
+from gpupool.cluster.port import Answer, Request
+from gpupool.errors import ClusterError
+from tests.memory.server import MemoryServer
+
+COUNT = 7
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> MemoryServer:
+    """A server with some objects, which are read three at a time."""
+    monkeypatch.setattr(listing, "_PAGE", "3")
+    made = MemoryServer()
+    for number in range(COUNT):
+        body = {
+            "apiVersion": NODE_CLAIM.api_version, "kind": NODE_CLAIM.name, "metadata": {"name": f"claim-{number}"}, "spec": {},
+        }  # fmt: skip
+        assert made.ask(Request("POST", NODE_CLAIM.path, {"fieldManager": "karpenter"}, body)).ok
+    made.requests.clear()
+    return made
+
+
+def names(server: MemoryServer) -> list[str]:
+    return [str(each["metadata"]["name"]) for each in listing.list_all(server, NODE_CLAIM)]  # type: ignore[call-overload, index]
+
+
+def at(nth: int, event: Callable[[], None]) -> Callable[[Request], Answer | None]:
+    """Let something happen before the nth request."""
+    left = iter([False] * (nth - 1) + [True])
+
+    def hook(_: Request) -> None:
+        if next(left, False):
+            event()
+
+    return hook
+
+
+def test_all_pages_are_read(server: MemoryServer) -> None:
+    assert names(server) == [f"claim-{number}" for number in range(COUNT)]
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("nth", [2, 3])
+def test_a_page_that_has_expired_begins_the_list_anew(server: MemoryServer, nth: int) -> None:
+    server.hooks.append(at(nth, server.expire_pages))
+
+    assert names(server) == [f"claim-{number}" for number in range(COUNT)]
+    assert len(server.requests) == nth + 3
+    assert "continue" not in server.requests[nth].query
+
+
+def test_a_list_that_is_refused_at_once_is_not_asked_for_again(server: MemoryServer) -> None:
+    server.hooks.append(lambda _: Answer(410, {"message": "gone"}))
+
+    with pytest.raises(ClusterError, match="list nodeclaims"):
+        names(server)
