@@ -1,14 +1,19 @@
 """Lists that come in pages, and pages that grow too old while they are read."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from gpupool.cluster import listing
 from gpupool.cluster.kinds import NODE_CLAIM
-from gpupool.cluster.port import Answer, Request
+from gpupool.cluster.port import Answer, Cluster, Request
 from gpupool.errors import ClusterError
+from gpupool.yamlio.nodes import plain_map
 from tests.memory.server import MemoryServer
+
+if TYPE_CHECKING:
+    from tests.memory.schemas import Body
 
 COUNT = 7
 
@@ -19,7 +24,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> MemoryServer:
     monkeypatch.setattr(listing, "_PAGE", "3")
     made = MemoryServer()
     for number in range(COUNT):
-        body = {
+        body: Body = {
             "apiVersion": NODE_CLAIM.api_version, "kind": NODE_CLAIM.name, "metadata": {"name": f"claim-{number}"}, "spec": {},
         }  # fmt: skip
         assert made.ask(Request("POST", NODE_CLAIM.path, {"fieldManager": "karpenter"}, body)).ok
@@ -28,7 +33,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> MemoryServer:
 
 
 def names(server: MemoryServer) -> list[str]:
-    return [str(each["metadata"]["name"]) for each in listing.list_all(server, NODE_CLAIM)]  # type: ignore[call-overload, index]
+    # Nothing is listed with a deadline of its own, which is all that the server in memory lacks of a cluster.
+    found = listing.list_all(cast("Cluster", server), NODE_CLAIM)
+    return [str(plain_map(each["metadata"])["name"]) for each in found]
 
 
 def at(nth: int, event: Callable[[], None]) -> Callable[[Request], Answer | None]:

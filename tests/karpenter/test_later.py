@@ -47,3 +47,15 @@ def test_each_condition_of_a_status_is_looked_at() -> None:
     said = {each.path for each in check("NodePool", node(body)) if each.code is Code.UNKNOWN_FIELD}
 
     assert said == {"status.conditions[0].odd", "status.conditions[1].queer"}
+
+
+@pytest.mark.parametrize(("length", "fits"), [(262_144, True), (262_145, False)])
+def test_keys_and_values_of_annotations_count_together(length: int, fits: bool) -> None:
+    key = "example.com/" + "k" * 60
+    whole = SOUND[0][0]
+    annotations = {key: "v" * (length - len(key))}
+
+    said = check(whole["kind"], node({**whole, "metadata": {"name": "a", "annotations": annotations}}))
+
+    assert (said == []) is fits
+    assert [each.path for each in said] == ([] if fits else ["metadata.annotations"])

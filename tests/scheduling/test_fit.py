@@ -14,7 +14,7 @@ from gpupool.scheduling.pods.daemons import Daemon
 from gpupool.scheduling.pods.fit import sites
 from gpupool.scheduling.pods.refusals import Rule
 from gpupool.scheduling.pods.verdicts import judge, judge_daemon
-from gpupool.scheduling.types.capacity import lacking
+from gpupool.scheduling.types.capacity import Resources, lacking
 from gpupool.yamlio.documents import read_documents
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.worlds import market
@@ -560,7 +560,7 @@ def test_a_daemon_set_runs_where_its_pod_does_and_launches_nothing(al2023: Marke
 
 
 def test_what_is_asked_and_there_is_not_lacking() -> None:
-    room = {"cpu": Decimal(2), "memory": 4}
+    room: Resources = {"cpu": Decimal(2), "memory": 4}
 
     assert list(lacking({"cpu": Decimal(2), "memory": 4}, room)) == []
     assert list(lacking({"cpu": Decimal("2.001"), "memory": 5, "nvidia.com/gpu": 1}, room)) == [

@@ -27,6 +27,7 @@ from tests.rollout.decisions.cases import (
 if TYPE_CHECKING:
     from random import Random
 
+    from tests.memory.schemas import Body
     from tests.memory.worlds import Kept
 
 CASES: Final = 4_000
@@ -91,7 +92,7 @@ def test_an_object_that_is_listed_without_its_uid_is_still_listed(kept: Kept) ->
     here = world(kept, {"a": 0, "b": 0})
     data = next(iter(here.server.objects("configmaps").values()))["data"]
     entries = [each | ({"uid": ""} if each["name"] == "b" else {}) for each in json.loads(data["current"])]
-    patch = {"data": {"current": json.dumps(entries)}}
+    patch: Body = {"data": {"current": json.dumps(entries)}}
     request = Request(
         "PATCH", inventory_path(blueprints.chosen({"a": 1})), {"fieldManager": "x"}, patch, MERGE
     )
