@@ -139,3 +139,9 @@ def test_a_type_that_no_zone_has_lacks_the_zones_id() -> None:
     assert found.capacity(place("g5.xlarge"))["example.com/x"] == 2
     assert "example.com/x" not in found.capacity(place("dl1.24xlarge"))
     assert other.capacity(place("dl1.24xlarge"))["example.com/x"] == 2
+
+
+def test_a_change_is_one_of_the_type_s_own_price_whatever_a_lighter_overlay_says() -> None:
+    (found,) = seen([overlay("a", price="5"), overlay("b", weight=9, priceAdjustment="+1")])
+
+    assert found.price(place("g5.xlarge")) == pytest.approx(1.006 + 1)
