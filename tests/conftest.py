@@ -8,7 +8,7 @@ import pytest
 
 from tests import shares, tiers
 
-_GARBAGE: Final = 20_000
+_GARBAGE: Final = 200_000
 """New objects until the youngest are looked through for cycles; with Python's 700 a tenth of the run's time goes into it."""
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 laws = settings(
     derandomize=True,
-    max_examples=volume(200, at_least=60),
+    max_examples=volume(200, at_least=40),
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
@@ -77,7 +77,7 @@ def test_the_order_of_keys_changes_nothing_but_order(
     assert unordered_objects(first) == unordered_objects(second)
 
 
-@settings(laws, max_examples=volume(300, at_least=100))
+@settings(laws, max_examples=volume(300, at_least=60))
 @given(blueprint=strategies.damaged_blueprints())
 def test_a_damaged_blueprint_renders_or_is_refused_with_places(
     file: Path, blueprint: strategies.Words

@@ -46,7 +46,7 @@ def refused(file: Path) -> str:
 
 
 def write(file: Path, document: object) -> Path:
-    file.write_bytes(gzip.compress(json.dumps(document).encode(), 1))
+    file.write_bytes(gzip.compress(json.dumps(document).encode(), 0))
     return file
 
 

@@ -13,6 +13,7 @@ from gpupool.expansion.timezones import UnknownTimezoneError
 from gpupool.karpenter.budgets import REASONS, allowed, budgets_of
 from gpupool.yamlio.nodes import Plain
 from tests.budgets.schedules import readable
+from tests.tiers import volume
 
 SEED = 20_261_122
 WEEKS = [
@@ -67,7 +68,7 @@ def reckoned(
 
 @pytest.mark.parametrize(("timezone", "day"), WEEKS, ids=[f"{zone} {day}" for zone, day in WEEKS])
 def test_every_hour_has_the_smallest_number_of_its_minutes(timezone: str, day: date) -> None:
-    for seed in range(SEED, SEED + 3):
+    for seed in range(SEED, SEED + volume(3, at_least=1)):
         said = generated(seed)
         made = calendar(said, 10, timezone, day)
         truth = reckoned(said, 10, timezone, day)

@@ -20,6 +20,7 @@ from gpupool.cli.app import main
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Severity
+from tests.tiers import examples
 
 if TYPE_CHECKING:
     from gpupool.findings import Finding
@@ -294,7 +295,9 @@ def of_one_type() -> dict[str, tuple[str, int]]:
     return found
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60), deadline=None
+)
 @given(
     st.lists(st.sampled_from(sorted(of_one_type())), min_size=1, max_size=3, unique=True),
     st.decimals(min_value="0.01", max_value="5000", places=4),

@@ -23,6 +23,7 @@ from gpupool.yamlio.nodes import find, leaves, mapping
 from tests.goldencases import Case, cases
 from tests.strategies import Words, blueprints
 from tests.test_examples import ALL, EXAMPLES
+from tests.tiers import examples
 
 RENDERED = [case for case in cases() if case.expected_files is not None]
 OWN = (("apiVersion",), ("kind",), ("metadata", "name"), ("spec", "template", "spec", "nodeClassRef"))
@@ -124,7 +125,7 @@ def test_every_leaf_of_a_golden_case_has_a_source(case: Case, monkeypatch: pytes
 
 
 @given(blueprint=blueprints())
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(60), deadline=None, derandomize=True, database=None)
 def test_every_leaf_of_any_blueprint_has_a_source(
     blueprint: Words, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -39,3 +39,9 @@ def from_wheel(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def single_file(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The single file, built in a copy of the checkout."""
     return build(tmp_path_factory.mktemp("clone"))
+
+
+@pytest.fixture(scope="session")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache folder in which the single file is unpacked once."""
+    return tmp_path_factory.mktemp("unpacked")

@@ -22,14 +22,14 @@ def blocks(language: str) -> list[str]:
 
 
 def test_it_shows_what_is_printed(
-    from_wheel: Path, single_file: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    from_wheel: Path, single_file: Built, unpacked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The single file finds a `python3` that knows no gpupool, all else is of the environment with the wheel.
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
     path = os.pathsep.join([str(tmp_path / "bin"), str(from_wheel)])
     (tmp_path / "dist").symlink_to(single_file.path.parent)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(unpacked))
     tour = [step for session in blocks("console") for step in steps(session)]
     assert len(tour) >= 5
 

@@ -53,7 +53,8 @@ def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         # The file's first line looks for a `python3`.
         (folder / "python3").symlink_to(sys.executable)
         path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-        return Installed([moved], folder / "cache", {"XDG_CACHE_HOME": str(folder / "cache"), "PATH": path})
+        cache: Path = request.getfixturevalue("unpacked")
+        return Installed([moved], cache, {"XDG_CACHE_HOME": str(cache), "PATH": path})
     programs: Path = request.getfixturevalue("from_wheel")
     return Installed([programs / "gpupool"], programs.parent, {"XDG_CACHE_HOME": str(folder / "cache")})
 

@@ -110,8 +110,14 @@ class TestUsual:
         repository.configure(USUAL)
         repository.write("gpupool.yaml", SMALL)
         repository.render("rendered", "gpupool.yaml")
-        first = repository.commit()
-        assert verdicts(first) == {self.VALIDATE: "Passed", self.CHECK: "Passed"}, first
+        git(repository.folder, "commit", "-q", "-m", "first")
+
+    def test_a_good_blueprint_passes(self, repository: Repository) -> None:
+        repository.write("gpupool.yaml", f"{SMALL}# nothing that is rendered\n")
+
+        outcome = repository.commit()
+
+        assert verdicts(outcome) == {self.VALIDATE: "Passed", self.CHECK: "Passed"}, outcome
 
     def test_a_bad_blueprint_fails_with_the_finding(self, repository: Repository) -> None:
         repository.write("gpupool.yaml", BAD)

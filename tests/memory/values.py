@@ -30,6 +30,8 @@ class Difference(NamedTuple):
 
 def copy(value: Value) -> Value:
     """Return a copy of a JSON value; what Python writes bytecode with is ten times as fast as `deepcopy`."""
+    if not isinstance(value, dict | list):
+        return value
     return marshal.loads(marshal.dumps(value))  # noqa: S302 - written in the same line
 
 

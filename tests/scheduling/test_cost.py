@@ -30,7 +30,7 @@ GPU, NEURON, GAUDI, EFA = (
     "vpc.amazonaws.com/efa",
 )
 LIMITED = (GPU, "cpu", "memory", NODES, NEURON, EFA, "pods", "ephemeral-storage")
-ROUNDS = volume(1_200, at_least=300)
+ROUNDS = volume(1_200, at_least=200)
 MOST_MIXES = 1_000
 
 
@@ -134,7 +134,7 @@ def test_the_bound_is_no_less_than_the_exact_answer(
     virginia: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(7)  # noqa: S311 - the same cases each time
-    cases = [small_case(chance, virginia) for _ in range(volume(1_000, at_least=250))]
+    cases = [small_case(chance, virginia) for _ in range(volume(1_000, at_least=200))]
     masks = [sum(1 << place for place in places) for places, _ in cases]
     exact = [
         ceiling(virginia, fitting(virginia, mask, limits), limits)

@@ -11,7 +11,7 @@ from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import class_of
 from tests.memory import blueprints
 from tests.memory.worlds import World
-from tests.tiers import volume
+from tests.tiers import is_thorough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,8 +34,11 @@ _specs: dict[str, Any] = {}
 
 
 def seeds(part: int, thorough: int) -> Iterator[int]:
-    """Return the seeds of a part; `thorough` is the number of cases of all parts there."""
-    count = volume(thorough, at_least=0) // PARTS
+    """Return the seeds of a part; `thorough` is the number of cases of all parts there, of which a twelfth is the default.
+
+    Of all laws together these are two thousand cases.
+    """
+    count = (thorough if is_thorough() else thorough // 12) // PARTS
     yield from range(SEED + part, SEED + part + count * PARTS, PARTS)
 
 
