@@ -8,8 +8,8 @@ import pytest
 
 from tests import shares, tiers
 
-_GARBAGE: Final = 200_000
-"""New objects until the youngest are looked through for cycles; with Python's 700 a tenth of the run's time goes into it."""
+_GARBAGE: Final = 20_000
+"""New objects until the youngest are looked through for cycles; with Python's 700 a sixth of the run's time goes into it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

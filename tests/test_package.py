@@ -93,7 +93,7 @@ def guarded(code: str, runs: list[tuple[str, list[str]]]) -> list[tuple[int, lis
         timeout=SECONDS,
     )
     assert ended.returncode == 0, ended.stderr
-    return [(code, events) for code, events in json.loads(ended.stderr.splitlines()[-1])]
+    return [(exit_code, events) for exit_code, events in json.loads(ended.stderr.splitlines()[-1])]
 
 
 def test_no_command_opens_a_socket_or_starts_a_program(tmp_path: Path) -> None:

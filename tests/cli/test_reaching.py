@@ -14,6 +14,6 @@ def test_a_time(said: str, meant: float) -> None:
 
 
 @pytest.mark.parametrize("said", ["", "s", "0", "-1", "1d", "ten", "nan", "inf", "1m30s"])
-def test_what_is_none(said: str) -> None:
+def test_what_is_no_time(said: str) -> None:
     with pytest.raises(UsageError, match=rf"--timeout {said}: write a time as in 90s, 10m or 1h"):
         seconds("--timeout", said)

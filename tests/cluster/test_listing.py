@@ -1,6 +1,5 @@
 """Lists that come in pages, and pages that grow too old while they are read."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -11,6 +10,7 @@ from gpupool.cluster.port import Answer, Cluster, Request
 from gpupool.errors import ClusterError
 from gpupool.yamlio.nodes import plain_map
 from tests.memory.server import MemoryServer
+from tests.rollout.decisions.test_races import At
 
 if TYPE_CHECKING:
     from tests.memory.schemas import Body
@@ -38,17 +38,6 @@ def names(server: MemoryServer) -> list[str]:
     return [str(plain_map(each["metadata"])["name"]) for each in found]
 
 
-def at(nth: int, event: Callable[[], None]) -> Callable[[Request], Answer | None]:
-    """Let something happen before the nth request."""
-    left = iter([False] * (nth - 1) + [True])
-
-    def hook(_: Request) -> None:
-        if next(left, False):
-            event()
-
-    return hook
-
-
 def test_all_pages_are_read(server: MemoryServer) -> None:
     assert names(server) == [f"claim-{number}" for number in range(COUNT)]
     assert len(server.requests) == 3
@@ -56,7 +45,7 @@ def test_all_pages_are_read(server: MemoryServer) -> None:
 
 @pytest.mark.parametrize("nth", [2, 3])
 def test_a_page_that_has_expired_begins_the_list_anew(server: MemoryServer, nth: int) -> None:
-    server.hooks.append(at(nth, server.expire_pages))
+    server.hooks.append(At(nth, server.expire_pages))
 
     assert names(server) == [f"claim-{number}" for number in range(COUNT)]
     assert len(server.requests) == nth + 3

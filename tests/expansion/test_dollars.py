@@ -296,7 +296,11 @@ def of_one_type() -> dict[str, tuple[str, int]]:
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60), deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=examples(60),
+    deadline=None,
+    derandomize=True,
+    database=None,
 )
 @given(
     st.lists(st.sampled_from(sorted(of_one_type())), min_size=1, max_size=3, unique=True),
