@@ -85,16 +85,14 @@ class Exchange:
 
     def forward(self) -> Answered:
         """Ask the server and give its whole answer."""
-        with _gone_where_broken():
-            response = self._handler.ask(self.asked)
+        with _gone_where_broken(), self._handler.ask(self.asked) as response:
             answered = Answered(response.status, tuple(_of_both_hops(response.getheaders())), response.read())
         self.arrived(answered)
         return answered
 
     def stream(self) -> None:
         """Ask the server and pass on each piece of its answer as it comes, as a watch needs it."""
-        with _gone_where_broken():
-            response = self._handler.ask(self.asked)
+        with _gone_where_broken(), self._handler.ask(self.asked) as response:
             chunked = ("Transfer-Encoding", "chunked")
             self.send_head(
                 Answered(response.status, tuple(_of_both_hops(response.getheaders())), b""), chunked
@@ -166,6 +164,7 @@ class Forwarding(ThreadingHTTPServer):
         self.is_closing = threading.Event()
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(access.authority, access.authority.with_suffix(".key"))
+        self._context.sslsocket_class = _Secured
         self._sockets: set[socket.socket] = set()
         self._thread = threading.Thread(target=self.serve_forever, args=(_POLL_SECONDS,))
 
@@ -213,6 +212,17 @@ class Forwarding(ThreadingHTTPServer):
         problem = sys.exception()
         if problem is not None and not isinstance(problem, (OSError, Gone)):
             self.problems.append(problem)
+
+
+class _Secured(ssl.SSLSocket):
+    """A connection that ends where its peer was gone before it was made: Python would leave it open then."""
+
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        try:
+            return super().recv(buflen, flags)
+        except ConnectionResetError:
+            self.close()
+            raise
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,7 +1,10 @@
 """The way on which things go wrong: each fault as a plain client meets it, in front of the real server."""
 
+import gc
 import json
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -11,6 +14,7 @@ from dataclasses import replace
 from http.client import HTTPConnection, HTTPException, IncompleteRead
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -178,6 +182,17 @@ def test_a_conflict_names_no_causes(faulty: FaultProxy, client: HTTPConnection) 
 
     assert (body["kind"], body["reason"], body["code"]) == ("Status", "Conflict", 409)
     assert "details" not in body
+
+
+def test_a_client_that_resets_before_the_handshake_leaves_nothing_open(faulty: FaultProxy) -> None:
+    """A socket that is left open ends this test with a warning."""
+    at = urlsplit(faulty.url)
+    for _ in range(20):
+        with socket.create_connection((str(at.hostname), int(at.port or 0))) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    faulty.end()
+    gc.collect()
 
 
 @pytest.mark.parametrize(
