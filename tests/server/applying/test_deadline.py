@@ -55,10 +55,10 @@ def test_the_deadline_counts_for_everything(first: Scene, clean: Clean, words: s
     specs = clean(SECOND)
     first.strike(words, never(), times=None)
 
-    said = ended(first.start("apply", SECOND, "--timeout", "3s", *ONE_BY_ONE))
+    said = ended(first.start("apply", SECOND, "--timeout", "6s", *ONE_BY_ONE))
 
     assert said.code == code
-    assert_said(said, "no answer came in time; --timeout is 3 s")
+    assert_said(said, "no answer came in time; --timeout is 6 s")
     assert first.tries(words) == 1
     finish(first, specs)
 
@@ -67,10 +67,10 @@ def test_the_deadline_counts_for_everything(first: Scene, clean: Clean, words: s
 def test_what_comes_bit_by_bit_and_never_ends(first: Scene, fault: Fault) -> None:
     first.strike("GET NodePool", fault, times=None)
 
-    said = ended(first.start("apply", SECOND, "--timeout", "3s"))
+    said = ended(first.start("apply", SECOND, "--timeout", "6s"))
 
     assert said.code == 1
-    assert_said(said, "no answer came in time; --timeout is 3 s")
+    assert_said(said, "no answer came in time; --timeout is 6 s")
     assert first.written() == []
 
 
