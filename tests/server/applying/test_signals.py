@@ -114,7 +114,7 @@ def test_with_several_writes_under_way(first: Scene, clean: Clean) -> None:
     specs = clean(SECOND)
     first.strike("PATCH EC2NodeClass", Late(0.5), times=2)
     child = first.start("apply", SECOND)
-    first.faulty.committed = at_write(3, partial(tell, child, signal.SIGTERM))
+    first.faulty.committed = at_write(4, partial(tell, child, signal.SIGTERM))
 
     said = ended(child)
 
