@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 from typing import NoReturn
 
 
@@ -16,8 +15,6 @@ def run() -> NoReturn:
     from gpupool.cli.app import main
 
     code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
     # Taking a hundred thousand values apart one by one would be a tenth of a short run.
     os._exit(code)
 

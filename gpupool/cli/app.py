@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from gpupool.cli import output
+from gpupool.cli import output, streams
 from gpupool.cli.apply import apply
 from gpupool.cli.catalogue import catalogue
 from gpupool.cli.completion import completion
@@ -19,6 +19,7 @@ from gpupool.cli.explain import explain
 from gpupool.cli.fit import fit
 from gpupool.cli.init import init
 from gpupool.cli.plan import plan
+from gpupool.cli.planned import CHANGED
 from gpupool.cli.profiles import profiles
 from gpupool.cli.rbac import rbac
 from gpupool.cli.render import render
@@ -70,10 +71,19 @@ def gpupool(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code; every error is met here and nowhere else."""
-    output.make_stdout_utf8()
+    with streams.prepared():
+        code = _met(arguments)
+        try:
+            sys.stdout.flush()
+        except OSError as problem:
+            unwritten = _unwritten(problem)
+            return unwritten if code in {0, CHANGED} else code
+        return code
+
+
+def _met(arguments: Sequence[str] | None) -> int:
     try:
         code = _run(arguments)
-        sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except TyperException as problem:
@@ -114,6 +124,6 @@ def _unwritten(problem: OSError) -> int:
         where = f"{problem.filename}: " if problem.filename else ""
         sys.stderr.write(f"error: {one_line(where + (problem.strerror or str(problem)))}\n")
     if problem.filename is None:
-        # What is still in the buffer has no place either: let closing it at the end say nothing more.
+        # What is still in the buffer has no place either: let no later flush say it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
     return FAILED

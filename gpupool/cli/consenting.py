@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 _KINDS = ("NodePool", "EC2NodeClass", "NodeOverlay")
 
 
-def _consent(
+def _consent(  # noqa: PLR0913 - each is an option of the command line
     *,
     prune: bool,
     max_deletes: int,
+    drain: bool,
     allow_delete: list[str] | None,
     allow_empty: bool,
     adopt: list[str] | None,
@@ -38,6 +39,7 @@ def _consent(
     return Consent(
         prune=prune,
         max_deletes=max_deletes,
+        drain=drain,
         allow_delete=tuple(allow_delete or ()),
         allow_empty=allow_empty,
         adopt=tuple(adopt or ()),
@@ -58,6 +60,13 @@ consents = bundled(
                 int, typer.Option("--max-deletes", metavar="N", min=0, help="At most so many NodePools.")
             ],
             1,
+        ),
+        "drain": (
+            Annotated[
+                bool,
+                typer.Option("--drain", help="Stop launches of deleted pools; wait for their nodes to end."),
+            ],
+            False,
         ),
         "allow_delete": (
             Annotated[

@@ -1,6 +1,5 @@
 """The one place that writes: results where they were asked for, findings and errors on standard error."""
 
-import io
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,12 +16,6 @@ def json_text(value: object) -> str:
     import json
 
     return encodable(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
-
-
-def make_stdout_utf8() -> None:
-    """Write the same bytes whatever the locale says: YAML and JSON are UTF-8, with LF."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def say(findings: Iterable[Finding]) -> None:

@@ -96,7 +96,7 @@ def one_deadline(way: "Way", stop: Callable[[int], None] | None = None) -> Itera
         message = f"the time is up: --timeout is {way.timeout:g} s"
         raise ClusterError(message)
 
-    before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stopped) for number in _ends()}
     before[signal.SIGALRM] = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, way.timeout + _GRACE_SECONDS)
     try:
@@ -107,6 +107,12 @@ def one_deadline(way: "Way", stop: Callable[[int], None] | None = None) -> Itera
             signal.signal(number, handler)
 
 
+def _ends() -> list[signal.Signals]:
+    """Return the signals that end a command; `nohup` lets it go on when its terminal is closed."""
+    is_kept = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if is_kept else [signal.SIGHUP])]
+
+
 @contextmanager
 def ends_at_once() -> Iterator[None]:
     """Let the first signal end the command where it stands: while somebody is asked, nothing is under way."""
@@ -114,7 +120,7 @@ def ends_at_once() -> Iterator[None]:
     def stopped(number: int, _frame: FrameType | None) -> None:
         raise StoppedError(number)
 
-    before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stopped) for number in _ends()}
     try:
         yield
     finally:

@@ -19,21 +19,21 @@ _PAGE: Final = "500"
 _NOT_FOUND, _EXPIRED = 404, 410
 
 
-def list_all(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]]:
-    """Give every object of a kind.
+def list_all(cluster: Cluster, kind: Kind, selector: str = "") -> list[Mapping[str, Plain]]:
+    """Give every object of a kind, or those whose labels a selector fits.
 
     Raises:
         ClusterError: where the server refuses, or does not know the kind.
     """
-    found = list_if_served(cluster, kind)
+    found = list_if_served(cluster, kind, selector)
     if found is None:
         request = Request("GET", kind.path)
         refuse(request, cluster.ask(request), f"list {kind.plural}.{kind.group}")
     return found
 
 
-def list_if_served(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]] | None:
-    """Give every object of a kind; None where the server does not know the kind.
+def list_if_served(cluster: Cluster, kind: Kind, selector: str = "") -> list[Mapping[str, Plain]] | None:
+    """Give every object of a kind, or those whose labels fit; None where the server does not know the kind.
 
     Raises:
         ClusterError: where the server refuses.
@@ -41,7 +41,8 @@ def list_if_served(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]] | 
     found: list[Mapping[str, Plain]] = []
     following = ""
     while True:
-        query = {"limit": _PAGE, **({"continue": following} if following else {})}
+        query = {"limit": _PAGE, "labelSelector": selector, "continue": following}
+        query = {key: said for key, said in query.items() if said}
         request = Request("GET", kind.path, query)
         answer = cluster.ask(request)
         if answer.status == _NOT_FOUND:

@@ -42,6 +42,7 @@ def _guards(facts: Facts) -> Iterator[Guard]:
     if not facts.deletions:
         return
     pools = [each for each in facts.deletions if is_pool(each.address)]
+    classes = [each for each in facts.deletions if not is_pool(each.address)]
     names = ", ".join(each.address for each in facts.deletions)
     if not facts.consent.prune:
         message = f"{names}: no longer in the blueprint, and not deleted"
@@ -56,27 +57,34 @@ def _guards(facts: Facts) -> Iterator[Guard]:
     if len(pools) > facts.consent.max_deletes:
         message = f"{len(pools)} NodePools would be deleted, and --max-deletes is {facts.consent.max_deletes}"
         yield Guard("max-deletes", passed=False, message=message, remedy=f"--max-deletes {len(pools)}")
-    yield from _in_use(facts, pools)
+    yield from _pools_in_use(facts.consent, pools)
+    yield from _classes_in_use(classes)
 
 
-def _in_use(facts: Facts, pools: Sequence[Change]) -> Iterator[Guard]:
+def _pools_in_use(consent: Consent, pools: Sequence[Change]) -> Iterator[Guard]:
     for each in pools:
-        if each.node_claims and each.address not in facts.consent.allow_delete:
-            message = f"{each.address} still has {_nodes(each.node_claims)}: it is kept until they are gone"
-            yield Guard("when-empty", passed=True, message=message, remedy=f"--allow-delete {each.address}")
+        if is_kept(each, consent):
+            message = f"{each.address} still has {nodes(each.node_claims)}: it is kept until they are gone"
+            remedy = "" if consent.drain else f"--drain, or --allow-delete {each.address}"
+            yield Guard("when-empty", passed=True, message=message, remedy=remedy)
 
 
-def held_back(deletions: Sequence[Change], consent: Consent) -> dict[str, str]:
-    """Give the pools that are kept for now, and why: deleting one would end its nodes."""
-    return {
-        each.address: f"it still has {_nodes(each.node_claims)}"
-        for each in deletions
-        if each.node_claims and each.address not in consent.allow_delete
-    }
+def _classes_in_use(classes: Sequence[Change]) -> Iterator[Guard]:
+    for each in classes:
+        if each.node_claims:
+            message = f"{each.address} still has {nodes(each.node_claims)}: it is kept until they are gone"
+            yield Guard("in-use", passed=True, message=message, remedy="")
 
 
-def _nodes(count: int) -> str:
-    return f"{count} NodeClaim{'s' * (count != 1)}"
+def is_kept(change: Change, consent: Consent) -> bool:
+    """Say whether an object that would be deleted is kept for now, as something runs on it."""
+    is_allowed = is_pool(change.address) and change.address in consent.allow_delete
+    return bool(change.node_claims) and not is_allowed
+
+
+def nodes(count: int | None) -> str:
+    """Count NodeClaims."""
+    return f"{count or 'no'} NodeClaim{'s' * (count != 1)}"
 
 
 def summary(changes: Sequence[Change]) -> Summary:

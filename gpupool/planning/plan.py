@@ -9,7 +9,7 @@ from collections.abc import Mapping  # noqa: TC003 - plan files are checked agai
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-FORMAT_VERSION: Final = "1.0"
+FORMAT_VERSION: Final = "1.1"
 
 Action: TypeAlias = Literal["create", "adopt", "update", "delete", "no-op"]
 Operation: TypeAlias = Literal["add", "remove", "replace"]
@@ -135,11 +135,14 @@ class Change(_Written):
     blocked: str = ""
     """Why it can't be done now: it is being deleted, belongs to another blueprint, is foreign."""
 
+    leaving: bool = False
+    """Whether it is blocked because it is being deleted: that holds back no other change."""
+
     force: bool = False
     """Whether fields of other owners are taken over, as was agreed to."""
 
     node_claims: int | None = None
-    """Of a pool that is deleted: how many NodeClaims it has."""
+    """Of a pool or class that is deleted: how many NodeClaims it has."""
 
     @property
     def writes(self) -> bool:
@@ -193,6 +196,9 @@ class Consent(_Written):
 
     prune: bool = False
     max_deletes: int = 1
+    drain: bool = False
+    """Whether pools that are deleted get no new nodes, and are waited for until they have none."""
+
     allow_delete: tuple[str, ...] = ()
     allow_empty: bool = False
     adopt: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from gpupool.planning import ownership
 from gpupool.planning.compare import differences
 from gpupool.planning.foreign import PART_OF, is_default
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Plain
 
     Live: TypeAlias = Mapping[str, Plain]
+
+ClassRef: TypeAlias = tuple[str, str]
+"""Kind and name of a node class."""
 
 PROTECT: Final = "gpupool.dev/protect"
 _ABOUT_POOLS: Final = frozenset((key,) for key in ("disruption", "limits", "replicas", "weight"))
@@ -52,12 +55,13 @@ def fates(
         body = live.get(each.address)
         if each.address in kept or body is None:
             continue
-        why = _kept_for(body, each.uid, own_set)
+        why = kept_for(body, each.uid, own_set)
         found.append(Fate(each.address, not why, why))
     return found
 
 
-def _kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
+def kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
+    """Say why a live object is not gpupool's to delete; empty where it is. `uid` is what was listed."""
     metadata = plain_map(body.get("metadata"))
     labels, annotations = plain_map(metadata.get("labels")), plain_map(metadata.get("annotations"))
     if uid and metadata.get("uid") != uid:
@@ -71,6 +75,33 @@ def _kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
     if PROTECT in labels or PROTECT in annotations:
         return f"{PROTECT} protects it"
     return ""
+
+
+def unless_referred(found: Iterable[Fate], pools: Iterable[Mapping[str, Plain]]) -> list[Fate]:
+    """Keep each class that a NodePool refers to; `pools` are those that there will be."""
+    known = referring(pools)
+    kept = []
+    for each in found:
+        kind, _, name = each.address.partition("/")
+        names = known.get((kind, name))
+        is_kept = each.deleted and names
+        kept.append(Fate(each.address, deleted=False, why=refers(names)) if is_kept and names else each)
+    return kept
+
+
+def referring(pools: Iterable[Mapping[str, Plain]]) -> dict[ClassRef, list[str]]:
+    """Give for each node class the names of the NodePools that refer to it."""
+    found: dict[ClassRef, list[str]] = {}
+    for each in pools:
+        name = plain_text(plain_map(each.get("metadata")).get("name"))
+        found.setdefault(class_of(each), []).append(name)
+    return found
+
+
+def refers(pools: Iterable[str]) -> str:
+    """Say which NodePools refer to a class."""
+    names = sorted(pools)
+    return f"{', '.join(f'NodePool/{name}' for name in names)} refer{'s' * (len(names) == 1)} to it"
 
 
 def renamed(gone: Live, new: Live, gone_class: Live | None, new_class: Live | None) -> bool:
@@ -103,7 +134,7 @@ def _template(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
     return plain_map(plain_map(plain_map(body.get("spec")).get("template")).get("spec"))
 
 
-def class_of(body: Mapping[str, Plain]) -> tuple[str, str]:
+def class_of(body: Mapping[str, Plain]) -> ClassRef:
     """Give kind and name of the node class that a NodePool refers to."""
     reference = plain_map(_template(body).get("nodeClassRef"))
     return str(reference.get("kind", "")), str(reference.get("name", ""))

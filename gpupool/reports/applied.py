@@ -23,6 +23,8 @@ _DONE: Final = {
 
 def done_line(outcome: Outcome) -> str:
     """Give the line that is printed as soon as an object is done, or is not."""
+    if outcome.state == "deleting":
+        return one_line(f"{outcome.address} {outcome.message}")
     what = _DONE[outcome.action] if outcome.state == "done" else f"{outcome.state} ({outcome.action})"
     return one_line(f"{outcome.address} {what}{': ' * bool(outcome.message)}{outcome.message}")
 

@@ -30,6 +30,8 @@ def line(progress: Progress) -> str:
 def live_line(progress: Progress, column: int, width: int) -> str:
     """Give one line of a terminal for an object, its name in a column of a width, and not too wide itself."""
     readiness = progress.readiness
-    state = "Ready" if readiness.is_ready else "-" if readiness.is_hopeless else "waiting"
+    state = (
+        (readiness.reason or "Ready") if readiness.is_ready else "-" if readiness.is_hopeless else "waiting"
+    )
     said = f"{state:<8}{address(progress).ljust(column)}  {one_line(readiness.reason)}".rstrip()
     return said if len(said) <= width else said[: max(0, width - 1)] + "…"

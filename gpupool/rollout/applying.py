@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
-from gpupool.errors import GpupoolError, GuardError, StoppedError
-from gpupool.objects import is_pool
-from gpupool.planning.guards import held_back
+from gpupool.errors import GpupoolError
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory, recording
+from gpupool.rollout.deleting import delete_all
 from gpupool.rollout.lock import held
-from gpupool.rollout.observed import node_claims, observe
+from gpupool.rollout.observed import observe
 from gpupool.rollout.results import Outcome, Result
+from gpupool.rollout.termination import Deleting
 from gpupool.rollout.verify import verify
 from gpupool.rollout.waiting import ready, wait_ready
-from gpupool.rollout.writing import delete, write
+from gpupool.rollout.writing import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -98,8 +98,9 @@ def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker
         work = _Work(reached, asking, plan, how, lock, threading.Event())
         outcomes = _all(work, checked.assessed)
         result = Result(
-            plan.id, tuple(outcomes), checked.notes, plan.charts, reached.uid, reached.deadline.signal
-        )
+            plan.id, tuple(outcomes), checked.notes, plan.charts, reached.uid, reached.deadline.signal,
+            is_waited_for=how.wait == "ready",
+        )  # fmt: skip
         return _recorded(work, began, checked.assessed, result)
 
 
@@ -122,6 +123,10 @@ def _stage(work: _Work, stage: Sequence[Assessed]) -> list[Outcome]:
 
 def _one(work: _Work, known: Assessed) -> Outcome:
     change = known.change
+    if change.leaving:
+        said = f"{change.blocked}. Run the same command again when it is gone"
+        work.how.done(outcome := Outcome(change.address, "keep", "held back", said))
+        return outcome
     if change.writes and (work.failed.is_set() or work.reached.deadline.is_stopped):
         return Outcome(change.address, change.actions[0], "not tried", "something before it failed")
     try:
@@ -217,13 +222,13 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
         return [Outcome(each.address, "delete", "not tried", "something before it failed") for each in doomed]
     if any(each.state == "not ready" for each in outcomes):
         return [_kept(work, each) for each in doomed]
-    try:
-        counted = _counted(work, doomed)
-    except StoppedError:
-        return [Outcome(each.address, "delete", "not tried", "it was stopped") for each in doomed]
-    except GpupoolError as problem:
-        return [Outcome(each.address, "delete", "failed", str(problem)) for each in doomed]
-    return _deleted(work, counted)
+    how, waits = work.how, work.how.wait == "ready"
+    return delete_all(
+        Deleting(
+            work.asking, work.reached.deadline, work.lock.ensure_held, how.done, how.say, how.waits, waits
+        ),
+        doomed,
+    )
 
 
 def _kept(work: _Work, change: Change) -> Outcome:
@@ -231,56 +236,6 @@ def _kept(work: _Work, change: Change) -> Outcome:
     outcome = Outcome(change.address, "delete", "held back", "what takes its place is not Ready")
     work.how.done(outcome)
     return outcome
-
-
-def _counted(work: _Work, doomed: Sequence[Change]) -> list[Change]:
-    """Count the NodeClaims again: a pool may have got nodes since the plan was made."""
-    if not any(is_pool(each.address) for each in doomed):
-        return [*doomed]
-    claims = node_claims(work.reached.cluster)
-    return [
-        each
-        if each.node_claims is None
-        else replace(each, node_claims=claims[each.address.partition("/")[2]])
-        for each in doomed
-    ]
-
-
-def _deleted(work: _Work, doomed: Sequence[Change]) -> list[Outcome]:
-    back = held_back(doomed, work.plan.consent)
-    live = work.asking.observed.live
-    bodies = {**live, **{each.address: each.body for each in work.plan.changes if each.body is not None}}
-    in_use = {class_of(bodies[address]) for address in live if _stays(work, address, back)}
-    outcomes = []
-    for each in doomed:
-        kind, _, name = each.address.partition("/")
-        why = back.get(each.address, "")
-        if (kind, name) in in_use:
-            why = "a NodePool that is kept refers to it"
-        if why:
-            outcomes.append(Outcome(each.address, "delete", "held back", why))
-        elif work.reached.deadline.is_stopped or any(done.state == "failed" for done in outcomes):
-            outcomes.append(Outcome(each.address, "delete", "not tried", "something before it failed"))
-        else:
-            # In a thread, so that a second signal ends this one whatever comes of the request.
-            outcomes += in_parallel(1, lambda change: _delete(work, change), [each])
-        work.how.done(outcomes[-1])
-    return outcomes
-
-
-def _delete(work: _Work, change: Change) -> Outcome:
-    try:
-        work.lock.ensure_held()
-    except GuardError as problem:
-        return Outcome(change.address, "delete", "failed", str(problem))
-    return delete(work.asking, change)
-
-
-def _stays(work: _Work, address: str, back: Mapping[str, str]) -> bool:
-    if not is_pool(address):
-        return False
-    doomed = {each.address for each in work.plan.changes if each.actions == ("delete",)}
-    return address not in doomed or address in back
 
 
 def _recorded(work: _Work, began: Inventory, wanted: Sequence[Assessed], result: Result) -> Result:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.port import Answer, Cluster
     from gpupool.planning.compare import Difference
     from gpupool.planning.masking import Masker
-    from gpupool.planning.plan import Action, Cause, Consent, Verified
+    from gpupool.planning.plan import Action, Cause, Conflict, Consent, Verified
     from gpupool.rollout.observed import Observed
     from gpupool.rollout.wishes import Wish
     from gpupool.yamlio.nodes import Plain
@@ -68,7 +68,7 @@ def assess(asking: Asking, wish: Wish) -> Assessed:
         return Assessed(replace(start, verified="offline", rejections=(missing,)), wish)
     if live is not None:
         if why := terminating(live):
-            return Assessed(replace(start, actions=("no-op",), blocked=why), wish)
+            return Assessed(replace(start, actions=("no-op",), blocked=why, leaving=True), wish)
         adopts = wish.address in asking.consent.adopt
         if why := belonging(live, asking.observed.inventory.place.id, adopts=adopts):
             left = residue(asking.masker, wish.address, live, wish.body)
@@ -109,7 +109,7 @@ def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start
     if answer.status == _CONFLICT and contested and live is not None:
         forced = asking.cluster.ask(apply_request(wish, force=True, dry_run=True))
         found = conflicts_of(live, wish.body, contested)
-        taken = all(_is_taken(asking.consent, each.path, each.kind) for each in found)
+        taken = all(_is_taken(asking.consent, each) for each in found)
         contesting = replace(start, conflicts=() if taken else found)
         if forced.ok:
             return _judged(asking, wish, live, _Result(contesting, forced.body, "server", force=taken))
@@ -228,12 +228,14 @@ def _cause(live: Mapping[str, Plain], last: ownership.Entry | None, *, is_same_b
     return "intent"
 
 
-def _is_taken(consent: Consent, path: str, kind: str) -> bool:
+def _is_taken(consent: Consent, conflict: Conflict) -> bool:
     """Say whether a contested field may be overwritten: what people changed, where that was agreed to."""
+    if conflict.manager == ownership.MANAGER:
+        return True  # a pool was drained to be deleted, and is wanted again
     word, _, paths = consent.on_conflict.partition("=")
-    if word != "take" or kind != "people":
+    if word != "take" or conflict.kind != "people":
         return False
-    said = flat(path)
+    said = flat(conflict.path)
     return not paths or any(
         said == each or said.startswith(f"{each}.") for each in map(flat, paths.split(","))
     )

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.kinds import KINDS, NODE_CLAIM
-from gpupool.cluster.listing import list_all, list_if_served
+from gpupool.cluster.kinds import KINDS
+from gpupool.cluster.listing import list_if_served
 from gpupool.cluster.parallel import threads
-from gpupool.karpenter.labels import NODEPOOL
-from gpupool.objects import labels_of
-from gpupool.planning.pruning import Listed, fates
+from gpupool.cluster.port import Request
+from gpupool.cluster.refusals import message
+from gpupool.errors import ClusterError
+from gpupool.objects import is_pool
+from gpupool.planning.pruning import Listed, fates, unless_referred
 from gpupool.rollout import inventory
-from gpupool.yamlio.nodes import plain_map, plain_text
+from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from gpupool.cluster.port import Cluster
     from gpupool.planning.pruning import Fate
     from gpupool.rollout.inventory import Inventory, Place
     from gpupool.yamlio.nodes import Plain
+
+
+_NOT_FOUND: Final = 404
 
 
 class Observed(NamedTuple):
@@ -57,26 +61,34 @@ def by_address(listed: Mapping[str, Iterable[Mapping[str, Plain]] | None]) -> di
     return {f"{kind}/{name_of(body)}": body for kind, bodies in listed.items() for body in bodies or ()}
 
 
-def gone(observed: Observed, wanted: Iterable[str]) -> list[Fate]:
-    """Say what becomes of the objects that the inventory lists, that are there, and are no longer wanted."""
+def gone(observed: Observed, wanted: Mapping[str, Mapping[str, Plain]]) -> list[Fate]:
+    """Say what becomes of the objects that the inventory lists, that are there, and are no longer wanted.
+
+    A class stays with the NodePools that refer to it, be they gpupool's or not.
+    """
     known = observed.inventory
     listed = [Listed(each.address, each.uid) for each in known.known.values()]
-    return fates(listed, observed.live, wanted, known.place.id)
+    found = fates(listed, observed.live, wanted, known.place.id)
+    doomed = {each.address for each in found if each.deleted}
+    later = {**observed.live, **wanted}
+    pools = (body for address, body in later.items() if is_pool(address) and address not in doomed)
+    return unless_referred(found, pools)
 
 
-def node_claims(cluster: Cluster) -> Counter[str]:
-    """Count the NodeClaims of each NodePool.
+def read(cluster: Cluster, address: str) -> Mapping[str, Plain] | None:
+    """Read one object as it is now; None where it is not there.
 
     Raises:
         ClusterError: where the server refuses.
     """
-    return Counter(_pools(cluster))
-
-
-def _pools(cluster: Cluster) -> Iterator[str]:
-    for body in list_all(cluster, NODE_CLAIM):
-        labels = labels_of(body)
-        yield plain_text(labels.get(NODEPOOL))
+    kind, _, name = address.partition("/")
+    answer = cluster.ask(Request("GET", KINDS[kind].path_of(name)))
+    if answer.status == _NOT_FOUND:
+        return None
+    if not answer.ok:
+        text = f"can't read {address}: {message(answer)}"
+        raise ClusterError(text)
+    return answer.body
 
 
 def name_of(body: Mapping[str, Plain]) -> str:
@@ -100,11 +112,15 @@ def version_of(body: Mapping[str, Plain]) -> str:
     return plain_text(plain_map(body.get("metadata")).get("resourceVersion"))
 
 
+def finalizers(body: Mapping[str, Plain]) -> list[str]:
+    """Give what an object that is being deleted waits for."""
+    return [str(each) for each in plain_list(plain_map(body.get("metadata")).get("finalizers"))]
+
+
 def terminating(body: Mapping[str, Plain]) -> str:
     """Say what holds an object that is being deleted; the empty text for one that is not."""
     metadata = plain_map(body.get("metadata"))
     if not metadata.get("deletionTimestamp"):
         return ""
-    finalizers = metadata.get("finalizers")
-    names = ", ".join(map(str, finalizers)) if isinstance(finalizers, list) and finalizers else "no finalizer"
+    names = ", ".join(finalizers(body)) or "no finalizer"
     return f"it is being deleted since {metadata['deletionTimestamp']}, held by {names}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.kinds import KINDS, NODE_POOL
+from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.objects import digest, is_pool
 from gpupool.planning.compare import stripped
@@ -27,7 +26,8 @@ from gpupool.planning.plan import (
 from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
-from gpupool.rollout.observed import generation_of, gone, node_claims, observe, terminating, uid_of
+from gpupool.rollout.observed import generation_of, gone, observe, terminating, uid_of
+from gpupool.rollout.usage import node_claims, usage_of
 from gpupool.rollout.wishes import wishes
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.desired import Desired
     from gpupool.rollout.observed import Observed
     from gpupool.rollout.reach import Reached
+    from gpupool.rollout.usage import Usage
     from gpupool.yamlio.nodes import Plain
 
 EXPIRES_AFTER: Final = timedelta(hours=24)
@@ -87,7 +88,7 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     asking = Asking(reached.cluster, observed, masker, options.consent)
     workers = reached.way.concurrency
     assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wishes(wanted, place)))
-    unwanted = gone(observed, [each.wish.address for each in assessed])
+    unwanted = gone(observed, {each.wish.address: each.wish.body for each in assessed})
     deletions = _deletions(reached, unwanted, asking)
     changes = (*(each.change for each in assessed), *deletions)
     plan = Plan(
@@ -115,15 +116,17 @@ def _deletions(reached: Reached, unwanted: Sequence[Fate], asking: Asking) -> li
     doomed = [each.address for each in unwanted if each.deleted]
     if not doomed:
         return []
-    claims = node_claims(reached.cluster) if any(is_pool(each) for each in doomed) else Counter()
+    has_nodes = any(not address.startswith(NODE_OVERLAY.name) for address in doomed)
+    usage = node_claims(reached.cluster) if has_nodes else usage_of([])
     order = [*KINDS]
     doomed.sort(key=lambda address: (-order.index(address.partition("/")[0]), address))
-    return [_deletion(asking, address, claims) for address in doomed]
+    return [_deletion(asking, address, usage) for address in doomed]
 
 
-def _deletion(asking: Asking, address: str, claims: Counter[str]) -> Change:
+def _deletion(asking: Asking, address: str, usage: Usage) -> Change:
     live = asking.observed.live[address]
     kind, _, name = address.partition("/")
+    counts = {NODE_POOL.name: usage.by_pool[name], EC2_NODE_CLASS.name: usage.by_class[kind, name]}
     body = stripped(dict(live))
     return Change(
         address=address,
@@ -136,7 +139,7 @@ def _deletion(asking: Asking, address: str, claims: Counter[str]) -> Change:
         body=None,
         pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
         verified="server",
-        node_claims=claims[name] if kind == NODE_POOL.name else None,
+        node_claims=counts.get(kind),
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[Entry]:
     """Give all that may be there from now on: what was, and what is about to come."""
     found = known.known
-    for each in wanted:
+    for each in (known for known in wanted if not known.change.leaving):
         address, uid, digest = each.wish.address, each.change.pre.uid, each.wish.digest
         if address not in found or (found[address].digest, found[address].uid) != (digest, uid):
             found[address] = Entry(each.wish.kind.name, each.wish.name, uid, 0, digest)
@@ -46,6 +46,8 @@ def current(
 
 def _written(began: Inventory, known: Assessed, outcome: Outcome) -> Entry | None:
     wish = known.wish
+    if outcome.state == "held back":
+        return began.known.get(wish.address)  # it is being deleted, and was ours or was not
     if outcome.state in {"done", "not ready"}:
         return Entry(wish.kind.name, wish.name, outcome.uid, outcome.generation, wish.digest)
     if outcome.state != "not tried":

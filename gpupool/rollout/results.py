@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _MOST: Final = 8
 """More names than these say no more than their number."""
 
-State: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready"]
+State: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready", "deleting"]
+"""`deleting` is what was asked to go and is still there, or its nodes are."""
 
 
 class Outcome(NamedTuple):
@@ -47,13 +48,19 @@ class Result(NamedTuple):
     signal: int = 0
     """The signal that ended it early; 0 for none."""
 
+    is_waited_for: bool = True
+    """Whether the end of deletions was waited for."""
+
     unrecorded: str = ""
     """Why the inventory could not be written at the end; empty where it was."""
 
     @property
     def has_written(self) -> bool:
         """Say whether anything was changed."""
-        return any(each.state in {"done", "not ready"} and each.action != "keep" for each in self.outcomes)
+        return any(
+            each.state in {"done", "not ready", "deleting"} and each.action != "keep"
+            for each in self.outcomes
+        )
 
     def of(self, *states: State) -> list[Outcome]:
         """Give the outcomes in some states."""
@@ -75,7 +82,7 @@ def ensure_whole(result: Result) -> None:
     Raises:
         StoppedError: where a signal ended it.
         PartialError: where something failed, or was not tried, or could not be written down.
-        NotReadyError: where all is written, and something is not Ready.
+        NotReadyError: where all is written, and something is not Ready, or not gone.
         GuardError: where a deletion was held back.
     """
     if result.signal:
@@ -88,6 +95,10 @@ def ensure_whole(result: Result) -> None:
         raise PartialError(message)
     if waiting := result.of("not ready"):
         message = f"all is written, and not Ready in time: {names(_of(waiting))}"
+        raise NotReadyError(message)
+    going = result.of("deleting")
+    if going and result.is_waited_for:
+        message = f"not gone in time: {names([f'{each.address} {each.message}' for each in going], '; ')}"
         raise NotReadyError(message)
     if held := result.of("held back"):
         why = names([f"{each.address}: {each.message}" for each in held], "; ")

@@ -109,7 +109,7 @@ def ensure_acceptable(plan: Plan) -> None:
     if rejected := [each.address for each in plan.changes if each.rejections]:
         message = f"the API server would refuse {names(rejected)}: nothing is written"
         raise ClusterError(message)
-    foreign = [each for each in plan.changes if each.conflicts or _is_foreign(each.blocked)]
+    foreign = [each for each in plan.changes if each.conflicts or (each.blocked and not each.leaving)]
     if foreign:
         addresses = names([each.address for each in foreign])
         advice = "".join(f". {each}" for each in _ways_out(foreign))
@@ -127,14 +127,9 @@ def ensure_applicable(plan: Plan) -> None:
     """
     ensure_acceptable(plan)
     failed = [f"{each.name}: {each.message}" for each in plan.guards if not each.passed]
-    failed += [f"{each.address}: {each.blocked}" for each in plan.changes if each.blocked]
     if failed:
         message = f"held back, and nothing is written: {names(failed, '; ')}"
         raise GuardError(message)
-
-
-def _is_foreign(blocked: str) -> bool:
-    return bool(blocked) and "being deleted" not in blocked
 
 
 def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
@@ -156,7 +151,8 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
 def is_settled(session: Session) -> bool:
     """Say whether there is nothing to do: neither an object nor the inventory would change."""
     plan, listed = session.plan, session.prepared.observed.inventory
-    if listed.pending or any(each.writes for each in plan.changes if each.actions != ("delete",)):
+    here = [each for each in plan.changes if each.actions != ("delete",)]
+    if listed.pending or any(each.writes or each.leaving for each in here):
         return False
     if plan.consent.prune and session.prepared.deletions:
         return False

@@ -55,7 +55,10 @@ def verify(
     if why := _other_inventory(asking, plan, approved, is_saved=is_saved):
         now = in_parallel(workers, lambda known: assess(asking, known.wish).change, approved)
         raise StalePlanError([why], [each for each in now if each.writes or each.blocked])
-    found = in_parallel(workers, lambda known: _object(asking, known), approved)
+    # What is being deleted is held back, even where it is gone by now: nobody approved a new one.
+    gone_soon = [(each, "", "") for each in approved if each.change.leaving]
+    others = [each for each in approved if not each.change.leaving]
+    found = [*gone_soon, *in_parallel(workers, lambda known: _object(asking, known), others)]
     deletions = [_deletion(asking, change) for change in plan.changes if change.actions == ("delete",)]
     stale = [why for _, why, _ in (*found, *deletions) if why]
     if stale:
@@ -72,7 +75,7 @@ def _other_inventory(asking: Asking, plan: Plan, approved: Sequence[Assessed], *
             f"somebody applied this blueprint since (the inventory's serial is {there.serial}, and was"
             f" {plan.inventory.serial})"
         )
-    unwanted = gone(asking.observed, [each.wish.address for each in approved])
+    unwanted = gone(asking.observed, {each.wish.address: each.wish.body for each in approved})
     planned = {each.address for each in plan.changes}
     more = sorted(each.address for each in unwanted if each.deleted and each.address not in planned)
     return f"somebody applied more of this blueprint since: {', '.join(more)}" if more else ""

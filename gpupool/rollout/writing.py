@@ -1,29 +1,25 @@
-"""Write one object, or delete one: guarded by its uid and its version, judged anew when it has moved on."""
+"""Write one object: guarded by its uid and its version, judged anew when it has moved on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpupool.cluster.kinds import KINDS
-from gpupool.cluster.port import Request, UnsureError
+from gpupool.cluster.port import UnsureError
 from gpupool.cluster.refusals import field_conflicts, message
-from gpupool.errors import ClusterError, GpupoolError, StoppedError
+from gpupool.errors import GpupoolError, StoppedError
 from gpupool.rollout.assess import apply_request, without_secrets
-from gpupool.rollout.observed import generation_of, terminating, uid_of, version_of
+from gpupool.rollout.observed import generation_of, read, uid_of, version_of
 from gpupool.rollout.results import Outcome
 from gpupool.rollout.verify import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gpupool.cluster.port import Answer
     from gpupool.planning.plan import Change
     from gpupool.rollout.assess import Asking, Assessed
-    from gpupool.yamlio.nodes import Plain
 
 _MOST_TRIES: Final = 10
 _UNSURE: Final = "it was stopped before the server's answer came: it may be done"
-_CREATED, _NOT_FOUND, _CONFLICT = 201, 404, 409
+_CREATED, _CONFLICT = 201, 409
 
 
 def write(asking: Asking, known: Assessed) -> Outcome:
@@ -59,7 +55,7 @@ def _write(asking: Asking, known: Assessed) -> Outcome:
             said = f"the API server answers {answer.status}: {said}"
             return Outcome(change.address, change.actions[0], "failed", said)
         # It was written by somebody else between the reading and the writing, most likely its status alone.
-        live = _read(asking, change)
+        live = read(asking.cluster, change.address)
         standing(asking, known, live)
     return Outcome(change.address, change.actions[0], "failed", "it changes all the time")
 
@@ -70,56 +66,3 @@ def _written(change: Change, answer: Answer) -> Outcome:
         note = "somebody else created it meanwhile: look at what it says beside the blueprint"
     uid, generation = uid_of(answer.body), generation_of(answer.body)
     return Outcome(change.address, change.actions[0], "done", note, uid, generation)
-
-
-def _read(asking: Asking, change: Change) -> Mapping[str, Plain] | None:
-    kind, _, name = change.address.partition("/")
-    answer = asking.cluster.ask(Request("GET", KINDS[kind].path_of(name)))
-    if answer.status == _NOT_FOUND:
-        return None
-    if not answer.ok:
-        text = f"can't read {change.address}: {message(answer)}"
-        raise ClusterError(text)
-    return answer.body
-
-
-def delete(asking: Asking, change: Change) -> Outcome:
-    """Delete one object: that of the uid that the plan saw, and only as it was then."""
-    try:
-        return _delete(asking, change)
-    except UnsureError:
-        return Outcome(change.address, "delete", "failed", _UNSURE)
-    except StoppedError:
-        return Outcome(change.address, "delete", "not tried", "it was stopped")
-    except GpupoolError as problem:
-        return Outcome(change.address, "delete", "failed", str(problem))
-
-
-def _delete(asking: Asking, change: Change) -> Outcome:
-    live = asking.observed.live.get(change.address)
-    for _ in range(_MOST_TRIES):
-        if live is None or uid_of(live) != change.pre.uid:
-            return Outcome(change.address, "delete", "done", "it is gone already")
-        if leaving := terminating(live):
-            return Outcome(change.address, "delete", "done", leaving)
-        if generation_of(live) != change.pre.generation:
-            return Outcome(change.address, "delete", "failed", "it was changed since the plan was made")
-        answer = asking.cluster.ask(_delete_request(change, version_of(live)))
-        if answer.ok or answer.status == _NOT_FOUND:
-            return Outcome(change.address, "delete", "done")
-        if answer.status != _CONFLICT:
-            said = f"the API server answers {answer.status}: {message(answer)}"
-            return Outcome(change.address, "delete", "failed", said)
-        live = _read(asking, change)
-    return Outcome(change.address, "delete", "failed", "it changes all the time")
-
-
-def _delete_request(change: Change, version: str) -> Request:
-    kind, _, name = change.address.partition("/")
-    preconditions: dict[str, Plain] = {"uid": change.pre.uid, "resourceVersion": version}
-    options: dict[str, Plain] = {
-        "apiVersion": "v1",
-        "kind": "DeleteOptions",
-        "preconditions": preconditions,
-    }
-    return Request("DELETE", KINDS[kind].path_of(name), body=options)

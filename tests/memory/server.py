@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from gpupool.cluster.port import Request
     from tests.memory.schemas import Body, Resource
 
-KNOWN_QUERY: Final = frozenset({"fieldManager", "fieldValidation", "force", "dryRun", "limit", "continue"})
+KNOWN_QUERY: Final = frozenset(
+    {"fieldManager", "fieldValidation", "force", "dryRun", "limit", "continue", "labelSelector"}
+)
 NAMESPACES: Final = ("default", "kube-system")
 
 
@@ -205,7 +207,8 @@ class MemoryServer:
             left = self._pages[token]
         else:
             keys = sorted(key for key in self._objects if key[:2] == place.key[:2])
-            left = [copy(self._objects[key]) for key in keys]
+            fits = _selector(request.query.get("labelSelector", ""))
+            left = [copy(self._objects[key]) for key in keys if fits(self._objects[key])]
         limit = int(request.query.get("limit", "0")) or len(left)
         metadata: Body = {"resourceVersion": str(self._version)}
         if left[limit:]:
@@ -397,6 +400,17 @@ class MemoryServer:
     def _next(self) -> str:
         self._version += 1
         return str(self._version)
+
+
+def _selector(said: str) -> Callable[[Body], bool]:
+    """Return what tells whether an object's labels fit; only `KEY=VALUE` is faked."""
+    if not said:
+        return lambda _body: True
+    key, equals, value = said.partition("=")
+    if not equals or {"=", ",", "!"} & {*key, *value}:
+        message = f"the selector {said} is not faked"
+        raise NotFakedError(message)
+    return lambda body: body["metadata"].get("labels", {}).get(key) == value
 
 
 def _body(request: Request) -> Body:

@@ -280,9 +280,11 @@ class World:
         return dict(answer.body)
 
     def claim(self, pool: str, count: int) -> None:
-        """Give a pool so many NodeClaims."""
+        """Give a pool so many NodeClaims, launched from its class."""
+        template = self.objects()[f"NodePool/{pool}"]["spec"]["template"]["spec"]
+        spec = {"nodeClassRef": copy(template["nodeClassRef"])}
         for number in range(count):
-            body: Body = {"apiVersion": NODE_CLAIM.api_version, "kind": NODE_CLAIM.name, "spec": {}}
+            body: Body = {"apiVersion": NODE_CLAIM.api_version, "kind": NODE_CLAIM.name, "spec": copy(spec)}
             body["metadata"] = {"name": f"{pool}-{number}", "labels": {"karpenter.sh/nodepool": pool}}
             assert self.send(Request("POST", NODE_CLAIM.path, {"fieldManager": "karpenter"}, body)).ok
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gpupool.errors import InputError, OutdatedError
 from gpupool.findings import Finding
 from gpupool.planning import file
-from gpupool.planning.plan import Plan
+from gpupool.planning.plan import FORMAT_VERSION, Plan
 from tests.planning.plans import EXAMPLES, PLANS, large
 from tests.tiers import examples
 
@@ -86,6 +86,7 @@ def test_the_keys_are_the_fields_in_camel_case() -> None:
     assert list(document["consent"]) == [
         "prune",
         "maxDeletes",
+        "drain",
         "allowDelete",
         "allowEmpty",
         "adopt",
@@ -234,7 +235,7 @@ def test_unknown_keys_of_a_later_minor_version_are_passed_over() -> None:
 
     read = file.read(sealed(document).encode(), "plan.json")
 
-    assert replace(read, format_version="1.0", id=UPDATE.id) == UPDATE
+    assert replace(read, format_version=FORMAT_VERSION, id=UPDATE.id) == UPDATE
 
 
 def test_a_later_minor_version_is_sealed_too() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpupool.planning.guards import Facts, guards, held_back, summary
+from gpupool.planning.guards import Facts, guards, is_kept, nodes, summary
 from gpupool.planning.plan import Change, Conflict, Consent, FieldChange, Guard, Rejection, Summary
 from tests.planning.plans import change, field
 
@@ -18,6 +18,7 @@ def gone(name: str, claims: int = 0) -> Change:
 
 A, B, IN_USE = gone("a"), gone("b"), gone("used", 3)
 CLASS = change("EC2NodeClass/a", "delete")
+RUNS = replace(CLASS, node_claims=2)
 
 SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
     "nothing to say": (EMPTY, {}),
@@ -44,6 +45,11 @@ SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
         EMPTY._replace(deletions=(IN_USE,), consent=replace(PRUNE, allow_delete=("NodePool/a",))),
         {"when-empty": True},
     ),
+    "nodes, and the pool is drained": (
+        EMPTY._replace(deletions=(IN_USE,), consent=replace(PRUNE, drain=True)), {"when-empty": True},
+    ),
+    "a class with nodes": (EMPTY._replace(deletions=(RUNS,)), {"in-use": True}),
+    "a class with nodes, without consent": (EMPTY._replace(consent=Consent(), deletions=(RUNS,)), {"prune": True}),
     "a class that is nowhere": (EMPTY._replace(dangling={"NodePool/a": "EC2NodeClass/x"}), {"references": False}),
     "all at once": (
         Facts(PRUNE, (A, IN_USE), 0, 2, {"NodePool/a": "EC2NodeClass/x"}, was_complete=False),
@@ -67,7 +73,10 @@ def test_their_words() -> None:
     many = EMPTY._replace(deletions=(A, IN_USE, CLASS))
     assert said("max-deletes", many).remedy == "--max-deletes 2"
     assert said("max-deletes", many).message == "2 NodePools would be deleted, and --max-deletes is 1"
-    assert said("when-empty", many).remedy == "--allow-delete NodePool/used"
+    assert said("when-empty", many).remedy == "--drain, or --allow-delete NodePool/used"
+    assert said("when-empty", many._replace(consent=replace(PRUNE, drain=True))).remedy == ""
+    runs = said("in-use", EMPTY._replace(deletions=(RUNS,))).message
+    assert runs == "EC2NodeClass/a still has 2 NodeClaims: it is kept until they are gone"
     assert "NodePool/used still has 3 NodeClaims" in said("when-empty", many).message
     unagreed = said("prune", many._replace(consent=Consent()))
     assert unagreed.remedy == "--prune"
@@ -91,17 +100,26 @@ def test_whatever_is_agreed_to_leaves_no_more_guards_than_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("deletions", "consent", "kept"),
+    ("deletion", "consent", "kept"),
     [
-        ((A, CLASS), PRUNE, {}),
-        ((A, IN_USE), PRUNE, {"NodePool/used": "it still has 3 NodeClaims"}),
-        ((gone("one", 1),), PRUNE, {"NodePool/one": "it still has 1 NodeClaim"}),
-        ((IN_USE,), replace(PRUNE, allow_delete=("NodePool/used",)), {}),
-        ((IN_USE,), replace(PRUNE, allow_delete=("EC2NodeClass/used", "used")), {"NodePool/used": "it still has 3 NodeClaims"}),
+        (A, PRUNE, False),
+        (IN_USE, PRUNE, True),
+        (IN_USE, replace(PRUNE, drain=True), True),
+        (IN_USE, replace(PRUNE, allow_delete=("NodePool/used",)), False),
+        (IN_USE, replace(PRUNE, allow_delete=("EC2NodeClass/used", "used")), True),
+        (CLASS, PRUNE, False),
+        (RUNS, PRUNE, True),
+        (RUNS, replace(PRUNE, allow_delete=("EC2NodeClass/a",)), True),
     ],
-)  # fmt: skip
-def test_what_is_held_back(deletions: tuple[Change, ...], consent: Consent, kept: dict[str, str]) -> None:
-    assert held_back(deletions, consent) == kept
+)
+def test_what_is_kept_for_now(deletion: Change, consent: Consent, *, kept: bool) -> None:
+    assert is_kept(deletion, consent) is kept
+
+
+def test_counts_in_words() -> None:
+    assert [nodes(count) for count in (None, 0, 1, 2)] == [
+        "no NodeClaims", "no NodeClaims", "1 NodeClaim", "2 NodeClaims",
+    ]  # fmt: skip
 
 
 def test_the_summary_counts_each_once_by_its_fate() -> None:

@@ -188,6 +188,21 @@ def test_pages(real: Callable[[Request], Answer]) -> None:
     assert views[0] == views[1] == [(200, ["memory-0"], True), (200, ["memory-1"], False)]
 
 
+def test_lists_by_label(real: Callable[[Request], Answer]) -> None:
+    memory = MemoryServer().ask
+    views = []
+    for ask_one in (real, memory):
+        for name, labels in (("memory-0", {"a.b/c": "x"}), ("memory-1", {"a.b/c": "y"}), ("memory-2", {})):
+            body = {**BASES["NodePool"], "metadata": {"name": name, "labels": labels}}
+            ask_one(Request("POST", COLLECTIONS["NodePool"], {"fieldManager": "x"}, body))
+        selectors = ("a.b/c=x", "a.b/c=z", "d=x")
+        found = [
+            ask_one(Request("GET", COLLECTIONS["NodePool"], {"labelSelector": each})) for each in selectors
+        ]
+        views.append([page_view(each) for each in found])
+    assert views[0] == views[1] == [(200, ["memory-0"], False), (200, [], False), (200, [], False)]
+
+
 def page_view(answer: Answer) -> tuple[int, list[str], bool]:
     body: Any = answer.body
     return (

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from gpupool.objects import is_pool
+from gpupool.planning.guards import is_kept, nodes
 from gpupool.reports.escaping import one_line, visible
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blu
 def tally(plan: Plan) -> Iterator[str]:
     """Count the objects of each fate, those that there are."""
     summary = plan.summary
-    nodes = sum(change.node_claims or 0 for change in plan.changes)
-    ending = f" with {nodes} NodeClaim{'s' * (nodes != 1)}" if nodes else ""
+    count = sum(change.node_claims or 0 for change in plan.changes if is_pool(change.address))
+    ending = f" with {nodes(count)}" if count else ""
     ending += "" if plan.consent.prune else f" ({_UNPRUNED})"
     for count, words in (
         (summary.create, "to create"),
@@ -136,14 +138,12 @@ def condition(plan: Plan, change: Change) -> str:
     """Say on what a deletion waits; nothing where it is made at once."""
     if not plan.consent.prune:
         return _UNPRUNED
-    is_kept = change.node_claims and change.address not in plan.consent.allow_delete
-    return "kept until they are gone" if is_kept else ""
+    return "kept until they are gone" if is_kept(change, plan.consent) else ""
 
 
 def node_claims(change: Change) -> str:
-    """Say how many NodeClaims a pool that is deleted has; nothing where that is not known."""
-    count = change.node_claims
-    return "" if count is None else f"{count or 'no'} NodeClaim{'s' * (count != 1)}"
+    """Say how many NodeClaims a pool or class that is deleted has; nothing where that is not known."""
+    return "" if change.node_claims is None else nodes(change.node_claims)
 
 
 def at(place: Place | None, *, column: bool = False) -> str:

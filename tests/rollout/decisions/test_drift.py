@@ -243,13 +243,38 @@ def test_an_object_of_another_set_is_never_taken_over(kept: Kept) -> None:
     assert here.objects() == before
 
 
-def test_an_object_that_is_being_deleted_is_not_written(kept: Kept) -> None:
+def test_an_object_that_is_being_deleted_is_not_written_and_the_others_are(kept: Kept) -> None:
     here, wanted = world(kept, {"a": 0}), blueprints.chosen({"a": 1})
     here.change("NodePool/a", {"metadata": {"finalizers": ["example.com/hold"]}})
     here.delete("NodePool/a")
     before = here.objects()
 
-    with pytest.raises(GuardError, match=r"it is being deleted since .*, held by example\.com/hold"):
+    said = r"NodePool/a: it is being deleted since .*, held by example\.com/hold\. Run the same command again"
+    with pytest.raises(GuardError, match=said):
         here.apply(wanted)
 
-    assert here.objects() == before
+    assert here.written() == ["PATCH EC2NodeClass/a"]
+    assert here.objects()["NodePool/a"] == before["NodePool/a"]
+    assert here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a"}
+
+    here.change("NodePool/a", {"metadata": {"finalizers": None}})
+    here.apply(wanted)
+
+    assert here.specs() == fresh_specs(kept, wanted)
+    assert here.is_recorded()
+
+
+def test_what_is_gone_by_now_is_made_by_the_next_apply(kept: Kept) -> None:
+    """A saved plan creates nothing that it did not say."""
+    here, wanted = world(kept, {"a": 0}), blueprints.chosen({"a": 1})
+    here.change("NodePool/a", {"metadata": {"finalizers": ["example.com/hold"]}})
+    here.delete("NodePool/a")
+    plan = here.saved(wanted)
+    here.change("NodePool/a", {"metadata": {"finalizers": None}})
+
+    with pytest.raises(GuardError, match="NodePool/a: it is being deleted"):
+        ensure_whole(here.carry_out_saved(plan))
+
+    assert here.objects().keys() == {"EC2NodeClass/a"}
+    here.apply(wanted)
+    assert here.specs() == fresh_specs(kept, wanted)

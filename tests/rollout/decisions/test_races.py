@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from tests.memory.worlds import Kept, World
 
 CASES: Final = 3_000
+DELETION: Final = 11
+"""Which request of an apply deletes the pool that is gone from the blueprint."""
+
 TAKE: Final = Consent(prune=True, max_deletes=99, allow_empty=True, on_conflict="take")
 
 
@@ -157,11 +160,13 @@ def test_what_is_gone_alreadyoutcomes_as_deleted(kept: Kept, address: str, way: 
             racer()
 
     here.server.hooks.append(strike)
-    ensure_whole(here.carry_out(found))
+    result = here.carry_out(found)
 
+    kept_too = {"EC2NodeClass/b"} if (address, way) == ("NodePool/b", "create") else set()
+    assert {each.address for each in result.of("held back")} == kept_too
     assert racer.was is not None
     assert (address in here.objects()) == (way == "create")
-    assert here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a"}
+    assert here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a", *kept_too}
     assert not here.inventory("pending")
 
 
@@ -210,17 +215,33 @@ def test_two_applies_at_once(kept: Kept, part: int) -> None:
         assert here.specs() == fresh_specs(kept, one), seed
 
 
-@pytest.mark.parametrize("nth", range(1, 10))
-def test_a_pool_that_gets_nodes_is_kept(kept: Kept, nth: int) -> None:
-    """Nodes count until the NodeClaims are listed, which is the ninth request, right before the first deletion."""
+def launch(here: World) -> None:
+    """Launch two nodes of a pool, and say so in its status."""
+    here.claim("b", 2)
+    here.change("NodePool/b", {"status": {"resources": {"nodes": "2"}}}, "karpenter", "/status")
+
+
+def test_a_pool_is_deleted_right_after_its_nodes_were_counted(kept: Kept) -> None:
     here, wanted = world(kept, {"a": 0, "b": 0}), blueprints.chosen({"a": 1})
     found = here.look(wanted, EVERYTHING)
-    here.server.hooks.append(At(nth, lambda: here.claim("b", 2)))
+    here.server.requests.clear()
+
+    here.carry_out(found)
+
+    asked = [(each.method, each.path.rpartition("/")[2]) for each in here.server.requests]
+    assert asked[DELETION - 3 : DELETION] == [("GET", "b"), ("GET", "nodeclaims"), ("DELETE", "b")]
+
+
+@pytest.mark.parametrize("nth", range(1, DELETION + 1))
+def test_a_pool_that_gets_nodes_is_kept(kept: Kept, nth: int) -> None:
+    """Nodes count until the server has the deletion: what Karpenter says in the pool's status makes it void."""
+    here, wanted = world(kept, {"a": 0, "b": 0}), blueprints.chosen({"a": 1})
+    found = here.look(wanted, EVERYTHING)
+    here.server.requests.clear()
+    here.server.hooks.append(At(nth, lambda: launch(here)))
 
     result = here.carry_out(found)
 
-    listed = [each.path.rpartition("/")[2] for each in here.server.requests].count("nodeclaims")
-    assert listed == 2
     with pytest.raises(GuardError, match="NodePool/b: it still has 2 NodeClaims"):
         ensure_whole(result)
     assert {"NodePool/b", "EC2NodeClass/b"} <= here.objects().keys()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tests.server.applying.scenes import Clean, Scene
 
 LAST = len(SECOND_WRITES)
-SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 AT_EACH_WRITE = [
     (nth, number)
     for nth in range(1, LAST + 1)
