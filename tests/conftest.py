@@ -28,9 +28,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Before the test modules are imported, as some make their questions then.
     tiers.choose(thorough=bool(config.getoption("--thorough")))
-    # A shell ignores SIGINT for what it starts in the background, and the programs that tests interrupt would inherit it.
+    # A shell ignores SIGINT for what it starts in the background, nohup ignores SIGHUP, and the programs that tests
+    # interrupt would inherit it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(trylast=True)

@@ -22,9 +22,12 @@ def _consent(  # noqa: PLR0913 - each is an option of the command line
     allow_delete: list[str] | None,
     allow_empty: bool,
     adopt: list[str] | None,
+    adopt_from: list[str] | None,
+    fail_on_admission: bool,
     on_conflict: str,
 ) -> "Consent":
     from gpupool.planning.plan import Consent
+    from gpupool.planning.tools import NAMES
 
     word, equals, paths = on_conflict.partition("=")
     if word not in {"fail", "take"} or (equals and (word == "fail" or not paths)):
@@ -36,6 +39,10 @@ def _consent(  # noqa: PLR0913 - each is an option of the command line
             if kind not in _KINDS or not slash or not rest:
                 message = f"{flag} {name}: name an object as in NodePool/chat"
                 raise UsageError(message)
+    for tool in adopt_from or ():
+        if tool not in NAMES:
+            message = f"--adopt-from {tool}: say one of {', '.join(NAMES)}"
+            raise UsageError(message)
     return Consent(
         prune=prune,
         max_deletes=max_deletes,
@@ -43,6 +50,8 @@ def _consent(  # noqa: PLR0913 - each is an option of the command line
         allow_delete=tuple(allow_delete or ()),
         allow_empty=allow_empty,
         adopt=tuple(adopt or ()),
+        adopt_from=tuple(adopt_from or ()),
+        fail_on_admission=fail_on_admission,
         on_conflict=on_conflict,
     )
 
@@ -92,6 +101,24 @@ consents = bundled(
                 ),
             ],
             None,
+        ),
+        "adopt_from": (
+            Annotated[
+                list[str] | None,
+                typer.Option(
+                    "--adopt-from", metavar="TOOL", show_default=False,
+                    help="Take over from argocd, flux, helm or owner as well; repeat it for more.",
+                    autocompletion=candidates.one_of("argocd", "flux", "helm", "owner"),
+                ),
+            ],
+            None,
+        ),
+        "fail_on_admission": (
+            Annotated[
+                bool,
+                typer.Option("--fail-on-admission", help="Write nothing that admission would change."),
+            ],
+            False,
         ),
         "on_conflict": (
             Annotated[

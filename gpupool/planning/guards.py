@@ -23,6 +23,9 @@ class Facts(NamedTuple):
     dangling: Mapping[str, str]
     """NodePools whose class is neither there nor to come, with the class."""
 
+    admissions: Sequence[str]
+    """Objects that admission would change."""
+
     was_complete: bool
     """Whether every kind could be listed: what was not looked at is not missing."""
 
@@ -39,6 +42,11 @@ def _guards(facts: Facts) -> Iterator[Guard]:
         yield Guard(
             "references", passed=False, message=message, remedy="declare the class, or create it first"
         )
+    if facts.admissions and facts.consent.fail_on_admission:
+        message = (
+            f"{', '.join(facts.admissions)}: admission would store something else than the blueprint says"
+        )
+        yield Guard("admission", passed=False, message=message, remedy="")
     if not facts.deletions:
         return
     pools = [each for each in facts.deletions if is_pool(each.address)]

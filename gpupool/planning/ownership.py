@@ -65,6 +65,18 @@ def applied(live: Mapping[str, Plain]) -> Entry | None:
     return next(own, None)
 
 
+def extracted(live: Plain, fields: Mapping[str, Plain]) -> Plain:
+    """Give the part of a live object that one entry owns; a list with owned items is given whole."""
+    if not isinstance(live, dict) or not fields:
+        return live
+    found: dict[str, Plain] = {}
+    for key, inside in fields.items():
+        prefix, _, name = key.partition(":")
+        if prefix == "f" and name in live:
+            found[name] = extracted(live[name], plain_map(inside))
+    return found
+
+
 def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> bool:
     """Say whether to apply `body` would change nothing at all: neither a value, nor who owns a field.
 

@@ -82,6 +82,21 @@ class Residue(_Written):
 
 
 @dataclass(frozen=True, slots=True)
+class Admission(_Written):
+    """A leaf that an admission policy or webhook changes on its way into the cluster."""
+
+    path: str
+    said: Any
+    """What the blueprint says; None where it does not say it."""
+
+    stored: Any
+    """What the API server would store; None for nothing."""
+
+    place: Place | None
+    """Where the blueprint says it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rejection(_Written):
     """Why the API server would not take an object, at the place in the blueprint that causes it."""
 
@@ -132,6 +147,7 @@ class Change(_Written):
     conflicts: tuple[Conflict, ...] = ()
     residue: tuple[Residue, ...] = ()
     rejections: tuple[Rejection, ...] = ()
+    admissions: tuple[Admission, ...] = ()
     blocked: str = ""
     """Why it can't be done now: it is being deleted, belongs to another blueprint, is foreign."""
 
@@ -140,6 +156,9 @@ class Change(_Written):
 
     force: bool = False
     """Whether fields of other owners are taken over, as was agreed to."""
+
+    managed_by: tuple[str, ...] = ()
+    """Other tools that take the object for their own, as `--adopt-from` calls them."""
 
     node_claims: int | None = None
     """Of a pool or class that is deleted: how many NodeClaims it has."""
@@ -202,6 +221,12 @@ class Consent(_Written):
     allow_delete: tuple[str, ...] = ()
     allow_empty: bool = False
     adopt: tuple[str, ...] = ()
+    adopt_from: tuple[str, ...] = ()
+    """Other tools that objects may be taken over from."""
+
+    fail_on_admission: bool = False
+    """Whether nothing is written where admission would change it."""
+
     on_conflict: str = "fail"
     """`fail`, `take`, or `take=` and paths with commas between them."""
 

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.port import APPLY, FIELD_MANAGER, Request
 from gpupool.cluster.refusals import causes, field_conflicts, message, refuse
 from gpupool.planning import ownership
+from gpupool.planning.admission import changed
 from gpupool.planning.compare import differences, flat, stripped
 from gpupool.planning.fingerprint import fingerprint, planned
 from gpupool.planning.foreign import belonging, conflicts_of, residue
 from gpupool.planning.masking import without
 from gpupool.planning.merged import merged
-from gpupool.planning.plan import Before, Change, FieldChange, Rejection
+from gpupool.planning.plan import Admission, Before, Change, FieldChange, Rejection
+from gpupool.planning.tools import not_agreed, signs
 from gpupool.rollout.observed import generation_of, terminating, uid_of
+from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,13 +73,21 @@ def assess(asking: Asking, wish: Wish) -> Assessed:
         if why := terminating(live):
             return Assessed(replace(start, actions=("no-op",), blocked=why, leaving=True), wish)
         adopts = wish.address in asking.consent.adopt
-        if why := belonging(live, asking.observed.inventory.place.id, adopts=adopts):
+        if why := _foreign(asking, live, adopts=adopts):
             left = residue(asking.masker, wish.address, live, wish.body)
             return Assessed(replace(start, actions=("no-op",), blocked=why, residue=left), wish)
         if ownership.is_applied_already(live, wish.body):
             left = residue(asking.masker, wish.address, live, wish.body)
             return Assessed(replace(_unchanged(start), residue=left), wish)
     return _dry_run(asking, wish, live, start)
+
+
+def _foreign(asking: Asking, live: Mapping[str, Plain], *, adopts: bool) -> str:
+    """Say why an object is not ours to write, another tool's claim to it included."""
+    why = belonging(live, asking.observed.inventory.place.id, adopts=adopts)
+    if ownership.applied(live) is not None:
+        return why
+    return "; ".join(filter(None, (why, not_agreed(signs(live), asking.consent.adopt_from))))
 
 
 def _start(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None) -> Change:
@@ -92,6 +103,7 @@ def _start(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None) -> Chan
         body=asking.masker.sealed(wish.address, dict(wish.body)),
         pre=Before("", 0, "") if live is None else Before(uid_of(live), generation_of(live), ""),
         verified="server",
+        managed_by=() if live is None else tuple(each.tool for each in signs(live)),
     )
 
 
@@ -128,10 +140,14 @@ def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start
 def apply_request(wish: Wish, *, force: bool, dry_run: bool, uid: str = "", version: str = "") -> Request:
     """Give the server-side apply of an object; `uid` and `version` are what it has to be still."""
     body = dict(wish.body)
-    if uid:
+    fence: dict[str, Plain] = {
+        **({"uid": uid} if uid else {}),
+        **({"resourceVersion": version} if version else {}),
+    }
+    if fence:
         metadata = body["metadata"]
         known = metadata if isinstance(metadata, dict) else {}
-        body["metadata"] = {**known, "uid": uid, "resourceVersion": version}
+        body["metadata"] = {**known, **fence}
     query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": str(force).lower()}
     if dry_run:
         query["dryRun"] = "All"
@@ -154,9 +170,10 @@ class _Result(NamedTuple):
 
 def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result: _Result) -> Assessed:
     """Compare what is with what would be."""
-    masker, after = asking.masker, stripped(dict(result.after))
+    masker, after = asking.masker, dict(plain_map(stripped(dict(result.after))))
     shown = masker.shown(wish.address, after)
-    start = replace(result.start, verified=result.verified, after=shown)
+    admissions = tuple(admissions_of(asking, wish, after)) if result.verified == "server" else ()
+    start = replace(result.start, verified=result.verified, after=shown, admissions=admissions)
     if live is None:
         return Assessed(replace(start, reason="it is not there"), wish)
     before = stripped(dict(live))
@@ -176,6 +193,15 @@ def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result
         # words owns it now, and there is nothing to contest.
         return Assessed(replace(change, actions=("no-op",), reason=only_words, conflicts=()), wish)
     return Assessed(replace(change, reason=_reason(change), force=result.force), wish)
+
+
+def admissions_of(asking: Asking, wish: Wish, after: Mapping[str, Plain]) -> Iterator[Admission]:
+    """Give what admission changed, or would change, of an object; `after` is what the server stores."""
+    for each in changed(wish.body, after):
+        said, stored = (
+            _shown(asking.masker, wish.address, each.keys, value) for value in (each.before, each.after)
+        )
+        yield Admission(each.path, said, stored, wish.place(each.path))
 
 
 def _claims(live: Mapping[str, Plain], after: Mapping[str, Plain]) -> bool:
@@ -230,8 +256,6 @@ def _cause(live: Mapping[str, Plain], last: ownership.Entry | None, *, is_same_b
 
 def _is_taken(consent: Consent, conflict: Conflict) -> bool:
     """Say whether a contested field may be overwritten: what people changed, where that was agreed to."""
-    if conflict.manager == ownership.MANAGER:
-        return True  # a pool was drained to be deleted, and is wanted again
     word, _, paths = consent.on_conflict.partition("=")
     if word != "take" or conflict.kind != "people":
         return False

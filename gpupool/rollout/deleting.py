@@ -48,7 +48,7 @@ def delete_all(how: Deleting, doomed: Sequence[Change]) -> list[Outcome]:
         for each in stage:
             done.append(_one(how, each, [*outcomes, *done]))
             how.done(done[-1])
-        outcomes += _waited(how, done)
+        outcomes += _waited(how, done, is_last=kind == EC2_NODE_CLASS)
     return outcomes
 
 
@@ -142,7 +142,7 @@ def _leaving(change: Change, live: Mapping[str, Plain]) -> Outcome:
     return Outcome(change.address, "delete", "deleting", leaving(live, 0), uid, generation)
 
 
-def _waited(how: Deleting, outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _waited(how: Deleting, outcomes: Sequence[Outcome], *, is_last: bool) -> list[Outcome]:
     """Wait until what is being deleted is gone, with the nodes that go with it."""
     allowed = how.asking.consent.allow_delete
     wanted = {
@@ -152,7 +152,7 @@ def _waited(how: Deleting, outcomes: Sequence[Outcome]) -> list[Outcome]:
     }
     if not (wanted and how.is_waited_for):
         return [*outcomes]
-    found = wait_for(how, wanted)
+    found = wait_for(how, wanted, is_last=is_last)
     return [_after(each, found[each.address]) if each.address in found else each for each in outcomes]
 
 

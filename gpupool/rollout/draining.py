@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.kinds import NODE_POOL
-from gpupool.cluster.port import FIELD_MANAGER, MERGE, Request
+from gpupool.cluster.port import APPLY, FIELD_MANAGER, Request
 from gpupool.cluster.refusals import message
 from gpupool.errors import ClusterError, GpupoolError
 from gpupool.planning.guards import is_kept
+from gpupool.planning.ownership import applied, extracted
 from gpupool.rollout.observed import generation_of, name_of, read, uid_of, version_of
 from gpupool.rollout.termination import NO_NODES, wait_for
 from gpupool.yamlio.nodes import plain_map
@@ -64,10 +65,24 @@ def _closed(how: Deleting, change: Change) -> Change:
 
 
 def _request(live: Mapping[str, Plain]) -> Request:
+    """Apply all that gpupool said of a pool, and a limit: so the next apply of a blueprint takes that back."""
+    entry = applied(live)
+    said = plain_map(extracted(dict(live), entry.fields)) if entry is not None else {}
+    spec = plain_map(said.get("spec"))
     # Karpenter refuses to limit the CPUs of a pool with a fixed number of nodes: that number is its limit.
     is_static = "replicas" in plain_map(live.get("spec"))
-    spec: dict[str, Plain] = {"replicas": 0} if is_static else {"limits": {"cpu": "0"}}
-    metadata: dict[str, Plain] = {"uid": uid_of(live), "resourceVersion": version_of(live)}
-    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
-    body: dict[str, Plain] = {"metadata": metadata, "spec": spec}
-    return Request("PATCH", NODE_POOL.path_of(name_of(live)), query, body, MERGE)
+    limits: dict[str, Plain] = {**plain_map(spec.get("limits")), "cpu": "0"}
+    closed: dict[str, Plain] = {**spec, **({"replicas": 0} if is_static else {"limits": limits})}
+    fence: dict[str, Plain] = {
+        "name": name_of(live),
+        "uid": uid_of(live),
+        "resourceVersion": version_of(live),
+    }
+    body: dict[str, Plain] = {
+        "apiVersion": NODE_POOL.api_version,
+        "kind": NODE_POOL.name,
+        "metadata": {**plain_map(said.get("metadata")), **fence},
+        "spec": closed,
+    }
+    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": "true"}
+    return Request("PATCH", NODE_POOL.path_of(name_of(live)), query, body, APPLY)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.kinds import KINDS, NODE_POOL
 from gpupool.objects import is_pool, labels_of
+from gpupool.planning.admission import admitted
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.pruning import class_of, renamed
+from gpupool.planning.tools import signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,6 +62,23 @@ def warnings(
         if not each.deleted:
             yield f"{each.address} is no longer in the blueprint and is kept: {each.why}"
     yield from _renames(observed, assessed, deletions)
+    yield from _admissions([each.change for each in assessed])
+    yield from _shared(observed, [*(each.change for each in assessed), *deletions])
+
+
+def _admissions(changes: Sequence[Change]) -> Iterator[str]:
+    for change in changes:
+        for each in change.admissions:
+            at = "" if each.place is None else f" ({each.place.file}:{each.place.line}:{each.place.column})"
+            yield f"{change.address}: {admitted(each)}{at}"
+
+
+def _shared(observed: Observed, changes: Sequence[Change]) -> Iterator[str]:
+    """Name the tools that will undo what is written here; what can't be written says it by itself."""
+    for change in changes:
+        if change.managed_by and not change.blocked:
+            for each in signs(observed.live[change.address]):
+                yield f"{change.address}: {each.words}"
 
 
 def _renames(observed: Observed, assessed: Sequence[Assessed], deletions: Sequence[Change]) -> Iterator[str]:

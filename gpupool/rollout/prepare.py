@@ -23,6 +23,7 @@ from gpupool.planning.plan import (
     Source,
     Target,
 )
+from gpupool.planning.tools import signs
 from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
@@ -139,6 +140,7 @@ def _deletion(asking: Asking, address: str, usage: Usage) -> Change:
         body=None,
         pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
         verified="server",
+        managed_by=tuple(each.tool for each in signs(live)),
         node_claims=counts.get(kind),
     )
 
@@ -153,6 +155,7 @@ def _facts(
         pools_wanted=sum(each.wish.kind == NODE_POOL for each in assessed),
         pools_listed=sum(is_pool(address) for address in known),
         dangling=dict(dangling(observed, assessed, {each.address for each in deletions})),
+        admissions=[each.change.address for each in assessed if each.change.admissions],
         was_complete=observed.served >= set(KINDS),
     )
 

@@ -145,7 +145,9 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
     if "controller" in kinds:
         yield "What a controller writes: leave it out of the blueprint"
     if adoptable := [each.address for each in foreign if "--adopt" in each.blocked]:
-        yield f"To take over: {names([f'--adopt {each}' for each in adoptable], ' ')}"
+        tools = dict.fromkeys(name for each in foreign for name in each.managed_by)
+        flags = [*(f"--adopt {each}" for each in adoptable), *(f"--adopt-from {each}" for each in tools)]
+        yield f"To take over: {names(flags, ' ')}"
 
 
 def is_settled(session: Session) -> bool:

@@ -29,6 +29,10 @@ NO_NODES: Final = Readiness(is_ready=True, reason="no NodeClaims left")
 """An end: no NodeClaim of it is there, while the object may stay."""
 
 
+_RESERVE: Final = 0.1
+"""The share of the time that a wait leaves to what comes after it."""
+
+
 class Deleting(NamedTuple):
     """What every deletion of an apply needs."""
 
@@ -44,9 +48,12 @@ class Deleting(NamedTuple):
     """Whether the end of an object, and of its nodes, is waited for."""
 
 
-def wait_for(how: Deleting, wanted: Mapping[str, Readiness]) -> dict[str, Readiness]:
+def wait_for(
+    how: Deleting, wanted: Mapping[str, Readiness], *, is_last: bool = False
+) -> dict[str, Readiness]:
     """Wait for the end of each object, by address; give how each was when it ended, or time was up."""
-    watch = Watch(how.deadline, how.waits, None)
+    # What comes after has to be asked as well.
+    watch = Watch(how.deadline, how.waits, None if is_last else how.deadline.left * (1 - _RESERVE))
     ends = {_key(address): end for address, end in wanted.items()}
     known: dict[Key, Readiness] = dict.fromkeys(ends, UNSEEN)
     with suppress(StoppedError, ClusterError):

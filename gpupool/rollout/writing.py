@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING, Final
 from gpupool.cluster.port import UnsureError
 from gpupool.cluster.refusals import field_conflicts, message
 from gpupool.errors import GpupoolError, StoppedError
-from gpupool.rollout.assess import apply_request, without_secrets
+from gpupool.planning.admission import admitted
+from gpupool.planning.compare import stripped
+from gpupool.planning.ownership import is_applied_already
+from gpupool.rollout.assess import admissions_of, apply_request, without_secrets
 from gpupool.rollout.observed import generation_of, read, uid_of, version_of
 from gpupool.rollout.results import Outcome
 from gpupool.rollout.verify import standing
+from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
     from gpupool.cluster.port import Answer
-    from gpupool.planning.plan import Change
     from gpupool.rollout.assess import Asking, Assessed
 
 _MOST_TRIES: Final = 10
 _UNSURE: Final = "it was stopped before the server's answer came: it may be done"
 _CREATED, _CONFLICT = 201, 409
+_NO_VERSION: Final = "1"
+"""No object has it. The API server creates what is not there whatever version is named, and refuses where
+something is: so a request of a run that is long dead changes nothing that a later run made."""
 
 
 def write(asking: Asking, known: Assessed) -> Outcome:
@@ -43,25 +49,31 @@ def write(asking: Asking, known: Assessed) -> Outcome:
 
 def _write(asking: Asking, known: Assessed) -> Outcome:
     change, wish = known.change, known.wish
-    live = asking.observed.live.get(change.address)
+    live, absent = asking.observed.live.get(change.address), _NO_VERSION
     for _ in range(_MOST_TRIES):
-        uid, version = ("", "") if live is None else (uid_of(live), version_of(live))
+        uid, version = ("", absent) if live is None else (uid_of(live), version_of(live))
         request = apply_request(wish, force=change.force, dry_run=False, uid=uid, version=version)
         answer = asking.cluster.ask(request)
         if answer.ok:
-            return _written(change, answer)
+            return _written(asking, known, answer)
         if answer.status != _CONFLICT or field_conflicts(answer):
             said = without_secrets(asking, wish, message(answer))
             said = f"the API server answers {answer.status}: {said}"
             return Outcome(change.address, change.actions[0], "failed", said)
         # It was written by somebody else between the reading and the writing, most likely its status alone.
-        live = read(asking.cluster, change.address)
+        was_absent, live = live is None, read(asking.cluster, change.address)
         standing(asking, known, live)
+        if was_absent and live is None:
+            absent = ""  # a server that takes no version for what is not there
+        if was_absent and live is not None and is_applied_already(live, wish.body):
+            return _written(asking, known, answer._replace(status=_CREATED, body=live))
     return Outcome(change.address, change.actions[0], "failed", "it changes all the time")
 
 
-def _written(change: Change, answer: Answer) -> Outcome:
-    note = ""
+def _written(asking: Asking, known: Assessed, answer: Answer) -> Outcome:
+    change = known.change
+    stored = plain_map(stripped(dict(answer.body)))
+    note = "; ".join(map(admitted, admissions_of(asking, known.wish, stored)))
     if change.actions == ("create",) and answer.status != _CREATED and answer.asked == 1:
         note = "somebody else created it meanwhile: look at what it says beside the blueprint"
     uid, generation = uid_of(answer.body), generation_of(answer.body)

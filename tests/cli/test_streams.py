@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from gpupool.cli.reaching import _ends
+from tests.cli.blueprints import SMALL
 from tests.cli.run import SECONDS
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ LIMIT: Final = 1_000
 """Bytes that fit on a disk which is nearly full."""
 
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+
+
+@pytest.fixture
+def blueprint(tmp_path: Path) -> Path:
+    """Write a blueprint under the default name, into a folder of its own."""
+    path = tmp_path / "gpupool.yaml"
+    path.write_text(SMALL, "utf-8")
+    return path
 
 
 def nearly_full() -> None:
@@ -108,6 +117,7 @@ def test_without_any_stream_the_exit_code_is_left(blueprint: Path, redirect: str
 def test_a_terminal_that_is_closed_ends_a_command_unless_nohup_was_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert signal.SIGHUP in _ends()
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_DFL)
+    assert _ends() == [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)
     assert _ends() == [signal.SIGINT, signal.SIGTERM]

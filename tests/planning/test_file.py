@@ -90,6 +90,8 @@ def test_the_keys_are_the_fields_in_camel_case() -> None:
         "allowDelete",
         "allowEmpty",
         "adopt",
+        "adoptFrom",
+        "failOnAdmission",
         "onConflict",
     ]
     assert list(document["changes"][1])[:4] == ["address", "actions", "place", "reason"]

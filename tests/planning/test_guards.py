@@ -9,7 +9,8 @@ from gpupool.planning.plan import Change, Conflict, Consent, FieldChange, Guard,
 from tests.planning.plans import change, field
 
 PRUNE = Consent(prune=True)
-EMPTY = Facts(PRUNE, (), pools_wanted=1, pools_listed=1, dangling={}, was_complete=True)
+EMPTY = Facts(PRUNE, (), pools_wanted=1, pools_listed=1, dangling={}, admissions=(), was_complete=True)
+ADMITTED = EMPTY._replace(admissions=("NodePool/a",))
 
 
 def gone(name: str, claims: int = 0) -> Change:
@@ -48,11 +49,15 @@ SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
     "nodes, and the pool is drained": (
         EMPTY._replace(deletions=(IN_USE,), consent=replace(PRUNE, drain=True)), {"when-empty": True},
     ),
+    "admission changes something": (ADMITTED, {}),
+    "admission changes something, and may not": (
+        ADMITTED._replace(consent=Consent(fail_on_admission=True)), {"admission": False},
+    ),
     "a class with nodes": (EMPTY._replace(deletions=(RUNS,)), {"in-use": True}),
     "a class with nodes, without consent": (EMPTY._replace(consent=Consent(), deletions=(RUNS,)), {"prune": True}),
     "a class that is nowhere": (EMPTY._replace(dangling={"NodePool/a": "EC2NodeClass/x"}), {"references": False}),
     "all at once": (
-        Facts(PRUNE, (A, IN_USE), 0, 2, {"NodePool/a": "EC2NodeClass/x"}, was_complete=False),
+        Facts(PRUNE, (A, IN_USE), 0, 2, {"NodePool/a": "EC2NodeClass/x"}, (), was_complete=False),
         {"references": False, "complete": False, "empty": False, "max-deletes": False, "when-empty": True},
     ),
 }  # fmt: skip

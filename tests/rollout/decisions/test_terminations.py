@@ -225,7 +225,7 @@ def test_a_pool_is_drained_and_then_goes(kept: Kept) -> None:
     assert here.written() == ["PATCH NodePool/b", "DELETE NodePool/b", "DELETE EC2NodeClass/b"]
     drained = next(each.body for each in here.writes() if "nodepools" in each.path)
     assert isinstance(drained, dict)
-    assert drained["spec"] == {"limits": {"cpu": "0"}}
+    assert drained["spec"]["limits"] == {"cpu": "0", "nvidia.com/gpu": 8}
     assert here.objects().keys() == here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a"}
 
 
