@@ -1,6 +1,7 @@
 """The options with which a command reaches its cluster, and how signals end it; written once for all."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -11,6 +12,7 @@ import typer
 from gpupool.cli import candidates
 from gpupool.cli.bundle import bundled
 from gpupool.errors import ClusterError, StoppedError, UsageError
+from gpupool.reports.escaping import one_line
 
 if TYPE_CHECKING:
     from gpupool.rollout.reach import Way
@@ -24,7 +26,11 @@ def _way(
 ) -> "Way":
     from gpupool.rollout.reach import Way
 
-    return Way(kubeconfig, context, impersonate, seconds("--timeout", timeout), concurrency)
+    return Way(kubeconfig, context, impersonate, seconds("--timeout", timeout), concurrency, _say)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{one_line(text)}\n")
 
 
 reaches_cluster = bundled(

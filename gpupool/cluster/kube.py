@@ -11,6 +11,8 @@ import logging
 import math
 import os
 import re
+import socket
+import ssl
 import threading
 import time
 from contextlib import contextmanager
@@ -26,6 +28,7 @@ from kubernetes.config.kube_config import KubeConfigMerger
 from urllib3 import Timeout
 from urllib3.exceptions import HTTPError, ProxyError
 
+from gpupool.cluster.plugin import bounded
 from gpupool.cluster.port import Answer, UnansweredError
 from gpupool.errors import ClusterError
 
@@ -34,12 +37,16 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse
 
+    from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.port import Request
     from gpupool.yamlio.nodes import Plain
 
 IN_CLUSTER: Final = "in-cluster"
 _CONNECT_SECONDS, _READ_SECONDS = 10.0, 60.0
 _CHUNK: Final = 1 << 16
+_MOST_BYTES: Final = 64 << 20
+"""A page of 500 objects, each with as much as etcd holds, is larger; no server has such."""
+
 _REFUSED, _MOST_SHOWN = 300, 100
 _TOKEN_SECONDS: Final = 5.0
 """Much less than what is left of a token when the library makes the next one."""
@@ -75,8 +82,10 @@ class _Heard(logging.Handler):
         self.said.append(record.getMessage())
 
 
-def connect(way: WayIn) -> KubeConnection:
+def connect(way: WayIn, deadline: Deadline) -> KubeConnection:
     """Find the way in, run the plugin that makes the token, and keep connections.
+
+    The plugin ends with the deadline, also where it is run again later.
 
     Raises:
         ClusterError: where the kubeconfig can't be read, has no such context, or its plugin fails.
@@ -86,7 +95,7 @@ def connect(way: WayIn) -> KubeConnection:
     heard, context = _Heard(), IN_CLUSTER
     logging.getLogger().addHandler(heard)
     try:
-        with _readable(way):
+        with _readable(way), bounded(deadline):
             if _is_in_cluster(way):
                 config.load_incluster_config(client_configuration=configuration)
             else:
@@ -104,14 +113,17 @@ def connect(way: WayIn) -> KubeConnection:
     if heard.said:
         message = f"no credentials for the cluster: {'; '.join(heard.said)}"
         raise ClusterError(message)
-    return KubeConnection(configuration, context, way.user)
+    return KubeConnection(configuration, context, way.user, deadline)
 
 
 class KubeConnection:
     """The connections to one API server with one set of credentials; safe to be used by several threads."""
 
-    def __init__(self, configuration: Configuration, context: str, user: str | None) -> None:
+    def __init__(
+        self, configuration: Configuration, context: str, user: str | None, deadline: Deadline
+    ) -> None:
         """Take the way in as the library found it."""
+        self._deadline = deadline
         self.server = configuration.host
         self.context = context
         self._configuration = configuration
@@ -149,7 +161,7 @@ class KubeConnection:
             raw = b"".join(_chunks(answer, until))
             answer.release_conn()
         except (HTTPError, OSError) as problem:
-            raise UnansweredError(_in_words(problem)) from problem
+            raise UnansweredError(_in_words(problem), is_final=_is_final(problem)) from problem
         said, read = answer.headers, _json(raw)
         if read is None and answer.status < _REFUSED:
             # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
@@ -163,7 +175,8 @@ class KubeConnection:
         with self._reading_token:
             # The library reads all its settings anew each time, which takes longer than to send a request.
             if time.monotonic() - self._token_read > _TOKEN_SECONDS:
-                bearer = self._configuration.auth_settings().get("BearerToken")
+                with bounded(self._deadline):
+                    bearer = self._configuration.auth_settings().get("BearerToken")
                 token = None if bearer is None else bearer["value"]
                 self._token = {"Authorization": str(token)} if token else {}
                 self._token_read = time.monotonic()
@@ -171,9 +184,15 @@ class KubeConnection:
 
 
 def _chunks(answer: BaseHTTPResponse, until: float) -> Iterator[bytes]:
-    """Give the body as it comes; a server that sends a byte now and then is given up in time."""
+    """Give the body as it comes; one that never ends is given up in time, and before it fills the memory."""
+    size = 0
     while chunk := answer.read1(_CHUNK):
         yield chunk
+        size += len(chunk)
+        if size > _MOST_BYTES:
+            answer.close()
+            message = f"its answer has more than {_MOST_BYTES >> 20} MiB"
+            raise UnansweredError(message, is_final=True)
         if time.monotonic() > until:
             answer.close()
             message = "its answer takes too long"
@@ -215,6 +234,15 @@ def _in_words(problem: BaseException) -> str:
         return at_proxy + problem.strerror
     said = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(problem))
     return at_proxy + (said or type(problem).__name__)
+
+
+def _is_final(problem: BaseException) -> bool:
+    """Say whether the next try would fail just as well: a wrong certificate, a name that nobody has."""
+    inner: BaseException | None = problem
+    while inner is not None:
+        problem, inner = inner, _within(inner) or inner.__cause__
+    no_such_name = isinstance(problem, socket.gaierror) and problem.errno == socket.EAI_NONAME
+    return no_such_name or isinstance(problem, ssl.SSLCertVerificationError)
 
 
 def _within(problem: BaseException) -> BaseException | None:

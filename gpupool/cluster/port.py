@@ -60,6 +60,11 @@ class Answer(NamedTuple):
 class UnansweredError(Exception):
     """No whole answer came: the connection failed, broke, or took too long. The server may have done it."""
 
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        """Say what happened; `is_final` where the next try would fail just as well: a wrong certificate."""
+        super().__init__(message)
+        self.is_final = is_final
+
 
 class UnsureError(StoppedError):
     """A signal came when a write had been sent and not been answered: the server may do it, or may not."""

@@ -1,4 +1,4 @@
-"""Which answers are worth another try, after which pause, and how often.
+"""Which answers are worth another try, and after which pause; the deadline says how often.
 
 The client library tries no PATCH again, and every write of ours is one. Every request that is sent here can
 be sent twice without harm: server-side apply says what shall be, a deletion names the uid that it means.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster import partner
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
 
     from gpupool.cluster.port import Connection, Request
 
-_TOLD, _FAILED = 10, 5
-"""How many tries there are in all where the server says when to come again, and where it just fails."""
-
 _GRACE_SECONDS: Final = 5.0
 """How long a write that is under way is waited for after a signal; whoever sent it may soon send SIGKILL."""
 
 _LONGEST_PAUSE: Final = 30.0
 _FIRST_PAUSE: Final = 0.25
+_DOUBLINGS: Final = 16
+_SILENT_SECONDS: Final = 5.0
+"""So long nobody needs to know that something is asked again."""
+
 _PATIENT: Final = frozenset({429, 503})
 _BROKEN: Final = frozenset({502, 504})
 _UNAUTHORIZED: Final = 401
@@ -49,11 +51,20 @@ class Retrying:
     """A cluster that is asked again where that may help; one deadline counts for everything."""
 
     def __init__(
-        self, connect: Callable[[], Connection], deadline: Deadline, bound: str = "--timeout"
+        self,
+        connect: Callable[[], Connection],
+        deadline: Deadline,
+        bound: str = "--timeout",
+        say: Callable[[str], None] | None = None,
     ) -> None:
-        """Connect; `connect` is called again where credentials have expired. `bound` names the deadline."""
+        """Connect; `connect` is called again where credentials have expired.
+
+        `bound` names the deadline; `say` is told once what is waited for.
+        """
         self._connect = connect
         self._bound = bound
+        self._say = say
+        self._said: set[str] = set()
         self._deadline = deadline
         self._connection = connect()
         self._renewing = threading.Lock()
@@ -79,25 +90,33 @@ class Retrying:
             raise UnsureError(problem.signal) from problem
 
     def _answer(self, request: Request) -> Answer:
-        tries, renewed = 0, False
+        tries, renewed, began = 0, False, time.monotonic()
         while True:
             tries += 1
             used = self._connection
-            answer, why = self._once(used, request)
+            answer, why, is_final = self._once(used, request)
             if answer is not None and answer.status == _UNAUTHORIZED and not renewed:
                 # EKS tokens last 15 minutes, and a command may wait longer for nodes.
                 self._deadline.ensure_wanted()
                 self._renew(used)
                 renewed = True
                 continue
-            pause = _pause(answer, tries)
+            pause = None if is_final else _pause(answer, tries)
             if answer is not None and pause is None:
                 return answer._replace(asked=tries)
             if pause is None or pause >= self._deadline.left:
                 if answer is not None and not self._deadline.is_over:
                     return answer._replace(asked=tries)
                 raise ClusterError(self._given_up(request, why, tries))
+            if time.monotonic() - began > _SILENT_SECONDS:
+                self._tell(why)
             self._deadline.pause(pause)
+
+    def _tell(self, why: str) -> None:
+        if self._say is not None and why not in self._said:
+            self._said.add(why)
+            bound = f"{self._bound} is {self._deadline.seconds:g} s"
+            self._say(f"still trying to reach {self.server}: {why}; {bound}")
 
     def afresh(self, seconds: float) -> Retrying:
         """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""
@@ -106,17 +125,18 @@ class Retrying:
             lambda: next(connections, None) or self._connect(), Deadline(seconds), "the time for it"
         )
 
-    def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str]:
+    def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str, bool]:
+        """Give an answer, or what happened in its place and whether that is for good."""
         if self._deadline.is_over:
-            return None, "no time is left"
+            return None, "no time is left", False
         grace = 0.0 if request.is_dry_run else _GRACE_SECONDS
         try:
             answer = partner.ask(connection, request, self._deadline, grace)
         except UnansweredError as problem:
-            return None, str(problem)
+            return None, str(problem), problem.is_final
         if answer is None:
-            return None, "no answer came in time"
-        return answer, f"it answers {answer.status}: {answer.body.get('message', '')}"
+            return None, "no answer came in time", False
+        return answer, f"it answers {answer.status}: {answer.body.get('message', '')}", False
 
     def _renew(self, expired: Connection) -> None:
         with self._renewing:
@@ -125,30 +145,24 @@ class Retrying:
 
     def _given_up(self, request: Request, why: str, tries: int) -> str:
         times = f" (asked {tries} times)" if tries > 1 else ""
-        late = f"; {self._bound} is {self._deadline.seconds:g} s" if self._deadline.is_over else ""
+        is_late = self._deadline.is_over or tries > 1
+        late = f"; {self._bound} is {self._deadline.seconds:g} s" if is_late else ""
         return f"{request.method} {request.path} on {self.server}: {why}{times}{late}"
 
 
 def _pause(answer: Answer | None, tries: int) -> float | None:
     """Give the seconds to wait before the next try; None where there is to be none."""
     if answer is None or answer.status in _BROKEN:
-        return _growing(tries) if tries < _FAILED else None
+        return _growing(tries)
     if answer.status in _PATIENT:
-        return _told(answer, tries)
+        return _growing(tries) if answer.retry_after is None else min(answer.retry_after, _LONGEST_PAUSE)
     if answer.status == _SERVER_ERROR:
         message = str(answer.body.get("message", ""))
-        passing = any(sign in message for sign in _PASSING)
-        return _growing(tries) if passing and tries < _FAILED else None
+        return _growing(tries) if any(sign in message for sign in _PASSING) else None
     return None
-
-
-def _told(answer: Answer, tries: int) -> float | None:
-    if answer.retry_after is None:
-        return _growing(tries) if tries < _FAILED else None
-    return min(answer.retry_after, _LONGEST_PAUSE) if tries < _TOLD else None
 
 
 def _growing(tries: int) -> float:
     """Give a pause that doubles, with chance in it: many jobs may have been refused at the same moment."""
-    doubled: float = _FIRST_PAUSE * 2.0 ** (tries - 1)
+    doubled: float = _FIRST_PAUSE * 2.0 ** min(tries - 1, _DOUBLINGS)
     return min(doubled, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret

@@ -65,7 +65,7 @@ def _closed(how: Deleting, change: Change) -> Change:
 
 
 def _request(live: Mapping[str, Plain]) -> Request:
-    """Apply all that gpupool said of a pool, and a limit: so the next apply of a blueprint takes that back."""
+    """Apply all that gpupool said of a pool, and a limit: the next apply of a blueprint takes that back."""
     entry = applied(live)
     said = plain_map(extracted(dict(live), entry.fields)) if entry is not None else {}
     spec = plain_map(said.get("spec"))

@@ -12,11 +12,17 @@ from gpupool.errors import ClusterError, GuardError
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.port import Cluster
 
 
 _NOBODY: Final = "system:anonymous"
+
+
+def _nothing(_text: str) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,9 @@ class Way:
 
     concurrency: int = 8
     """How many requests may be under way at once."""
+
+    say: Callable[[str], None] = _nothing
+    """Told what a command waits for where the API server gives no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +93,11 @@ def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
     if pins.context and context != pins.context:
         raise GuardError(_other("context", str(context), pins.context))
     how = kube.WayIn(way.kubeconfig, context, way.user, way.concurrency)
-    first = kube.connect(how)
+    first = kube.connect(how, deadline)
     if pins.server and first.server.rstrip("/") != pins.server.rstrip("/"):
         raise GuardError(_other("server", first.server, pins.server))
     connections = iter([first])
-    cluster = Retrying(lambda: next(connections, None) or kube.connect(how), deadline)
+    cluster = Retrying(lambda: next(connections, None) or kube.connect(how, deadline), deadline, say=way.say)
     pinned = bool(way.context or pins.context or pins.server or pins.uid)
     return Reached(cluster, deadline, first.context, first.server, "", way, pinned)
 

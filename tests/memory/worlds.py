@@ -114,7 +114,7 @@ class Kept:
         self._monkeypatch, self._times = monkeypatch, times
         monkeypatch.setattr(parallel, "ThreadPoolExecutor", InTurn)
         monkeypatch.setattr(partner, "ask", _ask)
-        monkeypatch.setattr(kube, "connect", lambda way: self.servers[str(way.context)])
+        monkeypatch.setattr(kube, "connect", lambda way, _deadline: self.servers[str(way.context)])
         monkeypatch.setattr(session, "desired", lambda files, **_: self.blueprints[files[0]])
         monkeypatch.setattr(commit, "commit", lambda _: "")
 

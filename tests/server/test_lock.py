@@ -360,7 +360,7 @@ class TestLostAnswers:
     ) -> None:
         faulty.rules = [on_leases("POST", self.LOST, times=None)]
 
-        with pytest.raises(ClusterError, match="asked 5 times"), lock(faulty.kubeconfig(tmp_path)):
+        with pytest.raises(ClusterError, match=r"asked \d+ times"), lock(faulty.kubeconfig(tmp_path)):
             pytest.fail("no answer came")
 
         assert asked(faulty)[0] == "POST"

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.kube import WayIn, connect
 from gpupool.cluster.port import Request
 from tests.rig.fault_proxy import (
@@ -129,8 +130,8 @@ def test_users_are_who_they_are(faulty: FaultProxy, client: HTTPConnection, api_
 
 
 def test_gpupool_finds_the_way(faulty: FaultProxy, tmp_path: Path) -> None:
-    admin = connect(WayIn(str(faulty.kubeconfig(tmp_path))))
-    unknown = connect(WayIn(str(faulty.kubeconfig(tmp_path, token="unknown"))))  # noqa: S106
+    admin = connect(WayIn(str(faulty.kubeconfig(tmp_path))), Deadline(60))
+    unknown = connect(WayIn(str(faulty.kubeconfig(tmp_path, token="unknown"))), Deadline(60))  # noqa: S106
 
     assert admin.server == faulty.url
     assert admin.ask(Request("GET", PATH), 10).status == 404
@@ -352,10 +353,11 @@ def test_hooks_hear_of_each_committed_write(faulty: FaultProxy, api_server: ApiS
 
 A_CLIENT = """
 import sys
+from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.kube import WayIn, connect
 from gpupool.cluster.port import APPLY, Request
 body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": sys.argv[2].rpartition("/")[2]}}
-connection = connect(WayIn(sys.argv[1]))
+connection = connect(WayIn(sys.argv[1]), Deadline(60))
 for n in range(1, 5):
     connection.ask(Request("PATCH", sys.argv[2], {"fieldManager": "rig"}, {**body, "data": {"n": str(n)}}, APPLY), 10)
     print(n, flush=True)

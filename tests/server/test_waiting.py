@@ -239,7 +239,7 @@ class TestReady:
         way = reached(faulty.kubeconfig(tmp_path))
         faulty.rules = [Rule(reads, Reset(), times=None)]
 
-        with pytest.raises(ClusterError, match="asked 5 times"):
+        with pytest.raises(ClusterError, match=r"asked \d+ times"):
             wait_ready(way.cluster, way.deadline, BOTH, told.append)
 
         assert told == []

@@ -13,6 +13,7 @@ from gpupool.errors import GuardError, NotReadyError
 from gpupool.planning.plan import Consent
 from gpupool.rollout.results import ensure_whole
 from gpupool.rollout.session import is_settled
+from gpupool.yamlio.nodes import plain_map
 from tests.memory import blueprints
 from tests.rollout.decisions.cases import fresh_specs, world
 
@@ -224,8 +225,7 @@ def test_a_pool_is_drained_and_then_goes(kept: Kept) -> None:
     ensure_whole(result)
     assert here.written() == ["PATCH NodePool/b", "DELETE NodePool/b", "DELETE EC2NodeClass/b"]
     drained = next(each.body for each in here.writes() if "nodepools" in each.path)
-    assert isinstance(drained, dict)
-    assert drained["spec"]["limits"] == {"cpu": "0", "nvidia.com/gpu": 8}
+    assert plain_map(plain_map(drained)["spec"])["limits"] == {"cpu": "0", "nvidia.com/gpu": 8}
     assert here.objects().keys() == here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a"}
 
 

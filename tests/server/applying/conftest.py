@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gpupool.cluster import retrying
+from tests.pauses import skip_pauses
 from tests.server.applying.scenes import FIRST, Scene
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ _CLEAN: dict[str, dict[str, Any]] = {}
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the pauses between tries be short."""
-    monkeypatch.setattr(retrying, "_FIRST_PAUSE", 0.01)
+    """Let the pauses between tries take no time, however many they are."""
+    skip_pauses(monkeypatch)
 
 
 @pytest.fixture

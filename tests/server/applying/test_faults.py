@@ -115,21 +115,35 @@ def test_the_server_says_when_to_come_again(first: Scene, clean: Clean, fault: F
     ensure_converged(first, SECOND, specs)
 
 
+MANY = 20
+"""At least so often something is asked within ten minutes, with pauses of up to half a minute."""
+
 LASTING: dict[str, tuple[Fault, int, str]] = {
-    "429 with Retry-After": (too_many_requests(0), 10, "the API server answers 429: Too many requests"),
-    "429": (too_many_requests(), 5, "the API server answers 429: Too many requests"),
-    "503": (unavailable(), 5, "the API server answers 503: apiserver is shutting down"),
-    "504": (gateway_timeout(), 5, "the API server answers 504: Timeout: request did not complete"),
-    "500 of a webhook": (failing_webhook(), 5, "the API server answers 500: Internal error occurred: failed"),
+    "429 with Retry-After": (too_many_requests(5), MANY, "the API server answers 429: Too many requests"),
+    "429": (too_many_requests(), MANY, "the API server answers 429: Too many requests"),
+    "503": (unavailable(), MANY, "the API server answers 503: apiserver is shutting down"),
+    "504": (gateway_timeout(), MANY, "the API server answers 504: Timeout: request did not complete"),
+    "500 of a webhook": (
+        failing_webhook(),
+        MANY,
+        "the API server answers 500: Internal error occurred: failed",
+    ),
     "500 of a field": (typed_patch(), 1, ".spec.limit: field not declared in schema"),
     "422": (refusal(422, "Invalid"), 1, "the API server answers 422: no: Invalid"),
     "403": (refusal(403, "Forbidden"), 1, "the API server answers 403: no: Forbidden"),
     "400": (refusal(400, "BadRequest"), 1, "the API server answers 400: no: BadRequest"),
-    "a page": (PAGE, 5, "its answer is no JSON: <html>Sign in to this network</html> (asked 5 times)"),
-    "reset": (Reset(after_answer=True), 5, "(asked 5 times)"),
-    "half a body": (Cut(), 5, "more expected) (asked 5 times)"),
+    "a page": (PAGE, MANY, "its answer is no JSON: <html>Sign in to this network</html> (asked "),
+    "reset": (Reset(after_answer=True), MANY, " times); --timeout is 600 s"),
+    "half a body": (Cut(), MANY, "more expected) (asked "),
 }
-"""Each with the number of times that it is asked, and what is said."""
+"""Each with the number of times that it is asked at least, and what is said."""
+
+
+def assert_asked(scene: Scene, words: str, times: int) -> None:
+    """Ensure that something was asked once, or until the time was up."""
+    tries = scene.tries(words)
+    assert tries == 1 if times == 1 else tries >= times
+
 
 BEFORE = {
     "which cluster it is": READING[0],
@@ -158,7 +172,7 @@ def test_what_lasts_before_anything_is_written(first: Scene, what: str, fault: s
     assert said.code == 1
     assert_said(said, words)
     # A list of all kinds goes on while one of them fails, so that others may be asked as well.
-    assert first.tries(BEFORE[what]) == times
+    assert_asked(first, BEFORE[what], times)
     assert first.versions() == before
     assert leases.read(first.server, first.lock) is None
     ensure_own(first)
@@ -182,7 +196,7 @@ def test_what_lasts_while_it_is_written(first: Scene, clean: Clean, what: str, f
     assert said.code == 7
     assert_said(said, words)
     assert "not done. Run the same command again to go on" in said.err
-    assert first.tries(AFTER[what]) == times
+    assert_asked(first, AFTER[what], times)
     assert set(first.listed()) >= set(first.live())
     assert "pending" not in first.inventory()
     finish(first, specs)
@@ -192,7 +206,7 @@ def test_what_lasts_while_it_is_written(first: Scene, clean: Clean, what: str, f
 def test_the_inventory_s_last_words(first: Scene, clean: Clean, fault: str) -> None:
     """All is done, and nobody could write it down."""
     specs = clean(SECOND)
-    happens, times, words = LASTING[fault]
+    happens, _times, words = LASTING[fault]
     first.strike(INVENTORY, happens, times=None, skip=1)
 
     said = first.run("apply", SECOND, *ONE_BY_ONE)
@@ -201,14 +215,14 @@ def test_the_inventory_s_last_words(first: Scene, clean: Clean, fault: str) -> N
     assert_said(said, words)
     assert "the inventory is not up to date" in said.err
     assert "2 configured, 2 unchanged, 2 created, 2 deleted" in said.err
-    assert first.tries(INVENTORY) == 1 + times
+    assert first.tries(INVENTORY) > 2
     finish(first, specs)
 
 
 @pytest.mark.parametrize("fault", SOME)
 def test_the_lock_s_end(first: Scene, clean: Clean, fault: str) -> None:
     specs = clean(SECOND)
-    happens, times, words = LASTING[fault]
+    happens, _times, words = LASTING[fault]
     first.strike(RELEASE, happens, times=None)
 
     said = first.run("apply", SECOND, *ONE_BY_ONE)
@@ -216,7 +230,7 @@ def test_the_lock_s_end(first: Scene, clean: Clean, fault: str) -> None:
     assert said.code == 0
     assert_said(said, words)
     assert "could not be given back, and runs out by itself" in said.err
-    assert first.tries(RELEASE) == times
+    assert first.tries(RELEASE) > 2
     assert is_true(first)
     finish(first, specs)
 
@@ -247,4 +261,4 @@ def test_nobody_listens(scene: Scene) -> None:
     said = gpupool(scene.capsys, *words)
 
     assert said.code == 1
-    assert_said(said, "Connection refused (asked 5 times)")
+    assert_said(said, "Connection refused (asked ")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gpupool.cluster import retrying
 from gpupool.rendering.roles import Place, Subject
 from tests.cli.run import process
+from tests.pauses import skip_pauses
 from tests.server.commands.scene import NAME, QUICK, Scene
 from tests.server.commands.ways import Config, config, credential, plugin, script, written
 from tests.server.identities import granted
@@ -34,7 +34,7 @@ def found(scene: Scene) -> Config:
 @pytest.fixture
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask again at once."""
-    monkeypatch.setattr(retrying, "_FIRST_PAUSE", 0.001)
+    skip_pauses(monkeypatch)
 
 
 class TestWhole:
@@ -183,11 +183,11 @@ BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
     ),
     "a plugin that fails": (
         by_plugin("sh", "-c", "echo 'the session has expired: log in again' >&2; exit 3"),
-        "no credentials for the cluster: exec: process returned 3. the session has expired: log in again",
+        "no credentials for the cluster: the plugin sh ended with exit code 3: the session has expired: log in again",
     ),
     "a plugin that is not there": (by_plugin("absent-plugin"), "No such file or directory: 'absent-plugin'"),
-    "a plugin that says nothing": (by_plugin("true"), "no credentials for the cluster: exec: failed to decode"),
-    "a plugin that says something else": (by_plugin("echo", "hello"), "no credentials for the cluster: exec: failed to decode"),
+    "a plugin that says nothing": (by_plugin("true"), "no credentials for the cluster: the plugin true gave no JSON"),
+    "a plugin that says something else": (by_plugin("echo", "hello"), "no credentials for the cluster: the plugin echo gave no JSON"),
     "a plugin without a token": (by_plugin("echo", credential("")), NO_CREDENTIALS),
     "no such context": (lambda found: found.update({"current-context": "b"}), "can't use broken: it has no context `b`"),
     "no current context": (lambda found: found.pop("current-context"), "it has no current context; name one with --context"),
