@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.run import SECONDS
 from tests.rig.fault_proxy import Rule
 from tests.rig.faults import (
     conflict,
@@ -16,6 +18,7 @@ from tests.rig.faults import (
 from tests.server import statuses
 from tests.server.applying.ends import assert_said, ensure_converged, finish, is_true
 from tests.server.applying.scenes import (
+    CREATE,
     DELETE,
     INVENTORY,
     NAMESPACE,
@@ -23,12 +26,13 @@ from tests.server.applying.scenes import (
     SECOND,
     TAKE,
     UPDATE,
+    killed,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.rig.forwarding import Exchange
+    from tests.rig.forwarding import Asked, Exchange
     from tests.server.applying.scenes import Clean, Scene
 
 _NUMBERS = count(1)
@@ -218,3 +222,90 @@ def test_a_lock_that_others_snatch_away(first: Scene, clean: Clean, times: int |
         assert "can't be had: others take it again and again" in said.err
         assert first.written() == []
     finish(first, specs)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Karpenter, which launches a node of a pool just before a request arrives, and says so in the pool's status."""
+
+    scene: Scene
+    pool: str
+
+    @property
+    def node(self) -> str:
+        return f"node-of-{self.scene.name}"
+
+    def strike(self, exchange: Exchange) -> None:
+        statuses.claim(self.scene.server, self.node, f"{self.scene.name}-{self.pool}")
+        Noise(self.scene, "NodePool", self.pool).strike(exchange)
+
+
+BEFORE_IT_IS_DELETED = {
+    "its deletion": DELETE,
+    "its count": "GET NodeClaim",
+    "it is read": "GET NodePool/gone",
+}
+
+
+@pytest.mark.parametrize("words", BEFORE_IT_IS_DELETED.values(), ids=BEFORE_IT_IS_DELETED)
+def test_a_node_that_comes_at_the_last_moment_keeps_its_pool(first: Scene, clean: Clean, words: str) -> None:
+    specs = clean(SECOND)
+    # The plan counts them once, a good while before.
+    skip = 1 if words == BEFORE_IT_IS_DELETED["its count"] else 0
+    launch = Launch(first, "gone")
+    first.faulty.rules = [Rule(first.matching(words), launch, skip=skip)]
+
+    said = first.run("apply", SECOND, *ONE_BY_ONE)
+
+    assert said.code == 3
+    assert_said(said, "gone held back (delete): it still has 1 NodeClaim")
+    assert {"NodePool/gone", "EC2NodeClass/gone"} <= set(first.live())
+    assert is_true(first)
+    statuses.delete(first.server, "NodeClaim", launch.node)
+    finish(first, specs)
+
+
+def test_what_is_protected_at_the_last_moment_stays(first: Scene) -> None:
+    protect = {"metadata": {"annotations": {"gpupool.dev/protect": "true"}}}
+    first.faulty.rules = [Rule(first.matching(DELETE), Edit(first, "NodePool", "gone", protect))]
+
+    said = first.run("apply", SECOND, *ONE_BY_ONE)
+
+    assert said.code == 3
+    assert_said(said, "gone held back (delete): gpupool.dev/protect protects it")
+    assert {"NodePool/gone", "EC2NodeClass/gone"} <= set(first.live())
+
+
+@dataclass
+class Held:
+    """A request that is on its way for a long time: nobody knows what became of it."""
+
+    asked: list[Asked]
+
+    def strike(self, exchange: Exchange) -> None:
+        self.asked.append(exchange.asked)
+        exchange.reset()
+
+
+@pytest.mark.parametrize("words", [CREATE, UPDATE], ids=["a new object", "a change"])
+def test_what_a_killed_run_had_sent_changes_nothing_later(first: Scene, words: str) -> None:
+    """It arrives when the lock was deleted, and another blueprint was applied."""
+    kind, _, pool = words.partition(" ")[2].partition("/")
+    late = Held([])
+    first.faulty.rules = [Rule(first.matching(words), late, times=None)]
+    child = first.start("apply", SECOND, *ONE_BY_ONE)
+    until = time.monotonic() + SECONDS
+    while not late.asked and time.monotonic() < until:
+        time.sleep(0.02)
+    killed(child)
+    first.faulty.rules = []
+    first.unlock()
+    other = SECOND | {pool: {"accelerator": "t4", "weight": 33, "nodeClass": {"tags": {"v": "other"}}}}
+    assert first.run("apply", other).code == 0
+    before = first.live()[f"{kind}/{pool}"]
+
+    asked = late.asked[0]
+    answer = first.server.request(asked.method, asked.target, asked.body, "application/apply-patch+yaml")
+
+    assert answer.status == 409
+    assert first.live()[f"{kind}/{pool}"] == before

@@ -73,7 +73,7 @@ def test_is_refused_with_the_flag_that_would_take_it(by_hand: Scene, command: li
     assert by_hand.versions() == before
 
 
-@pytest.mark.parametrize("manager", ["kubectl-client-side-apply", "argocd-controller", "Mozilla"])
+@pytest.mark.parametrize("manager", ["kubectl-client-side-apply", "terraform", "Mozilla"])
 def test_whoever_made_it(scene: Scene, manager: str) -> None:
     scene.create(BY_HAND, by=manager)
 
@@ -82,6 +82,77 @@ def test_whoever_made_it(scene: Scene, manager: str) -> None:
     assert (refused.code, taken.code) == (4, 0), taken.err
     assert f"gpupool did not make it ({manager})" in refused.out
     assert scene.run("diff").code == 0
+
+
+MARKS: dict[str, tuple[str, dict[str, dict[str, str]], str]] = {
+    "argocd": (
+        "kubectl-create", {"annotations": {"argocd.argoproj.io/tracking-id": "gpus:karpenter.sh/NodePool:/chat"}},
+        "Argo CD manages it (annotation argocd.argoproj.io/tracking-id: gpus:karpenter.sh/NodePool:/chat)",
+    ),
+    "argocd by its writer": ("argocd-controller", {}, "Argo CD manages it (field manager argocd-controller)"),
+    "flux": (
+        "kubectl-create", {"labels": {"kustomize.toolkit.fluxcd.io/name": "gpus"}},
+        "Flux manages it (label kustomize.toolkit.fluxcd.io/name: gpus)",
+    ),
+    "helm": (
+        "kubectl-create", {"annotations": {"meta.helm.sh/release-name": "gpus"}},
+        "Helm manages it (annotation meta.helm.sh/release-name: gpus)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_what_another_tool_manages_takes_its_name(scene: Scene, mark: str) -> None:
+    manager, metadata, words = MARKS[mark]
+    tool = mark.partition(" ")[0]
+    body = yaml.safe_load(BY_HAND)
+    for key, said in metadata.items():
+        body["metadata"][key] = {**body["metadata"][key], **said}
+    scene.create(yaml.safe_dump(body), by=manager)
+    before = scene.versions()
+
+    refused = adopt(scene)
+
+    assert refused.code == 4
+    assert words in refused.out
+    assert refused.err.endswith(f"To take over: --adopt {POOL} --adopt-from {tool}\n")
+    assert scene.versions() == before
+
+    taken = adopt(scene, "--adopt-from", tool)
+
+    assert taken.code == 0, taken.err
+    assert f"{POOL}: {words}: " in taken.out
+    again = scene.run("diff")
+    assert again.code == 0
+    assert f"{POOL}: {words}: " in again.out, "as long as the tool has it"
+
+
+def test_what_has_an_owner_takes_that_word(scene: Scene) -> None:
+    scene.create(BY_HAND)
+    owner = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "name": "team",
+        "uid": "00000000-0000-4000-8000-000000000000",
+    }
+    scene.edit(POOL, {"metadata": {"ownerReferences": [owner]}})
+
+    refused, taken = adopt(scene), adopt(scene, "--adopt-from", "owner")
+
+    assert (refused.code, taken.code) == (4, 0), taken.err
+    assert (
+        "Namespace/team manages it (owner reference): Kubernetes deletes the object with its owner"
+        in refused.out
+    )
+
+
+def test_a_tool_that_nobody_knows(scene: Scene) -> None:
+    said = adopt(scene, "--adopt-from", "spinnaker")
+
+    assert (said.code, said.err) == (
+        64,
+        "error: --adopt-from spinnaker: say one of argocd, flux, helm, owner\n",
+    )
 
 
 def test_shows_what_stays_before_it_takes(by_hand: Scene) -> None:

@@ -241,7 +241,7 @@ PLAN = {
     "a pool with nodes": Case(in_use, "plan --prune", 0, "NodePool/train still has 1 NodeClaim: it is kept"),
     "no pools": Case(empty, "plan --prune", 1),
     "no pools, as agreed": Case(empty, "plan --prune --allow-empty", 0),
-    "about to be deleted": Case(leaving, "plan", 3, "it is being deleted since"),
+    "about to be deleted": Case(leaving, "plan", 0, "it is being deleted since"),
     "a class that is not there": Case(
         dangling, "plan", 3, "refers to EC2NodeClass/shared, which is not there"
     ),
@@ -261,7 +261,12 @@ APPLY = {
     "contested beats a guard": Case(leaving_and_contested, "apply", 4),
     "too many deletions": Case(two_too_many, "apply --prune", 3, "--max-deletes 2"),
     "a pool with nodes": Case(in_use, "apply --prune", 3, "NodePool/train: it still has 1 NodeClaim"),
-    "a pool with nodes, as agreed": Case(in_use, "apply --prune --allow-delete NodePool/train", 0),
+    "a pool with nodes, as agreed": Case(
+        in_use,
+        "apply --prune --allow-delete NodePool/train",
+        3,
+        "EC2NodeClass/train: it still has 1 NodeClaim",
+    ),
     "no pools": Case(empty, "apply --prune", 1),
     "no pools, as agreed": Case(empty, "apply --prune --allow-empty", 0),
     "about to be deleted": Case(leaving, "apply", 3, "it is being deleted since"),
@@ -362,7 +367,7 @@ def test_where_a_pin_says_which_cluster_is_meant(scene: Scene) -> None:
         (applied, "diff", 0),
         (contested, "diff", 4),
         (refused, "plan", 1),
-        (leaving, "plan", 3),
+        (leaving, "plan", 0),
         (more, "plan --detailed-exitcode", 2),
         (more, f"apply {' '.join(YES)}", 0),
         (more, f"apply {' '.join(YES)} --detailed-exitcode", 2),

@@ -125,7 +125,7 @@ def test_a_pool_with_nodes_is_kept_with_its_class_and_the_rest_goes(here: World,
 
     assert gone == {"NodePool/gone-too", "EC2NodeClass/gone-too"}
     assert "NodePool/gone: it still has 1 NodeClaim" in why
-    assert "EC2NodeClass/gone: a NodePool that is kept refers to it" in why
+    assert "EC2NodeClass/gone: NodePool/gone refers to it" in why
     assert here.objects()["NodePool/kept"]["spec"]["weight"] == 7
     assert pruned(here, changed)[0] == set()
     here.server.request("DELETE", NODE_CLAIM.path)
@@ -136,7 +136,8 @@ def test_one_with_nodes_goes_where_it_is_named(here: World, files: list[str]) ->
     claim(here, "gone")
     claim(here, "gone-too")
     gone, why = pruned(here, files, replace(PRUNE, allow_delete=("NodePool/gone",)))
-    assert gone == {"NodePool/gone", "EC2NodeClass/gone"}
+    assert gone == {"NodePool/gone"}
+    assert "EC2NodeClass/gone: it still has 1 NodeClaim" in why, "nobody ends it here"
     assert "NodePool/gone-too: it still has 1 NodeClaim" in why
 
 
@@ -164,7 +165,9 @@ def test_a_class_that_somebody_elses_pool_refers_to_is_kept(here: World, files: 
     gone, why = pruned(here, files)
 
     assert gone == GONE - {"EC2NodeClass/gone"}
-    assert "EC2NodeClass/gone: a NodePool that is kept refers to it" in why
+    assert why == ""
+    kept = "EC2NodeClass/gone is no longer in the blueprint and is kept: NodePool/by-hand refers to it"
+    assert kept in here.look(files, PRUNE).plan.warnings
 
 
 @pytest.mark.usefixtures("files")
@@ -176,6 +179,25 @@ def test_a_class_that_a_pool_is_taken_off_goes_at_once(here: World, tmp_path: Pa
         nodeClasses={"shared": {"ami": "al2023@v20260810"}},
     )
     assert pruned(here, moved) == ({"NodePool/gone-too", "EC2NodeClass/gone-too", "EC2NodeClass/gone"}, "")
+
+
+@pytest.mark.usefixtures("files")
+def test_the_class_of_a_moved_pool_stays_with_its_nodes(here: World, tmp_path: Path) -> None:
+    """A node that is to be replaced needs the class that it was launched from until it is gone."""
+    claim(here, "gone")
+    moved = written(
+        tmp_path,
+        {"kept": POOLS["kept"], "gone": {**POOLS["gone"], "nodeClass": "shared"}},
+        nodeClasses={"shared": {"ami": "al2023@v20260810"}},
+    )
+
+    gone, why = pruned(here, moved)
+
+    assert gone == {"NodePool/gone-too", "EC2NodeClass/gone-too"}
+    assert "EC2NodeClass/gone: it still has 1 NodeClaim" in why
+    assert pruned(here, moved)[0] == set()
+    here.server.request("DELETE", NODE_CLAIM.path)
+    assert pruned(here, moved) == ({"EC2NodeClass/gone"}, "")
 
 
 PROTECTED: Final[dict[str, tuple[dict[str, Any], str]]] = {
