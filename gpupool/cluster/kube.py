@@ -26,7 +26,7 @@ from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException
 from kubernetes.config.kube_config import KubeConfigMerger
 from urllib3 import Timeout
-from urllib3.exceptions import HTTPError, ProxyError
+from urllib3.exceptions import HTTPError, LocationValueError, ProxyError
 
 from gpupool.cluster.plugin import bounded
 from gpupool.cluster.port import Answer, UnansweredError
@@ -160,7 +160,7 @@ class KubeConnection:
             )
             raw = b"".join(_chunks(answer, until))
             answer.release_conn()
-        except (HTTPError, OSError) as problem:
+        except (HTTPError, OSError, UnicodeError) as problem:
             raise UnansweredError(_in_words(problem), is_final=_is_final(problem)) from problem
         said, read = answer.headers, _json(raw)
         if read is None and answer.status < _REFUSED:
@@ -178,6 +178,9 @@ class KubeConnection:
                 with bounded(self._deadline):
                     bearer = self._configuration.auth_settings().get("BearerToken")
                 token = None if bearer is None else bearer["value"]
+                if token and not (str(token).isascii() and str(token).isprintable()):
+                    message = "the token in the kubeconfig has a line break, or a character that no token has"
+                    raise UnansweredError(message, is_final=True)
                 self._token = {"Authorization": str(token)} if token else {}
                 self._token_read = time.monotonic()
             return self._token
@@ -202,7 +205,7 @@ def _chunks(answer: BaseHTTPResponse, until: float) -> Iterator[bytes]:
 def _json(raw: bytes) -> Mapping[str, Plain] | None:
     try:
         read = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         read = None
     return read if isinstance(read, dict) else None
 
@@ -242,7 +245,10 @@ def _is_final(problem: BaseException) -> bool:
     while inner is not None:
         problem, inner = inner, _within(inner) or inner.__cause__
     no_such_name = isinstance(problem, socket.gaierror) and problem.errno == socket.EAI_NONAME
-    return no_such_name or isinstance(problem, ssl.SSLCertVerificationError)
+    # The last is about an address that is none, or a header that can't be sent.
+    return no_such_name or isinstance(
+        problem, ssl.SSLCertVerificationError | LocationValueError | UnicodeError
+    )
 
 
 def _within(problem: BaseException) -> BaseException | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
+from gpupool.cluster import kube
 from tests.cli.run import gpupool
 from tests.rig.faults import (
     Cut,
@@ -39,6 +41,7 @@ from tests.server.applying.scenes import (
 )
 
 if TYPE_CHECKING:
+    from tests.rig.forwarding import Exchange
     from tests.server.applying.scenes import Clean, Scene
 
 
@@ -251,6 +254,35 @@ def test_a_mistake_is_said_at_once(first: Scene, fault: Fault) -> None:
     assert said.code == 1
     assert f"the API server would refuse NodePool/{first.name}-change: nothing is written" in said.err
     assert first.tries("dry NodePool/change") == 1
+    assert first.written() == []
+
+
+@dataclass
+class Endless:
+    """A body that never ends."""
+
+    sent: int = 0
+
+    def strike(self, exchange: Exchange) -> None:
+        answered = Answered(200, (("Content-Type", "application/json"),), b"")
+        exchange.send_head(answered, ("Transfer-Encoding", "chunked"))
+        while True:
+            exchange.send_raw(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
+            self.sent += 0x10000
+
+
+def test_an_answer_without_an_end_is_given_up(first: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long before it fills the memory; nobody asks for it again."""
+    monkeypatch.setattr(kube, "_MOST_BYTES", 1 << 20)
+    endless = Endless()
+    first.strike("GET NodePool", endless)
+
+    said = first.run("apply", SECOND, *ONE_BY_ONE)
+
+    assert said.code == 1
+    assert_said(said, "its answer has more than 1 MiB")
+    # What the sockets hold in between is sent as well.
+    assert endless.sent < 16 << 20
     assert first.written() == []
 
 

@@ -173,6 +173,12 @@ BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
         in_cluster("server", "https://nowhere.invalid:6443"), "https://nowhere.invalid:6443: Failed to resolve 'nowhere.invalid'",
     ),
     "a server that is no address": (in_cluster("server", "127.0.0.1:1"), "is `127.0.0.1:1`: write it with https://"),
+    "a server whose address has a blank": (in_cluster("server", "https://a b"), "Host 'a b' contains invalid character ' '"),
+    "a server by another protocol": (in_cluster("server", "ftp://127.0.0.1"), "Not supported URL scheme ftp"),
+    "a token of two lines": (
+        lambda found: found["users"][0]["user"].update({"token": "one\ntwo"}),
+        "the token in the kubeconfig has a line break, or a character that no token has",
+    ),
     "no such authority": (in_cluster("certificate-authority", "absent.crt"), "absent.crt"),
     "an unknown authority": (unknown_authority, "certificate verify failed"),
     "no proxy": (in_cluster("proxy-url", "http://127.0.0.1:1"), "at the proxy: Failed to establish a new connection: [Errno 111] Connection refused"),
@@ -271,6 +277,15 @@ def test_no_traceback_and_nothing_of_the_library_s(scene: Scene, found: Config) 
         1,
         f"error: can't use {Path.cwd()}/.kube/config: there is no such file; name one with --kubeconfig or $KUBECONFIG\n",
     )
+
+
+@pytest.mark.parametrize("user", ["a\nb", "", "ü", "\x1b[31m"])
+def test_nobody_has_such_a_name(scene: Scene, user: str) -> None:
+    said = scene.run("diff", "--as", user)
+
+    assert said.code == 64
+    assert said.err.endswith(": name a user as the cluster knows it, in printable ASCII\n")
+    assert said.err.count("\n") == 1
 
 
 class TestInAPod:
