@@ -100,5 +100,8 @@ class Cluster(Protocol):
             StoppedError: where the user wants it to end; an UnsureError for a write that was sent.
         """
 
+    def patient(self, seconds: float) -> Cluster:
+        """Give the same cluster for whoever asks again by himself: each request gives up after so long."""
+
     def afresh(self, seconds: float) -> Cluster:
         """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""

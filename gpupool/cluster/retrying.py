@@ -6,6 +6,7 @@ be sent twice without harm: server-side apply says what shall be, a deletion nam
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -56,11 +57,14 @@ class Retrying:
         deadline: Deadline,
         bound: str = "--timeout",
         say: Callable[[str], None] | None = None,
+        patience: float = math.inf,
     ) -> None:
         """Connect; `connect` is called again where credentials have expired.
 
-        `bound` names the deadline; `say` is told once what is waited for.
+        `bound` names the deadline; `say` is told once what is waited for. One request is tried again for
+        `patience` seconds at most.
         """
+        self._patience = patience
         self._connect = connect
         self._bound = bound
         self._say = say
@@ -104,11 +108,12 @@ class Retrying:
             pause = None if is_final else _pause(answer, tries)
             if answer is not None and pause is None:
                 return answer._replace(asked=tries)
-            if pause is None or pause >= self._deadline.left:
+            spent = time.monotonic() - began
+            if pause is None or pause >= self._deadline.left or spent + pause > self._patience:
                 if answer is not None and not self._deadline.is_over:
                     return answer._replace(asked=tries)
                 raise ClusterError(self._given_up(request, why, tries))
-            if time.monotonic() - began > _SILENT_SECONDS:
+            if spent > _SILENT_SECONDS:
                 self._tell(why)
             self._deadline.pause(pause)
 
@@ -117,6 +122,14 @@ class Retrying:
             self._said.add(why)
             bound = f"{self._bound} is {self._deadline.seconds:g} s"
             self._say(f"still trying to reach {self.server}: {why}; {bound}")
+
+    def patient(self, seconds: float) -> Retrying:
+        """Give the same cluster for whoever asks again by himself: each request gives up after so long."""
+        connections = iter([self._connection])
+        return Retrying(
+            lambda: next(connections, None) or self._connect(),
+            self._deadline, self._bound, self._say, seconds,
+        )  # fmt: skip
 
     def afresh(self, seconds: float) -> Retrying:
         """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""

@@ -11,7 +11,7 @@ from gpupool.errors import ClusterError
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.claims import held_up, of_pools, outdated
 from gpupool.rollout.observed import name_of
-from gpupool.rollout.waiting import UNSEEN, Readiness, Watch
+from gpupool.rollout.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -46,7 +46,7 @@ def wait_rolled(
         ClusterError: where the NodeClaims can't be listed, and never could.
         StoppedError: where a signal came.
     """
-    watch = Watch(deadline, say, seconds)
+    cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
     quiet = min(QUIET_SECONDS, deadline.left / 2)
     known: dict[Key, Readiness] = {(NODE_POOL.name, pool): UNSEEN for pool in pools}
     loud_at = time.monotonic()

@@ -11,12 +11,13 @@ from gpupool.errors import ClusterError, StoppedError
 from gpupool.planning.guards import nodes
 from gpupool.rollout.observed import finalizers, name_of
 from gpupool.rollout.usage import class_of_claim, pool_of
-from gpupool.rollout.waiting import UNSEEN, Readiness, Watch
+from gpupool.rollout.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gpupool.cluster.deadline import Deadline
+    from gpupool.cluster.port import Cluster
     from gpupool.rollout.assess import Asking
     from gpupool.rollout.results import Outcome
     from gpupool.rollout.waiting import Key, Progress
@@ -54,12 +55,13 @@ def wait_for(
     """Wait for the end of each object, by address; give how each was when it ended, or time was up."""
     # What comes after has to be asked as well.
     watch = Watch(how.deadline, how.waits, None if is_last else how.deadline.left * (1 - _RESERVE))
+    cluster = how.asking.cluster.patient(PATIENCE_SECONDS)
     ends = {_key(address): end for address, end in wanted.items()}
     known: dict[Key, Readiness] = dict.fromkeys(ends, UNSEEN)
     with suppress(StoppedError, ClusterError):
         while True:
             try:
-                known = _look(how, ends)
+                known = _look(cluster, ends)
             except ClusterError as problem:
                 known |= watch.without_answer(ends, problem)
             watch.tell(known)
@@ -73,8 +75,7 @@ def _key(address: str) -> Key:
     return kind, name
 
 
-def _look(how: Deleting, ends: Mapping[Key, Readiness]) -> dict[Key, Readiness]:
-    cluster = how.asking.cluster
+def _look(cluster: Cluster, ends: Mapping[Key, Readiness]) -> dict[Key, Readiness]:
     kinds = {kind for kind, _ in ends}
     there = {(kind, name_of(body)): body for kind in kinds for body in list_all(cluster, KINDS[kind])}
     claims = list_all(cluster, NODE_CLAIM)

@@ -37,6 +37,9 @@ _ROOTS: Final = (
 
 _NOT_BEGUN: Final = "AwaitingReconciliation"
 _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.2, 2.0, 1.5
+PATIENCE_SECONDS: Final = 5.0
+"""So long one look is tried again before it is said that the server does not answer."""
+
 STILL_SECONDS: Final = 10.0
 """After so long without news it is said that nothing is new."""
 
@@ -170,7 +173,7 @@ def wait_ready(
         ClusterError: where the objects can't be listed, and never could.
         StoppedError: where a signal came.
     """
-    watch = Watch(deadline, say, seconds)
+    cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
     known: dict[Key, Readiness] = {(kind, name): UNSEEN for kind, each in names.items() for name in each}
     waiting = set(known)
     while waiting:

@@ -217,11 +217,12 @@ class TestReady:
         assert told[-1].seconds > told[0].seconds
 
     def test_a_server_that_is_away_for_a_while(
-        self, api_server: ApiServer, faulty: FaultProxy, tmp_path: Path, told: list[Progress]
-    ) -> None:
+        self, api_server: ApiServer, faulty: FaultProxy, tmp_path: Path, told: list[Progress],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
         statuses.create_pair(api_server, "a")
         way = reached(faulty.kubeconfig(tmp_path))
-        # More than the retry layer asks again.
+        monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.5)
         faulty.rules = [Rule(reads, unavailable(), times=12, skip=1)]
 
         say = act(told, ("answers 503", lambda: statuses.make_ready(api_server, "a")))

@@ -300,7 +300,8 @@ class TestDeletions:
         said = scene.apply("--prune")
 
         words = (
-            "- DELETE EC2NodeClass/train\n    it is no longer in the blueprint; it is being deleted since "
+            "- DELETE EC2NodeClass/train  with no NodeClaims\n"
+            "    it is no longer in the blueprint; it is being deleted since "
         )
         assert words in said.out
         assert "EC2NodeClass/train deleting (finalizer example.com/hold)\n" in said.err
