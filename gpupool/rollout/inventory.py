@@ -9,12 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.cluster.kinds import KINDS, config_map_path
 from gpupool.cluster.port import FIELD_MANAGER, MERGE, Request
 from gpupool.cluster.refusals import refuse
 from gpupool.errors import ClusterError, OutdatedError
+from gpupool.rollout import inventory_encoding as encoding
+from gpupool.rollout.inventory_encoding import Entry
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -29,25 +31,10 @@ _TOOLING: Final = "applyset.kubernetes.io/tooling"
 _CONTAINS: Final = "applyset.kubernetes.io/contains-group-kinds"
 _HISTORY, _DIGITS = 10, 18
 _TRIES: Final = 10
+_Data: TypeAlias = "tuple[Mapping[str, Plain], Mapping[str, Plain]]"
+"""A ConfigMap's `data` and `binaryData`; None takes away what was there."""
+
 _NOT_FOUND, _CONFLICT = 404, 409
-
-
-class Entry(NamedTuple):
-    """One object that gpupool applied, or is about to."""
-
-    kind: str
-    name: str
-    uid: str
-    """Empty for one that is about to be created."""
-
-    generation: int
-    digest: str
-    """Of what was applied."""
-
-    @property
-    def address(self) -> str:
-        """Give `KIND/NAME`."""
-        return f"{self.kind}/{self.name}"
 
 
 class Place(NamedTuple):
@@ -115,20 +102,22 @@ def read(cluster: Cluster, place: Place) -> Inventory:
 
 def _read(place: Place, answer: Answer) -> Inventory:
     metadata, data = plain_map(answer.body.get("metadata")), plain_map(answer.body.get("data"))
+    packed = {key: _packed(said) for key, said in plain_map(answer.body.get("binaryData")).items()}
     said_id = plain_map(metadata.get("labels")).get(_ID)
     try:
         if said_id != place.id:
             message = f"its label {_ID} is {said_id!r}"
             raise ValueError(message)  # noqa: TRY301 - one place says what is wrong with it
-        pending = plain_map(_parsed(data, "pending", {}))
+        serial = _serial(data)
+        current, plan, pending = _lists(data, packed)
         return Inventory(
             place=place,
             uid=plain_text(metadata.get("uid")),
             version=plain_text(metadata.get("resourceVersion")),
-            serial=_serial(data),
-            current=_entries(_parsed(data, "current", [] if "pending" in data else None)),
-            pending=_entries(pending.get("entries", [] if "pending" not in data else None)),
-            pending_plan=plain_text(pending.get("plan")),
+            serial=serial,
+            current=current,
+            pending=pending,
+            pending_plan=plan,
             history=tuple(plain_list(_parsed(data, "history", []))),
         )
     except (ValueError, TypeError, RecursionError) as problem:
@@ -137,6 +126,26 @@ def _read(place: Place, answer: Answer) -> Inventory:
             " is written while nobody knows what gpupool applied; mend it, or move it away"
         )
         raise ClusterError(message) from problem
+
+
+def _lists(
+    data: Mapping[str, Plain], packed: Mapping[str, bytes]
+) -> tuple[tuple[Entry, ...], str, tuple[Entry, ...]]:
+    """Read what is there, the plan that is under way, and what it is about to write."""
+    is_pending = "pending" in data or "pending" in packed
+    if "current" in packed:
+        current = encoding.read_current(packed["current"])
+    else:
+        current = _entries(_parsed(data, "current", [] if is_pending else None))
+    if "pending" in packed:
+        return current, *encoding.read_pending(packed["pending"], current)
+    said = plain_map(_parsed(data, "pending", {}))
+    pending = _entries(said.get("entries", None if is_pending else []))
+    return current, plain_text(said.get("plan")), pending
+
+
+def _packed(said: Plain) -> bytes:
+    return base64.b64decode(plain_text(said), validate=True)
 
 
 def _serial(data: Mapping[str, Plain]) -> int:
@@ -178,7 +187,7 @@ def _entry(item: Mapping[str, Plain]) -> Entry:
     if not isinstance(generation, int):
         message = f"the generation of {kind}/{name} is no number"
         raise TypeError(message)
-    return Entry(kind, name, uid, generation, digest)
+    return Entry(kind, name, uid, generation, encoding.short(digest))
 
 
 def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: str, tooling: str) -> Inventory:
@@ -186,12 +195,18 @@ def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: st
 
     Raises:
         OutdatedError: where somebody else wrote the inventory since it was read.
-        ClusterError: where the server refuses.
+        ClusterError: where the server refuses, or a ConfigMap does not hold so much.
     """
     kept = tuple(pending)
+    if encoding.fullness(kept) > 1:
+        message = (
+            f"the blueprint has too many objects: a list of {len(kept)} does not fit into the ConfigMap"
+            f" {found.place.namespace}/{found.place.name}. Nothing is written; make several blueprints of it"
+        )
+        raise ClusterError(message)
     began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1)
-    data: dict[str, Plain] = {"pending": _pending_text(began), "serial": str(began.serial)}
-    return _written(cluster, found, began, data, tooling)
+    data, binary = encoding.pending(plan, kept, found.current).data("pending")
+    return _written(cluster, found, began, ({**data, "serial": str(began.serial)}, binary), tooling)
 
 
 def finish(
@@ -205,17 +220,13 @@ def finish(
     """
     history = (*began.history, dict(record))[-_HISTORY:]
     done = began._replace(current=tuple(current), pending=(), pending_plan="", history=history)
-    data: dict[str, Plain] = {
-        "current": _text([_plain(each) for each in done.current]),
-        "pending": None,
-        "history": _text(list(history)),
-    }
-    return _written(cluster, began, done, data, tooling)
+    data, binary = encoding.current(done.current).data("current")
+    gone: dict[str, Plain] = {"pending": None}
+    both = ({**data, **gone, "history": _text(list(history))}, {**binary, **gone})
+    return _written(cluster, began, done, both, tooling)
 
 
-def _written(
-    cluster: Cluster, before: Inventory, wanted: Inventory, data: Mapping[str, Plain], tooling: str
-) -> Inventory:
+def _written(cluster: Cluster, before: Inventory, wanted: Inventory, data: _Data, tooling: str) -> Inventory:
     for _ in range(_TRIES):
         request = _write_request(wanted, data, tooling)
         answer = cluster.ask(request)
@@ -237,7 +248,7 @@ def _written(
     raise OutdatedError(message)
 
 
-def _write_request(wanted: Inventory, data: Mapping[str, Plain], tooling: str) -> Request:
+def _write_request(wanted: Inventory, data: _Data, tooling: str) -> Request:
     place = wanted.place
     kinds = {each.kind for each in (*wanted.current, *wanted.pending)}
     metadata: dict[str, Plain] = {
@@ -251,32 +262,27 @@ def _write_request(wanted: Inventory, data: Mapping[str, Plain], tooling: str) -
     query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
     if wanted.uid:
         metadata |= {"uid": wanted.uid, "resourceVersion": wanted.version}
-        body: Plain = {"metadata": metadata, "data": dict(data)}
+        body: Plain = {"metadata": metadata, "data": dict(data[0]), "binaryData": dict(data[1])}
         return Request("PATCH", config_map_path(*place), query, body, MERGE)
-    kept: dict[str, Plain] = {key: value for key, value in data.items() if value is not None}
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": kept}
+    texts, packed = map(_without_nulls, data)
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": texts,
+        **({"binaryData": packed} if packed else {}),
+    }
     return Request("POST", config_map_path(place.namespace), query, body)
+
+
+def _without_nulls(data: Mapping[str, Plain]) -> dict[str, Plain]:
+    return {key: value for key, value in data.items() if value is not None}
 
 
 def _with_version(wanted: Inventory, metadata: Mapping[str, Plain]) -> Inventory:
     return wanted._replace(
         uid=plain_text(metadata.get("uid")), version=plain_text(metadata.get("resourceVersion"))
     )
-
-
-def _pending_text(inventory: Inventory) -> str:
-    return _text({"plan": inventory.pending_plan, "entries": [_plain(each) for each in inventory.pending]})
-
-
-def _plain(entry: Entry) -> dict[str, Plain]:
-    return {
-        "group": KINDS[entry.kind].group,
-        "kind": entry.kind,
-        "name": entry.name,
-        "uid": entry.uid,
-        "generation": entry.generation,
-        "sha256": entry.digest,
-    }
 
 
 def _text(value: Plain) -> str:

@@ -10,6 +10,7 @@ from gpupool.planning.admission import admitted
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.pruning import class_of, renamed
 from gpupool.planning.tools import signs
+from gpupool.rollout.inventory_encoding import Entry, fullness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.assess import Assessed
     from gpupool.rollout.observed import Observed
 
+_HALF: Final = 0.5
 _RENAMES: Final = 10
 """So many deleted pools are looked for under another name; each is held against all that are new."""
 
@@ -62,8 +64,23 @@ def warnings(
         if not each.deleted:
             yield f"{each.address} is no longer in the blueprint and is kept: {each.why}"
     yield from _renames(observed, assessed, deletions)
+    yield from _fullness(observed, assessed)
     yield from _admissions([each.change for each in assessed])
     yield from _shared(observed, [*(each.change for each in assessed), *deletions])
+
+
+def _fullness(observed: Observed, assessed: Sequence[Assessed]) -> Iterator[str]:
+    """Warn before the inventory is full: a blueprint that does not fit can't be applied at all."""
+    new = {
+        each.wish.address: Entry(each.wish.kind.name, each.wish.name, "", 0, each.wish.digest)
+        for each in assessed
+    }
+    entries = [*{**new, **observed.inventory.known}.values()]
+    if (full := fullness(entries)) > _HALF:
+        yield (
+            f"the inventory takes {full:.0%} of what a ConfigMap holds, for {len(entries)} objects: make"
+            " several blueprints of it before it is full"
+        )
 
 
 def _admissions(changes: Sequence[Change]) -> Iterator[str]:

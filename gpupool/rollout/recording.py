@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpupool.planning.foreign import belonging
-from gpupool.rollout.inventory import Entry
+from gpupool.rollout.inventory_encoding import Entry
 from gpupool.rollout.observed import uid_of
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from gpupool.objects import digest
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.plan import Place
 from gpupool.rollout.inventory import BLUEPRINT
+from gpupool.rollout.inventory_encoding import short
 from gpupool.yamlio.nodes import Node, find, place, plain_map
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class Wish(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Give a digest of what is sent."""
-        return digest(dict(self.body))
+        """Give a digest of what is sent, as an inventory keeps it."""
+        return short(digest(dict(self.body)))
 
     def place(self, field: str = "") -> Place | None:
         """Give where a field of the object stands in the blueprint, or what is nearest to it."""

@@ -16,6 +16,7 @@ import pytest
 from gpupool.planning.foreign import PART_OF
 from gpupool.rollout import inventory
 from gpupool.rollout.desired import desired
+from gpupool.rollout.inventory_encoding import Entry
 from gpupool.yamlio.nodes import plain_map
 from tests.cli.blueprints import SMALL
 from tests.cli.run import SECONDS, Outcome, gpupool
@@ -80,7 +81,7 @@ def applied(api_server: ApiServer, folder: Path) -> None:
 def _list(server: ApiServer, *things: tuple[str, str], finish: bool = True) -> None:
     """Write things into the inventory; without `finish` as an apply that did not come to its end."""
     cluster = reached(server.kubeconfig).cluster
-    entries = [inventory.Entry(kind, name, "", 1, "") for kind, name in things]
+    entries = [Entry(kind, name, "", 1, "") for kind, name in things]
     began = inventory.begin(cluster, inventory.read(cluster, PLACE), entries, "a-plan", "gpupool/0")
     if finish:
         inventory.finish(cluster, began, entries, {}, "gpupool/0")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
 from gpupool.cluster.kinds import config_map_path
 from gpupool.errors import ClusterError
+from gpupool.rollout import inventory
+from gpupool.rollout.inventory_encoding import Entry
 from tests.server.laws.worlds import world
 from tests.test_examples import EXAMPLES
 
@@ -96,3 +100,53 @@ def test_one_that_was_moved_away_is_made_anew(here: World) -> None:
     assert here.apply(EXAMPLE) is None
     listed = json.loads(here.server.request("GET", PATH).body["data"]["current"])
     assert {f"{each['kind']}/{each['name']}": each["uid"] for each in listed} == before
+
+
+def test_one_of_the_form_before_is_taken_over(here: World) -> None:
+    """Digests were kept whole: nothing is taken to have changed by that."""
+    found = here.server.request("GET", PATH).body["data"]
+    old = [{**each, "sha256": each["sha256"].ljust(64, "0")} for each in json.loads(found["current"])]
+    body = json.dumps({"data": {"current": json.dumps(old)}}).encode()
+    assert here.server.request("PATCH", PATH, body, "application/merge-patch+json").status == 200
+
+    assert here.apply(EXAMPLE) is None
+
+
+MANY = 20_000
+
+
+def test_twenty_thousand_objects_are_listed(here: World) -> None:
+    """In a real ConfigMap: before the first apply, while all of them change, and when they are few again."""
+    cluster, place = here.look(EXAMPLE).reached.cluster, inventory.Place("kube-system", "gpupool-many")
+    new = [Entry("NodePool", f"team-{number:05}-gpu", "", 0, f"{number:024x}") for number in range(MANY)]
+    there = [
+        each._replace(uid=str(UUID(int=chance(number).getrandbits(128))), generation=1)
+        for number, each in enumerate(new)
+    ]
+    wanted = [
+        each._replace(digest=f"{chance(number).getrandbits(96):024x}") for number, each in enumerate(there)
+    ]
+
+    began = inventory.begin(cluster, inventory.read(cluster, place), new, "p1", "t")
+    assert inventory.read(cluster, place).pending == tuple(new)
+    inventory.finish(cluster, began, there, {}, "t")
+    assert inventory.read(cluster, place).current == tuple(there)
+    began = inventory.begin(cluster, inventory.read(cluster, place), wanted, "p2", "t")
+    found = inventory.read(cluster, place)
+    assert (found.current, found.pending, found.pending_plan) == (tuple(there), tuple(wanted), "p2")
+    few = inventory.finish(cluster, began, wanted[:3], {}, "t")
+    assert inventory.read(cluster, place).said == few.said
+    stored = here.server.request("GET", config_map_path(*place)).body
+    assert set(stored["data"]) == {"current", "history", "serial"}
+    assert not stored.get("binaryData")
+
+    with pytest.raises(ClusterError, match="has too many objects: a list of 40000 does not fit"):
+        inventory.begin(
+            cluster, few, [*new, *(each._replace(name=f"x-{each.name}") for each in new)], "p3", "t"
+        )
+    assert inventory.read(cluster, place).said == few.said
+    here.server.request("DELETE", config_map_path(*place))
+
+
+def chance(seed: int) -> Random:
+    return Random(seed)  # noqa: S311 - no secret

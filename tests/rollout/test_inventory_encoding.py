@@ -1,0 +1,128 @@
+"""An inventory's lists in a ConfigMap: what is written is read again, whatever its size, and 20,000 objects fit."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from uuid import UUID
+
+import pytest
+
+from gpupool.cluster.kinds import KINDS
+from gpupool.rollout import inventory_encoding as encoding
+from gpupool.rollout.inventory_encoding import Encoded, Entry
+
+KIND = [*KINDS]
+MANY = 3_000
+"""More than are written as JSON."""
+
+
+def chance(seed: int) -> Random:
+    """Return what draws, always the same."""
+    return Random(seed)  # noqa: S311 - no secret
+
+
+def entries(random: Random, count: int, *, new: float = 0.1) -> list[Entry]:
+    """Draw objects; a part of them has no uid yet."""
+    return [
+        Entry(
+            random.choice(KIND),
+            f"pool-{number}-{'x' * random.randrange(30)}",
+            "" if random.random() < new else str(UUID(int=random.getrandbits(128))),
+            random.choice((0, 1, 7, 123_456)),
+            f"{random.getrandbits(96):024x}",
+        )
+        for number in range(count)
+    ]
+
+
+def changed(random: Random, there: list[Entry]) -> list[Entry]:
+    """Draw what is pending: the same with other digests, some anew, some gone, in another order."""
+    found = []
+    for each in there:
+        digest = each.digest if random.random() < 0.5 else f"{random.getrandbits(96):024x}"
+        uid = each.uid if random.random() < 0.9 else ""
+        found.append(each._replace(digest=digest, uid=uid))
+    random.shuffle(found)
+    return found[: len(found) - random.randrange(len(found) // 2 + 1)] + entries(random, 5)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 100, MANY])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_there_is_read_as_it_was_written(count: int, seed: int) -> None:
+    drawn = entries(chance(seed), count)
+
+    written = encoding.current(drawn)
+
+    assert bool(written.packed) == (count == MANY)
+    if written.packed:
+        assert encoding.read_current(written.packed) == tuple(drawn)
+    else:
+        assert [each["name"] for each in json.loads(written.text)] == [each.name for each in drawn]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_pending_is_read_as_it_was_written(seed: int) -> None:
+    random = chance(seed)
+    there = entries(random, MANY)
+    wanted = changed(random, there)
+
+    written = encoding.pending("the plan", wanted, there)
+
+    assert written.packed
+    plan, found = encoding.read_pending(written.packed, there)
+    assert plan == "the plan"
+    assert sorted(found) == sorted(wanted)
+
+
+def test_twenty_thousand_objects_fit() -> None:
+    """All of them there, and all of them about to be changed."""
+    random = chance(0)
+    there = [
+        each._replace(name=f"team-{number:05}-gpu")
+        for number, each in enumerate(entries(random, 20_000, new=0))
+    ]
+    wanted = [each._replace(digest=f"{random.getrandbits(96):024x}") for each in there]
+
+    size = encoding.current(there).size + encoding.pending("f" * 64, wanted, there).size
+
+    assert size < encoding.MOST_BYTES
+    assert 0.5 < encoding.fullness(there) < 1
+    assert encoding.fullness(there + there) > 1
+
+
+def damages(packed: bytes, random: Random) -> bytes:
+    at = random.randrange(len(packed))
+    kind = random.randrange(3)
+    if kind == 0:
+        return packed[:at]
+    if kind == 1:
+        return packed + packed[at:]
+    return packed[:at] + bytes([packed[at] ^ (1 << random.randrange(8))]) + packed[at + 1 :]
+
+
+@pytest.mark.parametrize("part", ["current", "pending"])
+def test_what_is_damaged_is_refused_or_read_as_something_else(part: str) -> None:
+    """Never anything but a ValueError: a uid or digest with another bit is just another one."""
+    random = chance(1)
+    there = entries(random, MANY)
+    if part == "current":
+        packed = encoding.current(there).packed
+    else:
+        packed = encoding.pending("p", changed(random, there), there).packed
+    refused = 0
+    for _ in range(200):
+        damaged = damages(packed, random)
+        try:
+            if part == "current":
+                encoding.read_current(damaged)
+            else:
+                encoding.read_pending(damaged, there)
+        except ValueError:
+            refused += 1
+    assert refused > 100
+
+
+def test_the_other_form_is_taken_away() -> None:
+    assert Encoded("[]", b"").data("current") == ({"current": "[]"}, {"current": None})
+    assert Encoded("", b"ab").data("current") == ({"current": None}, {"current": "YWI="})
