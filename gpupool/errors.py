@@ -3,6 +3,7 @@
 GpupoolError
 ├── InputError    1   the blueprint, a profile or an output folder is not as it has to be
 ├── StaleError    2   what was rendered before is not what would be rendered now
+├── KeyFileError  1   a key that signs or verifies a plan can't be used
 ├── AccountError  1   the AWS account can't be reached, or refuses to answer
 ├── ClusterError  1   the API server can't be reached, or refuses to answer
 ├── GuardError    3   a guard holds it back: deletions, a lock, another cluster
@@ -46,6 +47,10 @@ class StaleError(GpupoolError):
         """Keep the names of the files that differ, are missing or are left over."""
         self.names = tuple(names)
         super().__init__(f"{len(names)} rendered file{'s' * (len(names) != 1)} out of date")
+
+
+class KeyFileError(GpupoolError):
+    """A key that signs or verifies a plan can't be used; the text quotes nothing of it."""
 
 
 class AccountError(GpupoolError):

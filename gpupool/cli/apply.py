@@ -13,6 +13,7 @@ from gpupool.cli.options import (
     Files,
     Output,
     PlanOutputs,
+    VerifyKey,
     files_or_default,
     plan_outputs,
     refuse_stdin_twice,
@@ -67,6 +68,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit 2 when something was changed.")
     ] = False,
+    verify_key: VerifyKey = None,
     way: "Way",
     consent: "Consent",
 ) -> None:
@@ -84,13 +86,14 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     \b
     gpupool apply
     gpupool apply plan.json
+    gpupool apply plan.json --verify-key plan.pub
     gpupool apply -f base.yaml -f prod.yaml --context prod --yes --prune
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     if wait not in {"none", "ready"}:
         message = f"--wait {wait}: say none or ready"
         raise UsageError(message)
     files, changed = files_or_default(file), CHANGED if detailed_exitcode else 0
-    refuse_stdin_twice([*files, *([] if plan is None else [plan])])
+    refuse_stdin_twice([*files, *(each for each in (plan, verify_key) if each is not None)])
     manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes, changed)
     if plan is not None:
         from gpupool.planning.plan import Consent
@@ -98,8 +101,11 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         if consent != Consent():
             message = "a saved plan holds all that was agreed to: say --prune and the like to `gpupool plan`"
             raise UsageError(message)
-        result: Result | None = _saved(plan, files, way, manner)
+        result: Result | None = _saved(_Saved(plan, verify_key), files, way, manner)
     else:
+        if verify_key is not None:
+            message = "--verify-key is for a saved plan: gpupool apply PLAN --verify-key FILE"
+            raise UsageError(message)
         result = _planned(files, way, consent, manner)
     if result is not None:
         from gpupool.reports.applied import said
@@ -134,13 +140,32 @@ def _planned(files: list[str], way: "Way", consent: "Consent", manner: _Manner) 
             )
 
 
-def _saved(path: str, files: list[str], way: "Way", manner: _Manner) -> "Result":
+class _Saved(NamedTuple):
+    """A plan file, and the public key that it has to be signed by; None for any plan."""
+
+    path: str
+    key: str | None
+
+    def read(self) -> "Plan":
+        """Read the plan, and ensure that it may be trusted before anything of it is shown."""
+        from gpupool.planning import file as plans
+
+        if self.key is None:
+            return plans.read(plans.contents(self.path), self.path)
+        from gpupool.planning.signature import ensure_signed, verifying_key
+
+        key = verifying_key(self.key)
+        plan = plans.read(plans.contents(self.path), self.path)
+        ensure_signed(plan, key)
+        return plan
+
+
+def _saved(saved: _Saved, files: list[str], way: "Way", manner: _Manner) -> "Result":
     from gpupool.cluster.deadline import Deadline
-    from gpupool.planning import file as plans
     from gpupool.rollout.session import carry_out_saved
 
     deadline = Deadline(way.timeout)
-    plan = plans.read(plans.contents(path), path)
+    plan = saved.read()
     with one_deadline(way, deadline.stop):
         deliver(manner.places, plan, manner.changed, is_guarded=True)
         # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.

@@ -11,8 +11,6 @@ from gpupool.errors import UsageError
 if TYPE_CHECKING:
     from gpupool.planning.plan import Consent
 
-_KINDS = ("NodePool", "EC2NodeClass", "NodeOverlay")
-
 
 def _consent(  # noqa: PLR0913 - each is an option of the command line
     *,
@@ -26,17 +24,17 @@ def _consent(  # noqa: PLR0913 - each is an option of the command line
     fail_on_admission: bool,
     on_conflict: str,
 ) -> "Consent":
+    from gpupool.planning.addresses import is_address
+    from gpupool.planning.agreement import is_conflict_choice
     from gpupool.planning.plan import Consent
     from gpupool.planning.tools import NAMES
 
-    word, equals, paths = on_conflict.partition("=")
-    if word not in {"fail", "take"} or (equals and (word == "fail" or not paths)):
+    if not is_conflict_choice(on_conflict):
         message = f"--on-conflict {on_conflict}: say fail, take, or take=PATH,PATH"
         raise UsageError(message)
     for flag, names in (("--adopt", adopt), ("--allow-delete", allow_delete)):
         for name in names or ():
-            kind, slash, rest = name.partition("/")
-            if kind not in _KINDS or not slash or not rest:
+            if not is_address(name):
                 message = f"{flag} {name}: name an object as in NodePool/chat"
                 raise UsageError(message)
     for tool in adopt_from or ():

@@ -81,6 +81,16 @@ PlanOutputs: TypeAlias = Annotated[
 ]  # fmt: skip
 
 
+VerifyKey: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--verify-key",
+        metavar="FILE",
+        help="Accept only a plan signed by the key of this Ed25519 public key, in PEM.",
+    ),
+]
+
+
 class Output(NamedTuple):
     """One format of a result, and where it goes."""
 

@@ -11,13 +11,15 @@ from gpupool.cli.planned import CHANGED, conclude, deliver
 from gpupool.cli.reaching import one_deadline, reaches_cluster
 
 if TYPE_CHECKING:
-    from gpupool.planning.plan import Consent
+    from collections.abc import Callable
+
+    from gpupool.planning.plan import Consent, Plan
     from gpupool.rollout.reach import Way
 
 
 @reaches_cluster
 @consents
-def plan(
+def plan(  # noqa: PLR0913 - each is an option of the command line
     file: Files = None,
     to: PlanOutputs = None,
     *,
@@ -27,6 +29,14 @@ def plan(
     show_textual: Annotated[
         bool, typer.Option("--show-textual", help="Show what differs in words only, too.")
     ] = False,
+    sign_key: Annotated[
+        str | None,
+        typer.Option(
+            "--sign-key",
+            metavar="FILE",
+            help="Sign the plan with this Ed25519 private key, in PEM; `-` reads standard input.",
+        ),
+    ] = None,
     way: "Way",
     consent: "Consent",
 ) -> None:
@@ -40,15 +50,27 @@ def plan(
     \b
     gpupool plan -o text -o json=plan.json
     gpupool plan --prune --max-deletes 2 -o json=plan.json -o markdown=comment.md
+    gpupool plan --sign-key plan.key -o json=plan.json
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool.rollout.session import ensure_applicable, saved
 
     files, places = files_or_default(file), plan_outputs(to)
-    refuse_stdin_twice(files)
+    refuse_stdin_twice([*files, *([] if sign_key is None else [sign_key])])
+    sign = _signer(sign_key)
     with one_deadline(way):
         session = saved(files, way, consent)
     output.say(session.wanted.findings)
-    changed = CHANGED if detailed_exitcode else 0
-    deliver(places, session.plan, changed, show_textual=show_textual, is_guarded=True)
-    ensure_applicable(session.plan)
-    conclude(session.plan, changed=changed)
+    changed, made = CHANGED if detailed_exitcode else 0, sign(session.plan)
+    deliver(places, made, changed, show_textual=show_textual, is_guarded=True)
+    ensure_applicable(made)
+    conclude(made, changed=changed)
+
+
+def _signer(path: str | None) -> "Callable[[Plan], Plan]":
+    """Return what signs a plan, with the key read already: a key that can't be used ends it at once."""
+    if path is None:
+        return lambda plan: plan
+    from gpupool.planning.signature import signed, signing_key
+
+    key = signing_key(path)
+    return lambda plan: signed(plan, key)

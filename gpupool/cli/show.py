@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import PlanOutputs, plan_outputs
-from gpupool.reports.escaping import one_line
+from gpupool.cli.options import PlanOutputs, VerifyKey, plan_outputs, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
@@ -20,23 +19,29 @@ def show(
     show_textual: Annotated[
         bool, typer.Option("--show-textual", help="Show what differs in words only, too.")
     ] = False,
+    verify_key: VerifyKey = None,
 ) -> None:
     """Show a saved plan.
 
-    It reads no cluster: a plan that is stale is shown all the same. A file that was cut off or changed by
-    hand is refused.
+    Does not contact a cluster: a stale plan is shown all the same. A file that was cut off, or changed by
+    hand, or that contradicts itself is refused. A signature is checked with --verify-key alone.
 
     \b
     gpupool show plan.json
     gpupool show plan.json -o markdown=comment.md -o github
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     places = plan_outputs(to)
+    refuse_stdin_twice([file, *([] if verify_key is None else [verify_key])])
     from gpupool.cli.github import append_for_steps
     from gpupool.planning.file import contents, read
     from gpupool.reports.plan.formats import FORMATS
 
     raw = contents(file)
     plan = read(raw, file)
+    if verify_key is not None:
+        from gpupool.planning.signature import ensure_signed, verifying_key
+
+        ensure_signed(plan, verifying_key(verify_key))
     _say_if_expired(plan)
 
     def document(name: str) -> str:
@@ -53,10 +58,10 @@ def show(
 def _say_if_expired(plan: "Plan") -> None:
     from datetime import UTC, datetime
 
-    try:
-        is_over = datetime.fromisoformat(plan.expires_at) < datetime.now(UTC)
-    except (ValueError, TypeError):  # no time, or one without a zone
-        return
-    if is_over:
-        when = one_line(plan.expires_at)
-        sys.stderr.write(f"note: this plan was good until {when}; `gpupool apply` takes it no more\n")
+    from gpupool.planning.agreement import times
+
+    stated = times(plan)
+    if stated is not None and stated.expires < datetime.now(UTC):
+        sys.stderr.write(
+            f"note: this plan expired at {plan.expires_at}; `gpupool apply` does not accept it\n"
+        )

@@ -1,6 +1,7 @@
 """Plan files: JSON in one canonical form, sealed with a digest of itself.
 
-A digest is no signature: it tells a file that was cut off or edited, not one that somebody made to deceive.
+A digest is no signature: it tells a file that was cut off or edited. Of one that somebody sealed anew, all
+that follows from the rest of the plan is worked out again (`agreement`); only a signature tells who made it.
 """
 
 from __future__ import annotations
@@ -69,10 +70,11 @@ def read(raw: bytes, name: str) -> Plan:
     A later minor version of the format may have keys that this gpupool does not know: they are passed over.
 
     Raises:
-        InputError: with every mistake found: no JSON, no plan, cut off, or changed since it was written.
+        InputError: with every mistake found: no JSON, no plan, cut off, changed since it was written, or one
+            that contradicts itself.
         OutdatedError: for another major version of the format.
     """
-    from gpupool.planning.mistakes import mistakes, parsed, place_of
+    from gpupool.planning.mistakes import contradictions, mistakes, parsed, place_of
 
     written, found = parsed(raw, name, MAX_BYTES)
     document = _checked(found, name)
@@ -82,6 +84,8 @@ def read(raw: bytes, name: str) -> Plan:
         at = place_of(written, name, ("id",))
         message = "it was changed by hand or damaged: what it holds does not fit its `id`"
         wrong.append(Finding(Code.PLAN_FILE, message, at, _ANEW, path="id"))
+    elif plan is not None:
+        wrong += contradictions(plan, written, name)
     if plan is None or wrong:
         raise InputError(wrong)
     return plan
@@ -113,7 +117,9 @@ def _minor(version: str) -> int:
 
 
 def _digest(document: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_canonical({**document, "id": ""}).encode()).hexdigest()
+    # Format 1.1 had no signature. Where there is the key, it is empty in what the id is a digest of.
+    unsigned = {**document, "signature": ""} if "signature" in document else document
+    return hashlib.sha256(_canonical({**unsigned, "id": ""}).encode()).hexdigest()
 
 
 def _canonical(document: Mapping[str, Any]) -> str:

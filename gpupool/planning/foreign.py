@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from typing import TYPE_CHECKING, Final
 
 from gpupool.objects import labels_of
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Plain
 
 PART_OF: Final = "applyset.kubernetes.io/part-of"
+BLUEPRINT: Final = "gpupool.dev/blueprint"
+"""Labels of every object that gpupool applies: which set it is in, and of which blueprint."""
+
 _DEFAULTS: Final[Mapping[str, Plain]] = {
     "spec.disruption.consolidateAfter": "0s",
     "spec.disruption.consolidationPolicy": "WhenEmptyOrUnderutilized",
@@ -29,6 +34,13 @@ _DEFAULTS: Final[Mapping[str, Plain]] = {
     "spec.metadataOptions.httpTokens": "required",
 }
 """What the CRDs fill in: whoever created the object by hand owns it, though nobody said it."""
+
+
+def set_id(namespace: str, name: str) -> str:
+    """Return the id of the set whose parent is a ConfigMap: the value of its members' label `PART_OF`."""
+    said = f"{name}.{namespace}.ConfigMap."
+    digest = hashlib.sha256(said.encode()).digest()
+    return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
 
 
 def belonging(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:

@@ -27,6 +27,10 @@ _HIDING: Final = frozenset({("spec",), *((key,) for key in _KEYED)})
 _SECRETS = re.compile(
     r"secret|token|passw(or)?d|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key", re.IGNORECASE
 )
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_TEXT = re.compile(r"\(sensitive, sha256:[0-9a-f]{8}\)")
+"""What stands for a sensitive value where people read it."""
+
 _SHORTEST, _LINE = 4, 8
 """Shorter texts stand everywhere by chance; to cut them out of a message would hide all of it."""
 
@@ -60,7 +64,9 @@ class Masker:
 
     def digest(self, address: str, path: Path, value: Plain) -> str:
         """Give the digest that stands for a value in a plan."""
-        said = json.dumps([self.salt, address, [*map(str, path)], value], sort_keys=True)
+        # Without numbers: an item of a list that has moved is still the same, as `compare` takes it.
+        keys: list[Plain] = [key for key in path if isinstance(key, str)]
+        said = json.dumps([self.salt, address, keys, value], sort_keys=True)
         return f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
 
     def shown(self, address: str, body: Plain, path: Path = ()) -> Plain:
@@ -85,7 +91,7 @@ class Masker:
     def _replaced(self, address: str, body: Plain, path: Path, *, for_people: bool) -> Plain:
         if path and self.is_sensitive(path):
             digest = self.digest(address, path, body)
-            return f"(sensitive, {digest[:15]})" if for_people else {MARK: digest}
+            return _text_for(digest) if for_people else {MARK: digest}
         if isinstance(body, dict):
             # Of the many leaves of an object only a few stand where something sensitive can.
             may_hide = path[-1:] in _HIDING
@@ -148,3 +154,56 @@ def is_sealed(body: Plain) -> bool:
     if isinstance(body, dict):
         return MARK in body or any(map(is_sealed, body.values()))
     return isinstance(body, list) and any(map(is_sealed, body))
+
+
+def sealed_as_shown(body: Plain) -> Plain:
+    """Return a body of a plan file as people see it: a text in place of each digest."""
+    if isinstance(body, dict):
+        if _is_digest(body):
+            return _text_for(str(body[MARK]))
+        return {key: sealed_as_shown(item) for key, item in body.items()}
+    return [sealed_as_shown(item) for item in body] if isinstance(body, list) else body
+
+
+def unsealed(body: Plain, path: Path = ()) -> Iterator[Path]:
+    """Yield the path of each value of a plan's body that should be a digest and is none.
+
+    Those are values that are sensitive in every blueprint, and texts that only look like a hidden value.
+    """
+    if _is_digest(body):
+        return
+    if (path and _ALWAYS.is_sensitive(path)) or (isinstance(body, str) and _TEXT.fullmatch(body)):
+        yield path
+    elif isinstance(body, dict | list):
+        for key, item in body.items() if isinstance(body, dict) else enumerate(body):
+            yield from unsealed(item, (*path, key))
+
+
+def hidden_paths(shown: Plain, path: Path = ()) -> Iterator[Path]:
+    """Yield the path of each hidden value in a body as people see it."""
+    if isinstance(shown, str):
+        if _TEXT.fullmatch(shown):
+            yield path
+    elif isinstance(shown, dict | list):
+        for key, item in shown.items() if isinstance(shown, dict) else enumerate(shown):
+            yield from hidden_paths(item, (*path, key))
+
+
+def is_hidden_by_name(shown: Plain) -> bool:
+    """Return whether a body, as people see it, hides a value that only the blueprint's `sensitive` names."""
+    return any(not _ALWAYS.is_sensitive(path) for path in hidden_paths(shown))
+
+
+def _text_for(digest: str) -> str:
+    return f"(sensitive, {digest[:15]})"
+
+
+def _is_digest(value: Plain) -> bool:
+    if not isinstance(value, dict) or value.keys() != {MARK}:
+        return False
+    digest = value[MARK]
+    return isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None
+
+
+_ALWAYS: Final = Masker((), "")
+"""What is sensitive whatever the blueprint says."""

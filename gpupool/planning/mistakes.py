@@ -5,7 +5,9 @@ The places are looked for only when something is wrong: that reads the file a se
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from gpupool.codes import Code
@@ -55,7 +57,25 @@ def parsed(raw: bytes, name: str, limit: int) -> tuple[str, Plain]:
         found: Plain = from_json(written, allow_inf_nan=False)
     except ValueError as problem:
         raise InputError([_no_json(written, name, str(problem))]) from None
+    _ensure_distinct(written, name)
     return written, found
+
+
+def _ensure_distinct(written: str, name: str) -> None:
+    """Refuse a key that is in one map twice: which of the two counts, readers of JSON disagree on."""
+    import json
+
+    twice: list[str] = []
+
+    def checked(pairs: list[tuple[str, object]]) -> None:
+        twice.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+
+    json.loads(written, object_pairs_hook=checked, parse_int=str, parse_float=str)
+    if twice:
+        said = ", ".join(f"`{key}`" for key in twice[:_MOST])
+        raise InputError(
+            [Finding(Code.PLAN_FILE, f"duplicate keys in one map: {said}", Location(name), _FIX)]
+        )
 
 
 def mistakes(
@@ -75,6 +95,30 @@ def mistakes(
     if more := len(wrong) - len(found):
         found.append(Finding(Code.PLAN_FILE, f"{more} more mistakes", Location(name), _FIX))
     return None, found
+
+
+def contradictions(plan: Plan, written: str, name: str) -> list[Finding]:
+    """Return what a plan states that does not follow from the rest of it."""
+    from gpupool.planning import agreement
+    from gpupool.shapes.words import dotted, locate
+
+    wrong = list(islice(agreement.mistakes(plan), _MOST + 1))
+    if not wrong:
+        return []
+    root = _located(written, name)
+    found = [
+        Finding(
+            Code.PLAN_FILE,
+            f"`{dotted(path)}`: {message}",
+            Location(name) if root is None else locate(root, path)[0].at,
+            _FIX,
+            path=dotted(path),
+        )
+        for path, message in wrong[:_MOST]
+    ]
+    if len(wrong) > _MOST:
+        found.append(Finding(Code.PLAN_FILE, "more mistakes, which are not listed", Location(name), _FIX))
+    return found
 
 
 def place_of(written: str, name: str, path: Sequence[str]) -> Location:

@@ -9,7 +9,7 @@ from collections.abc import Mapping  # noqa: TC003 - plan files are checked agai
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-FORMAT_VERSION: Final = "1.1"
+FORMAT_VERSION: Final = "1.2"
 
 Action: TypeAlias = Literal["create", "adopt", "update", "delete", "no-op"]
 Operation: TypeAlias = Literal["add", "remove", "replace"]
@@ -267,7 +267,7 @@ class Plan(_Written):
     """The version that made it."""
 
     id: str
-    """A sha256 over all the rest."""
+    """A sha256 over all the rest but the signature."""
 
     created_at: str
     expires_at: str
@@ -290,6 +290,8 @@ class Plan(_Written):
     """Helm commands that upgrade the charts whose values the blueprint renders; gpupool runs none of them."""
 
     summary: Summary
+    signature: str = ""
+    """An Ed25519 signature of `id`, in base64; empty for a plan that is not signed. It is no part of `id`."""
 
     @property
     def has_changes(self) -> bool:

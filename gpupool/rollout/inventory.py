@@ -7,7 +7,6 @@ is killed at any moment leaves nothing that the next one does not know of.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -15,6 +14,7 @@ from gpupool.cluster.kinds import KINDS, config_map_path
 from gpupool.cluster.port import FIELD_MANAGER, MERGE, Request
 from gpupool.cluster.refusals import refuse
 from gpupool.errors import ClusterError, OutdatedError
+from gpupool.planning import foreign
 from gpupool.rollout import inventory_encoding as encoding
 from gpupool.rollout.inventory_encoding import Entry
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.port import Answer, Cluster
     from gpupool.yamlio.nodes import Plain
 
-BLUEPRINT: Final = "gpupool.dev/blueprint"
+BLUEPRINT: Final = foreign.BLUEPRINT
 _ID: Final = "applyset.kubernetes.io/id"
 _TOOLING: Final = "applyset.kubernetes.io/tooling"
 _CONTAINS: Final = "applyset.kubernetes.io/contains-group-kinds"
@@ -46,9 +46,7 @@ class Place(NamedTuple):
     @property
     def id(self) -> str:
         """Give the ApplySet's id, as the value of the label that its members have."""
-        said = f"{self.name}.{self.namespace}.ConfigMap."
-        digest = hashlib.sha256(said.encode()).digest()
-        return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
+        return foreign.set_id(self.namespace, self.name)
 
 
 class Inventory(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.objects import digest, is_pool
+from gpupool.planning.agreement import EXPIRES_AFTER, written_time
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.guards import Facts, guards, summary
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from gpupool.rollout.reach import Reached
     from gpupool.rollout.usage import Usage
     from gpupool.yamlio.nodes import Plain
-
-EXPIRES_AFTER: Final = timedelta(hours=24)
 
 
 class Prepared(NamedTuple):
@@ -92,12 +91,13 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     unwanted = gone(observed, {each.wish.address: each.wish.body for each in assessed})
     deletions = _deletions(reached, unwanted, asking)
     changes = (*(each.change for each in assessed), *deletions)
+    now = datetime.now(UTC)
     plan = Plan(
         format_version=FORMAT_VERSION,
         gpupool=options.gpupool,
         id="",
-        created_at=_written(datetime.now(UTC)),
-        expires_at=_written(datetime.now(UTC) + EXPIRES_AFTER),
+        created_at=written_time(now),
+        expires_at=written_time(now + EXPIRES_AFTER),
         target=Target(reached.uid, reached.server, reached.context, dict(options.crds)),
         source=Source(wanted.blueprint, wanted.files, _render_digest(wanted), options.commit),
         inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial),
@@ -106,7 +106,7 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
         orphans=tuple(orphans(observed, assessed)),
         lost=tuple(lost(observed)),
         warnings=tuple(warnings(observed, assessed, unwanted, deletions)),
-        guards=guards(_facts(options.consent, observed, assessed, deletions)),
+        guards=guards(facts(options.consent, observed, assessed, deletions)),
         charts=tuple(each.header()[1] for each in wanted.releases),
         summary=summary(changes),
     )
@@ -145,9 +145,10 @@ def _deletion(asking: Asking, address: str, usage: Usage) -> Change:
     )
 
 
-def _facts(
+def facts(
     consent: Consent, observed: Observed, assessed: Sequence[Assessed], deletions: Sequence[Change]
 ) -> Facts:
+    """Return what the guards look at."""
     known = observed.inventory.known
     return Facts(
         consent=consent,
@@ -163,7 +164,3 @@ def _facts(
 def _render_digest(wanted: Desired) -> str:
     everything: list[Plain] = [each.data for each in wanted.manifests]
     return digest(everything)
-
-
-def _written(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
 from gpupool.objects import digest
-from gpupool.planning.masking import Masker, is_sealed
+from gpupool.planning.agreement import times
+from gpupool.planning.masking import Masker, is_hidden_by_name, is_sealed
 from gpupool.rollout.desired import desired
 from gpupool.rollout.prepare import Options, prepare
 from gpupool.rollout.reach import Pins, reach
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from gpupool.rollout.reach import Reached, Way
     from gpupool.rollout.results import Result
     from gpupool.yamlio.nodes import Plain
+
+
+_CLOCKS: Final = timedelta(minutes=5)
+"""By how much the clocks of two machines may differ."""
 
 
 class Session(NamedTuple):
@@ -201,11 +206,9 @@ def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadli
     from gpupool.rollout import applying
     from gpupool.rollout.verify import with_bodies
 
-    if datetime.fromisoformat(plan.expires_at) < datetime.now(UTC):
-        message = f"the plan has expired at {plan.expires_at}: make a new one"
-        raise OutdatedError(message)
+    _ensure_in_time(plan)
     ensure_applicable(plan)
-    is_masked = any(is_sealed(each.body) for each in plan.changes)
+    is_masked = any(_needs_blueprint(each) for each in plan.changes)
     wanted = desired(files, allow_empty=plan.consent.allow_empty) if is_masked else None
     pins = Pins(uid=None) if wanted is None else wanted.pins
     reached = reach(way, pins, deadline)
@@ -219,6 +222,26 @@ def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadli
     bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
     approved = with_bodies(plan, bodies)
     return applying.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
+
+
+def _ensure_in_time(plan: Plan) -> None:
+    """Raise for a plan that has expired, or that was made later than now, and so would expire too late."""
+    stated, now = times(plan), datetime.now(UTC)
+    if stated is None or stated.expires < now:
+        message = f"the plan has expired at {plan.expires_at}: make a new one"
+        raise OutdatedError(message)
+    if stated.created > now + _CLOCKS:
+        message = (
+            f"the plan was made at {plan.created_at}, which is later than now: correct the clock of the"
+            " machine that made it or of this one, and make a new plan"
+        )
+        raise OutdatedError(message)
+
+
+def _needs_blueprint(change: Change) -> bool:
+    """Return whether a change holds values that only the blueprint has, or hides some that only it names."""
+    shown: list[Plain] = [change.before, change.after]
+    return is_sealed(change.body) or any(map(is_hidden_by_name, shown))
 
 
 def _ensure_same_crds(plan: Plan, reached: Reached) -> None:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.refusals import message, refuse
-from gpupool.errors import OutdatedError
-from gpupool.planning.compare import stripped
+from gpupool.errors import GuardError, OutdatedError
+from gpupool.planning.compare import differences, stripped
 from gpupool.planning.fingerprint import fingerprint
+from gpupool.planning.guards import guards
 from gpupool.planning.ownership import is_applied_already
 from gpupool.rollout.assess import Asking, Assessed, apply_request, assess, without_secrets
 from gpupool.rollout.observed import generation_of, gone, terminating, uid_of
+from gpupool.rollout.prepare import facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,20 +53,26 @@ def verify(
     Raises:
         StalePlanError: where it is no longer true, with the new changes.
         ClusterError: where the server can't be asked.
+        GuardError: where a guard, which the file does not show as failed, holds a saved plan back now.
     """
+    # What a file shows and what it sends are two things until the server has said that they are one.
+    judge = _saved_object if is_saved else _object
     if why := _other_inventory(asking, plan, approved, is_saved=is_saved):
         now = in_parallel(workers, lambda known: assess(asking, known.wish).change, approved)
         raise StalePlanError([why], [each for each in now if each.writes or each.blocked])
     # What is being deleted is held back, even where it is gone by now: nobody approved a new one.
     gone_soon = [(each, "", "") for each in approved if each.change.leaving]
     others = [each for each in approved if not each.change.leaving]
-    found = [*gone_soon, *in_parallel(workers, lambda known: _object(asking, known), others)]
-    deletions = [_deletion(asking, change) for change in plan.changes if change.actions == ("delete",)]
+    found = [*gone_soon, *in_parallel(workers, lambda known: judge(asking, known), others)]
+    doomed = [change for change in plan.changes if change.actions == ("delete",)]
+    deletions = [_deletion(asking, change, is_saved=is_saved) for change in doomed]
     stale = [why for _, why, _ in (*found, *deletions) if why]
     if stale:
         raise StalePlanError(stale, [new.change for new, why, _ in found if why and new is not None])
     kept = tuple(new for new, _, _ in found if new is not None)
     _ensure_judged(asking, kept)
+    if is_saved:
+        _ensure_guarded(asking, kept, doomed)
     return Checked(kept, tuple(note for *_, note in found if note))
 
 
@@ -94,6 +102,14 @@ def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
                 refuse(request, hidden, f"try {each.wish.address} in a dry run, and so nothing is written")
 
 
+def _ensure_guarded(asking: Asking, changes: Sequence[Assessed], deletions: Sequence[Change]) -> None:
+    """Ask the guards again: some are about the cluster, and no file can prove that they are passed."""
+    found = guards(facts(asking.consent, asking.observed, changes, deletions))
+    if failed := [f"{each.name}: {each.message}" for each in found if not each.passed]:
+        problem = f"held back, and nothing is written: {'; '.join(failed)}"
+        raise GuardError(problem)
+
+
 def standing(asking: Asking, known: Assessed, live: Mapping[str, Plain] | None) -> None:
     """Ensure that a change still means what was approved, for an object that was just read again.
 
@@ -107,17 +123,21 @@ def standing(asking: Asking, known: Assessed, live: Mapping[str, Plain] | None) 
         raise StalePlanError([why], [] if now is None else [now.change])
 
 
-def _object(asking: Asking, known: Assessed) -> tuple[Assessed | None, str, str]:
-    """Give the change as it is now, why it is stale, and what else there is to say."""
+def _object(asking: Asking, known: Assessed, *, is_trusted: bool = True) -> tuple[Assessed | None, str, str]:
+    """Return the change as it is now, why it is stale, and what else there is to say.
+
+    What is trusted, and holds still, is not tried again.
+    """
     change, address = known.change, known.change.address
     live = asking.observed.live.get(address)
     if why := _other_object(change, live):
         now = assess(asking, known.wish)
-        is_done = live is not None and not now.change.blocked and is_applied_already(live, known.wish.body)
+        may_be_done = is_trusted and live is not None and not now.change.blocked
+        is_done = may_be_done and is_applied_already(live or {}, known.wish.body)
         return (now, "", f"{address} is there already") if is_done else (now, f"{address} {why}", "")
     moved = live is not None and generation_of(live) != change.pre.generation
     note = f"{address} was changed since, in nothing that the plan touches" if moved else ""
-    if change.verified == "server" and (live is None or _is_still_so(asking, known, live)):
+    if is_trusted and change.verified == "server" and (live is None or _is_still_so(asking, known, live)):
         return known, "", note
     now = assess(asking, known.wish)
     if now.change.rejections:
@@ -127,6 +147,37 @@ def _object(asking: Asking, known: Assessed) -> tuple[Assessed | None, str, str]
     if not _meant(now.change.fields) <= _meant(change.fields):
         return now, f"{address} was changed since: {_new(now.change.fields, change.fields)}", ""
     return now, "", note
+
+
+def _saved_object(asking: Asking, known: Assessed) -> tuple[Assessed | None, str, str]:
+    """Return the same as `_object`; what a file would write is tried again, and compared with its `after`."""
+    change = known.change
+    if not change.writes:
+        return _object(asking, known)
+    now, why, note = _object(asking, known, is_trusted=False)
+    if not why and now is not None:
+        why = _not_shown(asking, change, now.change, asking.observed.live.get(change.address))
+    return now, why, note
+
+
+def _not_shown(asking: Asking, shown: Change, now: Change, live: Mapping[str, Plain] | None) -> str:
+    """Return why what would be done now is not what a plan shows; the empty text where it is."""
+    if now.force and not shown.force:
+        return f"{now.address}: fields of other owners would be overwritten, and the plan does not show that"
+    is_same = live is None or _is_untouched(asking, shown, live)
+    if is_same and now.writes and shown.verified == now.verified == "server":
+        left = differences(shown.after, now.after)
+    elif live is None:
+        left = []  # what was worked out here has no defaults of the server's, and all of the body
+    else:
+        # Of an object that was changed elsewhere, what is shown is done now, or somebody has done it already;
+        # what was to be removed stays where somebody else owns it by now.
+        undone = _meant(shown.fields) - _meant(now.fields)
+        paths = {each.path for each in shown.fields if each.op != "remove" and _meant([each]) & undone}
+        there = asking.masker.shown(now.address, stripped(dict(live)))
+        left = [each for each in differences(there, shown.after) if each.semantic and each.path in paths]
+    said = ", ".join(dict.fromkeys(each.path for each in left))
+    return f"{now.address}: what would be sent does not give what the plan shows: {said}" if left else ""
 
 
 def _other_object(change: Change, live: Mapping[str, Plain] | None) -> str:
@@ -162,7 +213,7 @@ def _new(now: Sequence[FieldChange], approved: Sequence[FieldChange]) -> str:
     return ", ".join(each.path for each in now if each.semantic and not _meant([each]) <= known)
 
 
-def _deletion(asking: Asking, change: Change) -> tuple[None, str, str]:
+def _deletion(asking: Asking, change: Change, *, is_saved: bool) -> tuple[None, str, str]:
     live = asking.observed.live.get(change.address)
     if live is None:
         return None, "", ""
@@ -171,6 +222,8 @@ def _deletion(asking: Asking, change: Change) -> tuple[None, str, str]:
     why = _other_object(change, live)
     if not why and not _is_untouched(asking, change, live):
         why = "was changed since, and would be deleted"
+    if not why and is_saved and change.before != asking.masker.shown(change.address, stripped(dict(live))):
+        why = "is not what the plan shows, and would be deleted"
     return None, f"{change.address} {why}" if why else "", ""
 
 

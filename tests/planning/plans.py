@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from gpupool.objects import is_pool
+from gpupool.planning.compare import differences
 from gpupool.planning.file import sealed
+from gpupool.planning.fingerprint import fingerprint, planned
+from gpupool.planning.foreign import BLUEPRINT, PART_OF, set_id
+from gpupool.planning.guards import Facts, guards
+from gpupool.planning.masking import MARK
 from gpupool.planning.plan import (
     FORMAT_VERSION,
     Action,
@@ -34,7 +40,10 @@ if TYPE_CHECKING:
 
 UID = "0d5e3c1a-5b0e-4a55-9d0f-7f3a4b1c2d3e"
 FILES = {"gpupool.yaml": "sha256:" + "1" * 64, "prod.yaml": "sha256:" + "2" * 64}
+SECRET = f"sha256:{'1a2b3c4d' * 8}"
 HIDDEN = "(sensitive, sha256:1a2b3c4d)"
+LABELS = {BLUEPRINT: "ml-platform", PART_OF: set_id("kube-system", "gpupool-ml-platform")}
+"""Of every object of the blueprint."""
 
 
 def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a plan has
@@ -57,11 +66,20 @@ def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a p
         orphans=(),
         lost=(),
         warnings=(),
-        guards=(),
+        guards=guarded(changes, other.get("consent", Consent())),
         charts=(),
         summary=counted(changes),
     )
     return sealed(replace(made, **other))
+
+
+def guarded(changes: tuple[Change, ...], consent: Consent, *, was_complete: bool = True) -> tuple[Guard, ...]:
+    """Give the guards of such a plan, in a cluster that has every class."""
+    deletions = [each for each in changes if each.actions == ("delete",)]
+    listed = sum(is_pool(each.address) for each in deletions)
+    wanted = sum(is_pool(each.address) for each in changes) - listed
+    admitted = [each.address for each in changes if each.admissions]
+    return guards(Facts(consent, deletions, wanted, listed, {}, admitted, was_complete))
 
 
 def counted(changes: tuple[Change, ...]) -> Summary:
@@ -80,6 +98,8 @@ def counted(changes: tuple[Change, ...]) -> Summary:
 
 
 def _fate(change: Change) -> str:
+    if change.blocked:
+        return "blocked"
     if not change.writes:
         return "textual" if change.fields else "no-op"
     return change.actions[-1]
@@ -98,7 +118,7 @@ def pool(name: str, **spec: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever J
     return {
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
-        "metadata": {"name": name, "labels": {"gpupool.dev/blueprint": "ml-platform"}},
+        "metadata": {"name": name, "labels": dict(LABELS)},
         "spec": {"limits": {"nvidia.com/gpu": "16"}, "template": {"spec": template}, "weight": 50} | spec,
     }
 
@@ -108,7 +128,7 @@ def node_class(name: str) -> dict[str, Any]:
     return {
         "apiVersion": "karpenter.k8s.aws/v1",
         "kind": "EC2NodeClass",
-        "metadata": {"name": name},
+        "metadata": {"name": name, "labels": dict(LABELS)},
         "spec": {
             "amiSelectorTerms": [{"alias": "al2023@v20261101"}],
             "role": "gpu-nodes",
@@ -120,21 +140,36 @@ def node_class(name: str) -> dict[str, Any]:
 def change(address: str, *actions: Action, **other: Any) -> Change:  # noqa: ANN401 - whatever a change has
     """Give a change; its bodies are those that its actions have."""
     kind, _, name = address.partition("/")
-    body = pool(name) if kind == "NodePool" else node_class(name)
+    shown = pool(name) if kind == "NodePool" else node_class(name)
     is_new, is_gone = "create" in actions, "delete" in actions
     said: dict[str, Any] = {
         "place": None if is_gone else Place("gpupool.yaml", 12, 3),
         "reason": "",
-        "before": None if is_new else body,
-        "after": None if is_gone else deepcopy(body),
+        "before": None if is_new else shown,
+        "after": None if is_gone else deepcopy(shown),
         "fields": (),
-        "body": None if is_gone else body,
-        "pre": Before("", 0, "")
-        if is_new
-        else Before("5b0e4a55-1111-4000-8000-000000000001", 4, "sha256:" + "5" * 64),
         "verified": "server",
-    }
-    return Change(address, actions, **said | other)
+    } | other
+    said.setdefault("body", None if is_gone else sent(said["after"] or shown))
+    said.setdefault(
+        "pre", Before("", 0, "") if is_new else _pre(said["before"], said["after"], is_gone=is_gone)
+    )
+    return Change(address, actions, **said)
+
+
+def _pre(before: Any, after: Any, *, is_gone: bool) -> Before:  # noqa: ANN401 - bodies
+    uid, generation = "5b0e4a55-1111-4000-8000-000000000001", 4
+    if after is None and not is_gone:
+        return Before(uid, generation, "")
+    paths = () if is_gone else planned(each.keys for each in differences(before, after))
+    return Before(uid, generation, fingerprint(before, paths), paths)
+
+
+def sent(shown: Any) -> Any:  # noqa: ANN401 - bodies
+    """Give what is sent for a body as people see it: the digest in place of what is hidden."""
+    if isinstance(shown, dict):
+        return {key: sent(item) for key, item in shown.items()}
+    return {MARK: SECRET} if shown == HIDDEN else [*map(sent, shown)] if isinstance(shown, list) else shown
 
 
 def field(path: str, before: Any, after: Any, **other: Any) -> FieldChange:  # noqa: ANN401 - whatever JSON holds
@@ -169,6 +204,7 @@ def _update() -> Plan:
     capacity = "spec.template.spec.requirements[key=karpenter.sh/capacity-type,operator=In].values"
     before = pool("chat", weight=80, disruption={"consolidateAfter": "30s"})
     after = pool("chat", limits={"nvidia.com/gpu": "32"}, disruption={"consolidateAfter": "30s"})
+    body = pool("chat", limits={"nvidia.com/gpu": "32"})
     after["spec"]["template"]["spec"]["expireAfter"] = "720h"
     before["spec"]["template"]["spec"]["requirements"][0]["values"] = ["on-demand"]
     return plan(
@@ -179,11 +215,12 @@ def _update() -> Plan:
             reason="the blueprint changed, and somebody changed it in the cluster",
             before=before,
             after=after,
+            body=body,
             fields=(
                 field("spec.limits[nvidia.com/gpu]", "16", "32"),
                 field(f"{capacity}[]", None, "spot"),
-                field("spec.weight", 80, 50, owner="kubectl-edit", cause="drift"),
                 field("spec.template.spec.expireAfter", None, "720h", owner="", cause="default"),
+                field("spec.weight", 80, 50, owner="kubectl-edit", cause="drift"),
             ),
             conflicts=(Conflict("spec.weight", "kubectl-edit", "people", "2026-11-20T17:03:00Z"),),
             residue=(Residue("spec.disruption.consolidateAfter", "30s", "kubectl-create"),),
@@ -192,33 +229,45 @@ def _update() -> Plan:
                before=pool("web", weight=1), after=pool("web"), fields=(field("spec.weight", 1, 50, owner="kubectl-create"),)),
         orphans=("NodePool/copied",),
         lost=("EC2NodeClass/old",),
+        consent=Consent(adopt=("NodePool/web",)),
         warnings=("`NodePool/chat`: a new limit above what the price list knows",),
     )  # fmt: skip
 
 
 def _delete() -> Plan:
-    return plan(
+    consent = Consent(prune=True)
+    changes = (
         change("NodePool/chat", "no-op"),
-        change("NodePool/a100-old", "delete", reason="the blueprint has it no more", before=pool("a100-old"), node_claims=12),
-        change("NodePool/idle", "delete", reason="the blueprint has it no more", before=pool("idle"), node_claims=0),
-        change("EC2NodeClass/old", "delete", reason="only deleted pools used it", before=node_class("old")),
-        consent=Consent(prune=True),
-        guards=(
-            Guard("max-deletes", passed=False, message="2 NodePools would be deleted, and 1 may be", remedy="--max-deletes 2"),
-            Guard("complete", passed=False, message="not every kind could be read, so that nobody knows what is missing", remedy=""),
-            Guard("when-empty", passed=True, message="NodePool/a100-old still has 12 NodeClaims: it is kept until they are gone",
-                  remedy="--allow-delete NodePool/a100-old"),
+        change(
+            "NodePool/a100-old",
+            "delete",
+            reason="the blueprint has it no more",
+            before=pool("a100-old"),
+            node_claims=12,
         ),
-    )  # fmt: skip
+        change(
+            "NodePool/idle",
+            "delete",
+            reason="the blueprint has it no more",
+            before=pool("idle"),
+            node_claims=0,
+        ),
+        change(
+            "EC2NodeClass/old",
+            "delete",
+            reason="only deleted pools used it",
+            before=node_class("old"),
+            node_claims=0,
+        ),
+    )
+    return plan(*changes, consent=consent, guards=guarded(changes, consent, was_complete=False))  # fmt: skip
 
 
 def _kept() -> Plan:
     """Nobody agreed to the deletions."""
     return plan(
         change("NodePool/old", "delete", reason="it is no longer in the blueprint", node_claims=3),
-        change("EC2NodeClass/old", "delete", reason="it is no longer in the blueprint"),
-        guards=(Guard("prune", passed=True, message="NodePool/old, EC2NodeClass/old: no longer in the blueprint, and not deleted",
-                      remedy="--prune"),),
+        change("EC2NodeClass/old", "delete", reason="it is no longer in the blueprint", node_claims=0),
     )  # fmt: skip
 
 
@@ -237,18 +286,17 @@ def _rejected() -> Plan:
         change(
             "NodePool/chat",
             "update",
-            reason="the blueprint changed",
-            after=pool("chat", weight=500),
-            fields=(field("spec.weight", 50, 500),),
+            after=None,
+            body=pool("chat", weight=500),
             rejections=(
                 Rejection("spec.weight", "Invalid value: 500: should be less than or equal to 100", Place("gpupool.yaml", 18, 13)),
                 Rejection("spec.template", 'Invalid value: "object": 100% wrong:\nno <b>such</b> thing', None),
             ),
         ),
-        change("NodePool/foreign", "update", reason="the blueprint changed", place=Place("prod.yaml", 7, 3),
+        change("NodePool/foreign", "no-op", after=None, place=Place("prod.yaml", 7, 3),
                blocked="it is foreign: nobody says that it is gpupool's; take it over with `--adopt NodePool/foreign`",
                verified="read-only"),
-        change("NodePool/going", "no-op", blocked="it is being deleted, and held by the finalizer karpenter.sh/termination"),
+        change("NodePool/going", "no-op", after=None, leaving=True, blocked="it is being deleted, and held by the finalizer karpenter.sh/termination"),
     )  # fmt: skip
 
 

@@ -196,12 +196,12 @@ def test_options_and_files_are_words_and_nothing_else(runner: ClusterRunner) -> 
     planned = runner.step(
         "Plan",
         FILES="a $(touch made) b.yaml\n\n",
-        OPTIONS="--allow-delete\nNodePool/a b;c\n",
+        OPTIONS="--on-conflict\ntake=a b;c\n",
         PLAN=str(runner.plan),
     )
 
     assert planned.outputs["code"] == "0", planned.text
-    assert json.loads(runner.plan.read_text())["consent"]["allowDelete"] == ["NodePool/a b;c"]
+    assert json.loads(runner.plan.read_text())["consent"]["onConflict"] == "take=a b;c"
     assert not (runner.folder / "made").exists()
 
 

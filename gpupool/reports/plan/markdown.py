@@ -9,9 +9,11 @@ from gpupool.reports.plan.patch import diff
 from gpupool.reports.plan.sections import Section, sections
 from gpupool.reports.plan.wording import (
     action,
+    agreed,
     headline,
     hidden,
     is_shown,
+    signing,
     symbol,
     unverified,
 )
@@ -39,6 +41,9 @@ _CAPS: Final = (
     (0, 0),
 )
 """How many lines a section has at most where all is too much: one that is not essential, one that is."""
+
+
+_LONGEST_CONSENT: Final = 2000
 
 
 class Room(NamedTuple):
@@ -99,11 +104,15 @@ def _head(plan: Plan, *, show_textual: bool) -> str:
 
 
 def _notes(plan: Plan, *, show_textual: bool) -> Iterator[str]:
-    saved = f"plan {code(plan.id[:12])}, good until {code(plan.expires_at[:40])}" if plan.id else ""
+    good = f"good until {code(plan.expires_at[:40])}"
+    saved = f"plan {code(plan.id[:12])}, {good}, {signing(plan)}" if plan.id else ""
     commit = f"commit {code(plan.source.commit[:50])}" if plan.source.commit else ""
     uid = f"cluster uid {code(plan.target.uid[:50])}" if plan.target.uid else ""
     if said := ", ".join(filter(None, (uid, commit, saved))):
         yield f"{said[0].upper()}{said[1:]}."
+    if options := agreed(plan):
+        yield ""
+        yield f"Consent: {code(options[:_LONGEST_CONSENT])}{'…' * (len(options) > _LONGEST_CONSENT)}"
     for said in (unverified(plan), "" if show_textual else hidden(plan)):
         if said:
             yield ""

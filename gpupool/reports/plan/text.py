@@ -9,6 +9,7 @@ from gpupool.reports.plan.patch import yaml_lines
 from gpupool.reports.plan.sections import Section, sections
 from gpupool.reports.plan.wording import (
     action,
+    agreed,
     at,
     condition,
     field_line,
@@ -17,6 +18,7 @@ from gpupool.reports.plan.wording import (
     hidden,
     is_shown,
     node_claims,
+    signing,
     symbol,
     unverified,
     verdict,
@@ -67,7 +69,9 @@ def _head(plan: Plan) -> Iterator[str]:
     context = one_line(target.context) or "no context"
     yield f"Cluster    {context}, {one_line(target.server)}, uid {one_line(target.uid) or 'unknown'}"
     if plan.id:
-        yield f"Plan       {one_line(plan.id[:12])}, good until {one_line(plan.expires_at)}"
+        yield f"Plan       {one_line(plan.id[:12])}, good until {one_line(plan.expires_at)}, {signing(plan)}"
+    if options := agreed(plan):
+        yield f"Consent    {one_line(options)}"
 
 
 def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from gpupool.objects import is_pool
 from gpupool.planning.guards import is_kept, nodes
+from gpupool.planning.plan import Consent
 from gpupool.reports.escaping import one_line, visible
 
 if TYPE_CHECKING:
@@ -144,6 +145,26 @@ def condition(plan: Plan, change: Change) -> str:
 def node_claims(change: Change) -> str:
     """Say how many NodeClaims a pool or class that is deleted has; nothing where that is not known."""
     return "" if change.node_claims is None else nodes(change.node_claims)
+
+
+def agreed(plan: Plan) -> str:
+    """Return the consent of a plan as options of the command line; the empty text where it is the default."""
+    consent, default = plan.consent, Consent()
+    said = [
+        ("--prune", consent.prune),
+        (f"--max-deletes {consent.max_deletes}", consent.max_deletes != default.max_deletes),
+        ("--drain", consent.drain),
+        *((f"--allow-delete {each}", True) for each in consent.allow_delete),
+        ("--allow-empty", consent.allow_empty),
+        *((f"--adopt {each}", True) for each in consent.adopt),
+        (f"--on-conflict {consent.on_conflict}", consent.on_conflict != default.on_conflict),
+    ]
+    return " ".join(option for option, is_set in said if is_set)
+
+
+def signing(plan: Plan) -> str:
+    """Return whether a plan is signed; by whom, only `--verify-key` tells."""
+    return "signed" if plan.signature else "not signed"
 
 
 def at(place: Place | None, *, column: bool = False) -> str:

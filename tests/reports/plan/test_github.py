@@ -97,7 +97,7 @@ def test_the_verdict_of_deletions() -> None:
     failed = Guard("max-deletes", passed=False, message="", remedy="")
 
     assert verdict(plan(gone, guards=(passed,))) == "changes"
-    assert verdict(plan(gone, consent=Consent(prune=True))) == "deletes"
+    assert verdict(plan(gone, consent=Consent(prune=True), guards=())) == "deletes"
     assert verdict(plan(gone, consent=Consent(prune=True), guards=(failed,))) == "blocked"
 
 

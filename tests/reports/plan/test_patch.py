@@ -79,7 +79,8 @@ def test_git_applies_it(made: Plan, tmp_path: Path) -> None:
 def written(made: Plan, folder: Path, side: str) -> None:
     """Write each object as it is, or as it would be."""
     for each in made.changes:
-        body = getattr(each, side)
+        is_left = side == "after" and each.after is None and each.actions != ("delete",)
+        body = each.before if is_left else getattr(each, side)
         if body is not None:
             path = folder / each.address
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -325,9 +325,17 @@ class TestTheFile:
         assert (said.code, limit(planned)) == (0, 16), said.err
 
     def test_expired(self, planned: Scene) -> None:
-        planned.resave(replace(planned.saved(), expires_at="2026-01-01T00:00:00Z"))
+        old = replace(planned.saved(), created_at="2025-12-31T00:00:00Z", expires_at="2026-01-01T00:00:00Z")
+        planned.resave(old)
 
         self._refused(planned, 5, "the plan has expired at 2026-01-01T00:00:00Z: make a new one")
+
+    def test_made_later_than_now(self, planned: Scene) -> None:
+        """Whoever may choose when a plan was made may choose when it expires."""
+        early = replace(planned.saved(), created_at="2099-01-01T00:00:00Z", expires_at="2099-01-02T00:00:00Z")
+        planned.resave(early)
+
+        self._refused(planned, 5, "the plan was made at 2099-01-01T00:00:00Z, which is later than now")
 
     def test_for_another_cluster(self, planned: Scene) -> None:
         plan = planned.saved()

@@ -1,0 +1,37 @@
+"""Addresses of objects in plans and on the command line: `KIND/NAME`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gpupool.karpenter.checks import DNS
+from gpupool.manifests.kinds import CURRENT
+
+KINDS: Final = ("EC2NodeClass", "NodeOverlay", "NodePool")
+"""The kinds that a plan changes, in the order in which they are written; deletions go the other way round."""
+
+_NAME = re.compile(DNS)
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LONGEST_NAME, _LONGEST_LABEL = 253, 63
+
+
+def is_address(address: str) -> bool:
+    """Return whether a text is the address of an object that gpupool can write."""
+    kind, slash, name = address.partition("/")
+    return kind in KINDS and bool(slash) and is_name(name)
+
+
+def is_name(name: str) -> bool:
+    """Return whether Kubernetes accepts a text as the name of an object: no path can hide in one."""
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
+
+
+def is_label(name: str) -> bool:
+    """Return whether Kubernetes accepts a text as the name of a namespace."""
+    return len(name) <= _LONGEST_LABEL and _LABEL.fullmatch(name) is not None
+
+
+def api_version(kind: str) -> str:
+    """Return the `apiVersion` of a kind of `KINDS`."""
+    return CURRENT[kind]
