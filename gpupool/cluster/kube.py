@@ -24,8 +24,9 @@ from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException
 from kubernetes.config.kube_config import KubeConfigMerger
 from urllib3 import Timeout
-from urllib3.exceptions import HTTPError, ProxyError
+from urllib3.exceptions import HTTPError, LocationValueError, ProxyError
 
+from gpupool.cluster.addresses import hide_credentials, without_credentials
 from gpupool.cluster.port import Answer, UnansweredError
 from gpupool.errors import ClusterError
 
@@ -79,14 +80,15 @@ def connect(way: WayIn) -> KubeConnection:
     """Find the way in, run the plugin that makes the token, and keep connections.
 
     Raises:
-        ClusterError: where the kubeconfig can't be read, has no such context, or its plugin fails.
+        ClusterError: where the kubeconfig can't be read, has no such context or an address that is not valid,
+            or its plugin fails.
     """
     configuration = Configuration()
     configuration.connection_pool_maxsize = way.connections + 1
     heard, context = _Heard(), IN_CLUSTER
     logging.getLogger().addHandler(heard)
     try:
-        with _readable(way):
+        with _readable(way, configuration):
             if _is_in_cluster(way):
                 config.load_incluster_config(client_configuration=configuration)
             else:
@@ -99,12 +101,27 @@ def connect(way: WayIn) -> KubeConnection:
     finally:
         logging.getLogger().removeHandler(heard)
     if "://" not in configuration.host:
-        message = f"the server of the context `{context}` is `{configuration.host}`: write it with https://"
+        server = without_credentials(configuration.host)
+        message = f"the server of the context `{context}` is `{server}`: write it with https://"
         raise ClusterError(message)
     if heard.said:
-        message = f"no credentials for the cluster: {'; '.join(heard.said)}"
+        message = f"no credentials for the cluster: {_hidden('; '.join(heard.said), configuration)}"
         raise ClusterError(message)
-    return KubeConnection(configuration, context, way.user)
+    return _connection(configuration, context, way.user)
+
+
+def _connection(configuration: Configuration, context: str, user: str | None) -> KubeConnection:
+    try:
+        return KubeConnection(configuration, context, user)
+    except LocationValueError as problem:
+        # The library quotes the whole address.
+        proxy = without_credentials(str(configuration.proxy))
+        message = f"can't use the proxy `{proxy}` of the context `{context}`: write it as http://HOST:PORT"
+        raise ClusterError(message) from problem
+
+
+def _hidden(text: str, configuration: Configuration) -> str:
+    return hide_credentials(text, (configuration.host, configuration.proxy))
 
 
 class KubeConnection:
@@ -112,7 +129,8 @@ class KubeConnection:
 
     def __init__(self, configuration: Configuration, context: str, user: str | None) -> None:
         """Take the way in as the library found it."""
-        self.server = configuration.host
+        self.server = without_credentials(configuration.host)
+        self._address = configuration.host
         self.context = context
         self._configuration = configuration
         self._pool = RESTClientObject(configuration).pool_manager
@@ -138,7 +156,7 @@ class KubeConnection:
         try:
             answer = self._pool.urlopen(
                 request.method,
-                self.server + request.path + ("?" + urlencode(request.query) if request.query else ""),
+                self._address + request.path + ("?" + urlencode(request.query) if request.query else ""),
                 body=body,
                 headers=headers,
                 timeout=Timeout(connect=min(seconds, _CONNECT_SECONDS), read=min(seconds, _READ_SECONDS)),
@@ -149,13 +167,13 @@ class KubeConnection:
             raw = b"".join(_chunks(answer, until))
             answer.release_conn()
         except (HTTPError, OSError) as problem:
-            raise UnansweredError(_in_words(problem)) from problem
+            raise UnansweredError(_hidden(_in_words(problem), self._configuration)) from problem
         said, read = answer.headers, _json(raw)
         if read is None and answer.status < _REFUSED:
             # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
-            message = f"its answer is no JSON: {_text(raw)[:_MOST_SHOWN]}"
+            message = f"its answer is no JSON: {_hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
             raise UnansweredError(message)
-        told = {"message": _text(raw)} if read is None else read
+        told = {"message": _hidden(_text(raw), self._configuration)} if read is None else read
         return Answer(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
 
     def _credentials(self) -> dict[str, str]:
@@ -211,6 +229,8 @@ def _in_words(problem: BaseException) -> str:
     while inner is not None:
         at_proxy = at_proxy or "at the proxy: " * isinstance(inner, ProxyError)
         problem, inner = inner, _within(inner)
+    if isinstance(problem, LocationValueError):
+        return at_proxy + "the address is not valid"  # it would be quoted with all that is in it
     if isinstance(problem, OSError) and problem.strerror:
         return at_proxy + problem.strerror
     said = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(problem))
@@ -243,14 +263,15 @@ def _is_in_cluster(way: WayIn) -> bool:
 
 
 @contextmanager
-def _readable(way: WayIn) -> Iterator[None]:
+def _readable(way: WayIn, configuration: Configuration) -> Iterator[None]:
     try:
         yield
     except Exception as problem:
         # What a broken kubeconfig makes the library raise is of every kind: of YAML, KeyError, TypeError.
         within = _is_in_cluster(way)
         file = "the Pod's service account" if within else _file(way)
-        message = f"can't use {file}: {problem if within else _why(problem, file)}"
+        why = _hidden(str(problem) if within else _why(problem, file), configuration)
+        message = f"can't use {file}: {why}"
         raise ClusterError(message) from problem
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
+import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.kinds import KINDS, config_map_path
 from gpupool.cluster.port import FIELD_MANAGER, MERGE, Request
 from gpupool.cluster.refusals import refuse
 from gpupool.errors import ClusterError, OutdatedError
+from gpupool.rollout import hiding
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ _CONTAINS: Final = "applyset.kubernetes.io/contains-group-kinds"
 _HISTORY, _DIGITS = 10, 18
 _TRIES: Final = 10
 _NOT_FOUND, _CONFLICT = 404, 409
+_KEY: Final = re.compile(r"[0-9a-f]{64}")  # of 32 bytes
 
 
 class Entry(NamedTuple):
@@ -42,7 +46,7 @@ class Entry(NamedTuple):
 
     generation: int
     digest: str
-    """Of what was applied."""
+    """Of what was applied, without what is sensitive."""
 
     @property
     def address(self) -> str:
@@ -81,6 +85,8 @@ class Inventory(NamedTuple):
 
     pending_plan: str
     history: tuple[Plain, ...]
+    key: str = ""
+    """Chance that keys the digests of sensitive values in plans; empty before the first apply."""
 
     @property
     def known(self) -> dict[str, Entry]:
@@ -130,6 +136,7 @@ def _read(place: Place, answer: Answer) -> Inventory:
             pending=_entries(pending.get("entries", [] if "pending" not in data else None)),
             pending_plan=plain_text(pending.get("plan")),
             history=tuple(plain_list(_parsed(data, "history", []))),
+            key=_key(data),
         )
     except (ValueError, TypeError, RecursionError) as problem:
         message = (
@@ -145,6 +152,14 @@ def _serial(data: Mapping[str, Plain]) -> int:
         message = f"its serial is {said!r:.40}"
         raise ValueError(message)
     return int(said)
+
+
+def _key(data: Mapping[str, Plain]) -> str:
+    said = plain_text(_parsed(data, "key", ""))
+    if said and not _KEY.fullmatch(said):
+        message = "its key is not 64 hexadecimal digits"
+        raise ValueError(message)
+    return said
 
 
 def _parsed(data: Mapping[str, Plain], key: str, missing: Plain) -> Plain:
@@ -182,15 +197,16 @@ def _entry(item: Mapping[str, Plain]) -> Entry:
 
 
 def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: str, tooling: str) -> Inventory:
-    """Write down what may come to be, before anything of it is.
+    """Write down what may come to be, before anything of it is; the first time with a new key.
 
     Raises:
         OutdatedError: where somebody else wrote the inventory since it was read.
         ClusterError: where the server refuses.
     """
     kept = tuple(pending)
-    began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1)
-    data: dict[str, Plain] = {"pending": _pending_text(began), "serial": str(began.serial)}
+    key = found.key or secrets.token_hex(32)
+    began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1, key=key)
+    data: dict[str, Plain] = {"pending": _pending_text(began), "serial": str(began.serial), "key": _text(key)}
     return _written(cluster, found, began, data, tooling)
 
 
@@ -218,10 +234,11 @@ def _written(
 ) -> Inventory:
     for _ in range(_TRIES):
         request = _write_request(wanted, data, tooling)
-        answer = cluster.ask(request)
+        answer = hiding.ask(cluster, request, [wanted.key])
         if answer.status != _CONFLICT:
             if not answer.ok:
-                refuse(request, answer, f"write the inventory {wanted.place.namespace}/{wanted.place.name}")
+                doing = f"write the inventory {wanted.place.namespace}/{wanted.place.name}"
+                refuse(request, hiding.hidden(answer, [wanted.key]), doing)
             return _with_version(wanted, plain_map(answer.body.get("metadata")))
         there = read(cluster, wanted.place)
         if there.said == wanted.said:

@@ -12,7 +12,6 @@ from gpupool.objects import digest, is_pool
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.guards import Facts, guards, summary
-from gpupool.planning.masking import Masker
 from gpupool.planning.plan import (
     FORMAT_VERSION,
     Before,
@@ -25,6 +24,7 @@ from gpupool.planning.plan import (
 )
 from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
+from gpupool.rollout.keying import masker_for
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
 from gpupool.rollout.observed import generation_of, gone, observe, terminating, uid_of
 from gpupool.rollout.usage import node_claims, usage_of
@@ -33,11 +33,13 @@ from gpupool.rollout.wishes import wishes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.planning.masking import Masker
     from gpupool.planning.pruning import Fate
     from gpupool.rollout.desired import Desired
     from gpupool.rollout.observed import Observed
     from gpupool.rollout.reach import Reached
     from gpupool.rollout.usage import Usage
+    from gpupool.rollout.wishes import Wish
     from gpupool.yamlio.nodes import Plain
 
 EXPIRES_AFTER: Final = timedelta(hours=24)
@@ -84,10 +86,12 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     """
     place = inventory.Place(wanted.namespace, wanted.inventory)
     observed = observe(reached.cluster, place, reached.way.concurrency)
-    masker = Masker(wanted.sensitive, reached.uid)
+    wished = wishes(wanted, place)
+    bodies: list[Plain] = [dict(body) for body in (*(each.body for each in wished), *observed.live.values())]
+    masker, key = masker_for(reached, wanted.sensitive, observed.inventory, bodies)
     asking = Asking(reached.cluster, observed, masker, options.consent)
     workers = reached.way.concurrency
-    assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wishes(wanted, place)))
+    assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wished))
     unwanted = gone(observed, {each.wish.address: each.wish.body for each in assessed})
     deletions = _deletions(reached, unwanted, asking)
     changes = (*(each.change for each in assessed), *deletions)
@@ -98,8 +102,8 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
         created_at=_written(datetime.now(UTC)),
         expires_at=_written(datetime.now(UTC) + EXPIRES_AFTER),
         target=Target(reached.uid, reached.server, reached.context, dict(options.crds)),
-        source=Source(wanted.blueprint, wanted.files, _render_digest(wanted), options.commit),
-        inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial),
+        source=_source(wanted, wished, masker, options.commit),
+        inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial, key),
         consent=options.consent,
         changes=changes,
         orphans=tuple(orphans(observed, assessed)),
@@ -157,9 +161,14 @@ def _facts(
     )
 
 
-def _render_digest(wanted: Desired) -> str:
-    everything: list[Plain] = [each.data for each in wanted.manifests]
-    return digest(everything)
+def _source(wanted: Desired, wished: Sequence[Wish], masker: Masker, commit: str) -> Source:
+    rendered: list[Plain] = [
+        masker.sealed(f"{each.ref.kind}/{each.ref.name}", each.data) for each in wanted.manifests
+    ]
+    files = dict(wanted.files)
+    if any(masker.has_sensitive(dict(each.body)) for each in wished):
+        files = {name: masker.file_digest(name, each) for name, each in files.items()}
+    return Source(wanted.blueprint, files, digest(rendered), commit, wanted.sensitive)
 
 
 def _written(moment: datetime) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gpupool.cli.github import append_for_steps
-from gpupool.planning.file import sealed, text
+from gpupool.planning.file import contents, read, sealed, text
+from gpupool.planning.plan import FORMAT_VERSION
 from gpupool.reports.plan.formats import FORMATS
 from gpupool.reports.plan.github import step_outputs, step_summary
 from tests.cli.guard import GUARD
@@ -117,7 +118,7 @@ REFUSED: dict[str, tuple[Callable[[str], str], int, str]] = {
     ),
     "cut off": (lambda raw: raw[:2000], 1, "error GP0100 the file ends in the middle of the plan"),
     "of another major version": (
-        lambda raw: raw.replace('"formatVersion": "1.0"', '"formatVersion": "2.0"'),
+        lambda raw: raw.replace(f'"formatVersion": "{FORMAT_VERSION}"', '"formatVersion": "2.0"'),
         5,
         "a plan of format 2.0",
     ),
@@ -234,3 +235,31 @@ class TestSteps:
 
         assert said.code == 1
         assert said.err.endswith("none/output: No such file or directory\n")
+
+
+def test_no_format_shows_what_cannot_be_seen(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A plan holds values of the cluster, which anybody may have written; its file reads as the same plan."""
+    unseen = "\u202e\u200b\u2066\ufeff\U000e0061\u3164"
+    value = f"a{unseen}b"
+    fields = tuple(replace(each, after=value, owner=value) for each in FRESH.changes[0].fields)
+    change = replace(
+        FRESH.changes[0],
+        after={"spec": {"tags": {value: value}}},
+        before={"spec": {}},
+        fields=fields,
+        blocked=value,
+    )
+    plan = sealed(replace(FRESH, changes=(change,), warnings=(value,), orphans=(value,)))
+    saved.write_text(text(plan), "utf-8")
+
+    for name in FORMATS:
+        said = gpupool(capsys, "show", saved, "-o", name)
+        assert (said.code, [each for each in unseen if each in said.out]) == (0, []), name
+    gpupool(capsys, "show", saved, "-o", "json=again.json")
+    assert read(contents("again.json"), "again.json") == plan
+
+
+def test_files_are_their_owner_s_alone(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in FORMATS:
+        assert gpupool(capsys, "show", saved, "-o", f"{name}=out.{name}").code == 0
+        assert Path(f"out.{name}").stat().st_mode & 0o777 == 0o600
