@@ -124,7 +124,7 @@ def _profile(found: "OwnFile") -> _Result:
     from gpupool.profiles.load import Profiles
     from gpupool.yamlio.nodes import Node
 
-    profiles, at = Profiles(), Location(found.path)
+    profiles, at = Profiles((found.path,)), Location(found.path)
     profiles.named(Node(found.path if "/" in found.path else f"./{found.path}", at))
     return [Checked("Profile", found.name, at)], profiles.findings
 

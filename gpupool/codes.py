@@ -69,6 +69,7 @@ class Code(StrEnum):
     NEW_NAME = "GP0016", "A later file names something that no earlier file has."
     UNKNOWN_PROFILE = "GP0017", "There is no profile of that name or path."
     PROFILE_CYCLE = "GP0018", "Profiles extend each other in a circle."
+    PROFILE_OUTSIDE = "GP0019", "A profile's path leads out of the folders in which profiles may be."
     INEXACT_SIZE = "GP0020", "A size that no machine can have exactly, where an exact one is wanted."
     ZONE = "GP0021", "A zone letter without a region, or a zone of another region."
     CAPACITY_ORDER = "GP0022", "Capacity types in an order that Karpenter does not follow."

@@ -163,6 +163,6 @@ class Blueprint(Shape):
     """Whether `gpupool apply` deletes what was removed from the blueprint, without --prune."""
 
     sensitive: list[str] | None = None
-    """Keys of tags and annotations whose values nobody is to see in plans and reports, with `*` for any
-    text, as in `[vault-*]`; `context` for that field of node classes. User data, and keys that look like a
-    secret's, are hidden anyway."""
+    """Keys of tags, annotations and labels whose values nobody is to see in plans and reports, with `*` for
+    any text, as in `[vault-*]`; `context` for that field of node classes. User data, and keys that look like
+    a secret's, are hidden anyway."""

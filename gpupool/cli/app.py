@@ -20,6 +20,7 @@ from gpupool.cli.fit import fit
 from gpupool.cli.init import init
 from gpupool.cli.plan import plan
 from gpupool.cli.planned import CHANGED
+from gpupool.cli.profile_folders import allows_profiles
 from gpupool.cli.profiles import profiles
 from gpupool.cli.rbac import rbac
 from gpupool.cli.render import render
@@ -42,11 +43,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_READ_BLUEPRINTS = (validate, render, explain, fit, diff, plan, apply, status, doctor, rbac, unlock, profiles)
 for command in (
     init, validate, render, explain, fit, diff, plan, apply, status, show, doctor, rbac, unlock,
     profiles, catalogue, schema, completion,
 ):  # fmt: skip
-    app.command()(command)
+    app.command()(allows_profiles(command) if command in _READ_BLUEPRINTS else command)
 
 
 def _version(wanted: bool) -> None:

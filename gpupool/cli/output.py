@@ -1,5 +1,7 @@
 """The one place that writes: results where they were asked for, findings and errors on standard error."""
 
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -8,14 +10,14 @@ from gpupool.cli.options import Output
 from gpupool.errors import GpupoolError, InputError, StaleError
 from gpupool.findings import Finding
 from gpupool.reports import text
-from gpupool.reports.escaping import encodable, one_line
+from gpupool.reports.escaping import in_json, one_line
 
 
 def json_text(value: object) -> str:
     """Write a result as JSON for people to read too."""
     import json
 
-    return encodable(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
+    return in_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
 
 
 def say(findings: Iterable[Finding]) -> None:
@@ -32,8 +34,8 @@ def fail(problem: GpupoolError) -> None:
     sys.stderr.write(f"error: {one_line(str(problem))}\n")
 
 
-def deliver(outputs: Sequence[Output], document: Callable[[str], str]) -> None:
-    """Write a result in each format to its place, standard output first.
+def deliver(outputs: Sequence[Output], document: Callable[[str], str], *, is_private: bool = False) -> None:
+    """Write a result in each format to its place, standard output first; private files for their owner alone.
 
     Raises:
         InputError: where a file can't be written.
@@ -44,11 +46,13 @@ def deliver(outputs: Sequence[Output], document: Callable[[str], str]) -> None:
             sys.stdout.write(text)
             sys.stdout.flush()
         else:
-            write(output.path, text)
+            write(output.path, text, is_private=is_private)
 
 
-def write(path: Path, content: str | bytes) -> None:
+def write(path: Path, content: str | bytes, *, is_private: bool = False) -> None:
     """Write a file whole or not at all, or into what is there if that is no file.
+
+    A private one is for its owner alone, whatever it was before, also where a link leads to it.
 
     Raises:
         InputError: where it can't be written.
@@ -57,7 +61,20 @@ def write(path: Path, content: str | bytes) -> None:
 
     if path.is_symlink() or (path.exists() and not path.is_file()):
         # A link is written through, and a pipe or a device has no place that a file could be moved to.
-        with path.open("wb") as file:
+        opener = _private if is_private else None
+        with open(path, "wb", opener=opener) as file:
             file.write(content.encode() if isinstance(content, str) else content)
     else:
-        write_whole(path, content)
+        write_whole(path, content, is_private=is_private)
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read; a pipe or a device stays as it is."""
+    handle = os.open(path, flags, 0o600)
+    try:
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            os.fchmod(handle, 0o600)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle

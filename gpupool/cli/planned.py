@@ -44,7 +44,7 @@ def deliver(
         colour = name == "text" and sys.stdout.isatty()
         return FORMATS[name](plan, show_textual=show_textual, colour=colour)
 
-    output.deliver(places, document)
+    output.deliver(places, document, is_private=True)
     if any(each.format == "github" for each in places):
         from gpupool.cli import github
 

@@ -7,6 +7,7 @@ import typer
 
 from gpupool.cli import output
 from gpupool.cli.options import PlanOutputs, VerifyKey, plan_outputs, refuse_stdin_twice
+from gpupool.reports.escaping import in_json
 
 if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
@@ -47,10 +48,10 @@ def show(
     def document(name: str) -> str:
         if name == "json":
             # A later version's file may hold more than this one knows.
-            return raw.decode("utf-8-sig")
+            return in_json(raw.decode("utf-8-sig"))
         return FORMATS[name](plan, show_textual=show_textual, colour=name == "text" and sys.stdout.isatty())
 
-    output.deliver(places, document)
+    output.deliver(places, document, is_private=True)
     if any(each.format == "github" for each in places):
         append_for_steps(plan, 0)
 

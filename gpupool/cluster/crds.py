@@ -10,7 +10,7 @@ from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import refuse
 from gpupool.karpenter.crd_digests import STRUCTURES, WHOLE
-from gpupool.yamlio.nodes import plain_list, plain_map
+from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +69,19 @@ def stored_crds(cluster: Cluster) -> StoredCrds:
         elif answer.status != _NOT_FOUND:
             refuse(request, answer, f"read the CRD {name}")
     return StoredCrds(bodies, tuple(unread))
+
+
+def uid_of_crd(cluster: Cluster, name: str) -> str:
+    """Return the uid of a CRD; empty where it is not there or can't be read.
+
+    Raises:
+        ClusterError: where the server does not answer, or refuses for another reason than missing rights.
+    """
+    request = Request("GET", crd_path(name))
+    answer = cluster.ask(request)
+    if not answer.ok and answer.status not in {_FORBIDDEN, _NOT_FOUND}:
+        refuse(request, answer, f"read the CRD {name}")
+    return plain_text(plain_map(answer.body.get("metadata")).get("uid")) if answer.ok else ""
 
 
 def digest(crd: Mapping[str, Plain]) -> str:

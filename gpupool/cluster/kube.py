@@ -28,6 +28,7 @@ from kubernetes.config.kube_config import KubeConfigMerger
 from urllib3 import Timeout
 from urllib3.exceptions import HTTPError, LocationValueError, ProxyError
 
+from gpupool.cluster.addresses import hide_credentials, without_credentials
 from gpupool.cluster.plugin import bounded
 from gpupool.cluster.port import Answer, UnansweredError
 from gpupool.errors import ClusterError
@@ -88,14 +89,15 @@ def connect(way: WayIn, deadline: Deadline) -> KubeConnection:
     The plugin ends with the deadline, also where it is run again later.
 
     Raises:
-        ClusterError: where the kubeconfig can't be read, has no such context, or its plugin fails.
+        ClusterError: where the kubeconfig can't be read, has no such context or an address that is not valid,
+            or its plugin fails.
     """
     configuration = Configuration()
     configuration.connection_pool_maxsize = way.connections + 1
     heard, context = _Heard(), IN_CLUSTER
     logging.getLogger().addHandler(heard)
     try:
-        with _readable(way), bounded(deadline):
+        with _readable(way, configuration), bounded(deadline):
             if _is_in_cluster(way):
                 config.load_incluster_config(client_configuration=configuration)
             else:
@@ -108,12 +110,29 @@ def connect(way: WayIn, deadline: Deadline) -> KubeConnection:
     finally:
         logging.getLogger().removeHandler(heard)
     if "://" not in configuration.host:
-        message = f"the server of the context `{context}` is `{configuration.host}`: write it with https://"
+        server = without_credentials(configuration.host)
+        message = f"the server of the context `{context}` is `{server}`: write it with https://"
         raise ClusterError(message)
     if heard.said:
-        message = f"no credentials for the cluster: {'; '.join(heard.said)}"
+        message = f"no credentials for the cluster: {_hidden('; '.join(heard.said), configuration)}"
         raise ClusterError(message)
-    return KubeConnection(configuration, context, way.user, deadline)
+    return _connection(configuration, context, way.user, deadline)
+
+
+def _connection(
+    configuration: Configuration, context: str, user: str | None, deadline: Deadline
+) -> KubeConnection:
+    try:
+        return KubeConnection(configuration, context, user, deadline)
+    except LocationValueError as problem:
+        # The library quotes the whole address.
+        proxy = without_credentials(str(configuration.proxy))
+        message = f"can't use the proxy `{proxy}` of the context `{context}`: write it as http://HOST:PORT"
+        raise ClusterError(message) from problem
+
+
+def _hidden(text: str, configuration: Configuration) -> str:
+    return hide_credentials(text, (configuration.host, configuration.proxy))
 
 
 class KubeConnection:
@@ -124,7 +143,8 @@ class KubeConnection:
     ) -> None:
         """Take the way in as the library found it."""
         self._deadline = deadline
-        self.server = configuration.host
+        self.server = without_credentials(configuration.host)
+        self._address = configuration.host
         self.context = context
         self._configuration = configuration
         self._pool = RESTClientObject(configuration).pool_manager
@@ -150,7 +170,7 @@ class KubeConnection:
         try:
             answer = self._pool.urlopen(
                 request.method,
-                self.server + request.path + ("?" + urlencode(request.query) if request.query else ""),
+                self._address + request.path + ("?" + urlencode(request.query) if request.query else ""),
                 body=body,
                 headers=headers,
                 timeout=Timeout(connect=min(seconds, _CONNECT_SECONDS), read=min(seconds, _READ_SECONDS)),
@@ -161,13 +181,14 @@ class KubeConnection:
             raw = b"".join(_chunks(answer, until))
             answer.release_conn()
         except (HTTPError, OSError, UnicodeError) as problem:
-            raise UnansweredError(_in_words(problem), is_final=_is_final(problem)) from problem
+            why = _hidden(_in_words(problem), self._configuration)
+            raise UnansweredError(why, is_final=_is_final(problem)) from problem
         said, read = answer.headers, _json(raw)
         if read is None and answer.status < _REFUSED:
             # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
-            message = f"its answer is no JSON: {_text(raw)[:_MOST_SHOWN]}"
+            message = f"its answer is no JSON: {_hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
             raise UnansweredError(message)
-        told = {"message": _text(raw)} if read is None else read
+        told = {"message": _hidden(_text(raw), self._configuration)} if read is None else read
         return Answer(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
 
     def _credentials(self) -> dict[str, str]:
@@ -233,6 +254,8 @@ def _in_words(problem: BaseException) -> str:
     while inner is not None:
         at_proxy = at_proxy or "at the proxy: " * isinstance(inner, ProxyError)
         problem, inner = inner, _within(inner)
+    if isinstance(problem, LocationValueError):
+        return at_proxy + "the address is not valid"  # it would be quoted with all that is in it
     if isinstance(problem, OSError) and problem.strerror:
         return at_proxy + problem.strerror
     said = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(problem))
@@ -277,14 +300,15 @@ def _is_in_cluster(way: WayIn) -> bool:
 
 
 @contextmanager
-def _readable(way: WayIn) -> Iterator[None]:
+def _readable(way: WayIn, configuration: Configuration) -> Iterator[None]:
     try:
         yield
     except Exception as problem:
         # What a broken kubeconfig makes the library raise is of every kind: of YAML, KeyError, TypeError.
         within = _is_in_cluster(way)
         file = "the Pod's service account" if within else _file(way)
-        message = f"can't use {file}: {problem if within else _why(problem, file)}"
+        why = _hidden(str(problem) if within else _why(problem, file), configuration)
+        message = f"can't use {file}: {why}"
         raise ClusterError(message) from problem
 
 

@@ -25,7 +25,7 @@ def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
     Raises:
         InputError: with every mistake in it and in its profiles, in file order.
     """
-    work = _Work(loaded.node, allow_empty)
+    work = _Work(loaded.node, allow_empty, Profiles(loaded.files))
     work.run()
     if not has_errors([*loaded.findings, *work.profiles.findings]):
         work.sum_up()
@@ -50,7 +50,7 @@ class _Work:
 
     node: Node
     allow_empty: bool
-    profiles: Profiles = field(default_factory=Profiles)
+    profiles: Profiles
     found: list[Finding] = field(default_factory=list)
     pools: list[ExpandedPool] = field(default_factory=list)
     classes: dict[str, ExpandedClass] = field(default_factory=dict)

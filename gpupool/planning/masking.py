@@ -1,45 +1,41 @@
 """Which values nobody is to see: they stand as digests in plans and as `(sensitive …)` in what is printed.
 
-A digest is salted with the cluster and the place, so that equal secrets do not look equal, and a list of
-likely ones can't be looked up once for all.
+A digest is keyed with a secret that stays in the cluster, so that whoever holds only a plan can't try words
+until one fits. It is of the cluster and the place too, so that equal secrets do not look equal.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from gpupool.planning.compare import Path
     from gpupool.yamlio.nodes import Plain
 
 MARK: Final = "$sensitive"
-_KEYED: Final = frozenset({"tags", "annotations"})
+_KEYED: Final = frozenset({"tags", "annotations", "labels"})
 _HIDING: Final = frozenset({("spec",), *((key,) for key in _KEYED)})
 """The last step to a map in which something sensitive can stand."""
 
 _SECRETS = re.compile(
-    r"secret|token|passw(or)?d|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key", re.IGNORECASE
+    r"secret|token|passw(or)?d|pwd|credential|(api|private|access)[-_.]?key|conn(ection)?[-_.]?str(ing)?"
+    r"|auth(?!or(?!i[sz]))",
+    re.IGNORECASE,
 )
+"""`auth` is part of authorization and OAuth, and not of author or authority."""
+
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _TEXT = re.compile(r"\(sensitive, sha256:[0-9a-f]{8}\)")
 """What stands for a sensitive value where people read it."""
-
-_SHORTEST, _LINE = 4, 8
-"""Shorter texts stand everywhere by chance; to cut them out of a message would hide all of it."""
-
-_FOUR_DIGITS: Final = 0xFFFF
-_GO: Final = {
-    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", '"': r"\"",
-    "\\": r"\\",
-}  # fmt: skip
-"""How Go writes what it does not write as it is, or by its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,108 +45,116 @@ class Masker:
     patterns: tuple[str, ...]
     """As in the blueprint's `sensitive`."""
 
-    salt: str
+    cluster: str
     """The cluster's uid."""
 
+    key: bytes
+    """What digests are keyed with; whoever has it can try words against them."""
+
+    @property
+    def key_digest(self) -> str:
+        """Return what tells two keys apart; nothing of a key can be learned from it."""
+        return hashlib.sha256(b"gpupool's key: " + self.key).hexdigest()[:16]
+
     def is_sensitive(self, path: Path) -> bool:
-        """Say whether the value at a path of an object is one that nobody is to see."""
-        key = str(path[-1]) if path else ""
-        if path == ("spec", "userData"):
-            return True
-        if key == "context" and path == ("spec", "context"):
-            return self._is_named(key)
-        above = path[-2] if len(path) > 1 else ""
-        return above in _KEYED and (self._is_named(key) or looks_secret(key))
+        """Return whether the value at a path of an object is one that nobody is to see."""
+        return is_sensitive(self.patterns, path)
 
     def digest(self, address: str, path: Path, value: Plain) -> str:
-        """Give the digest that stands for a value in a plan."""
+        """Return the digest that stands for a value in a plan."""
         # Without numbers: an item of a list that has moved is still the same, as `compare` takes it.
         keys: list[Plain] = [key for key in path if isinstance(key, str)]
-        said = json.dumps([self.salt, address, keys, value], sort_keys=True)
-        return f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
+        return f"sha256:{self._keyed([self.cluster, address, keys, value])}"
+
+    def file_digest(self, name: str, digest: str) -> str:
+        """Return what stands for the digest of a file that holds something sensitive."""
+        return self._keyed(["file", self.cluster, name, digest])
 
     def shown(self, address: str, body: Plain, path: Path = ()) -> Plain:
-        """Give a body in which every sensitive value is a text that says so."""
-        return self._replaced(address, body, path, for_people=True)
+        """Return a body in which every sensitive value is a text that says so."""
+        return _replaced(
+            self.patterns,
+            body,
+            path,
+            lambda at, value: f"(sensitive, {self.digest(address, at, value)[:15]})",
+        )
 
     def sealed(self, address: str, body: Plain) -> Plain:
-        """Give a body in which every sensitive value is `{"$sensitive": DIGEST}`."""
-        return self._replaced(address, body, (), for_people=False)
+        """Return a body in which every sensitive value is `{"$sensitive": DIGEST}`."""
+        return _replaced(self.patterns, body, (), lambda at, value: {MARK: self.digest(address, at, value)})
 
     def values(self, body: Plain, path: Path = ()) -> Iterator[str]:
-        """Give every sensitive text of a body."""
-        if self.is_sensitive(path):
-            yield str(body)
-        elif isinstance(body, dict | list):
-            for key, item in body.items() if isinstance(body, dict) else enumerate(body):
-                yield from self.values(item, (*path, key))
+        """Yield every sensitive text of a body."""
+        return sensitive_values(self.patterns, body, path)
 
-    def _is_named(self, key: str) -> bool:
-        return any(fnmatchcase(key.lower(), pattern.lower()) for pattern in self.patterns)
+    def has_sensitive(self, body: Plain, path: Path = ()) -> bool:
+        """Return whether anything in a body is sensitive."""
+        return any(True for _ in self.values(body, path))
 
-    def _replaced(self, address: str, body: Plain, path: Path, *, for_people: bool) -> Plain:
-        if path and self.is_sensitive(path):
-            digest = self.digest(address, path, body)
-            return _text_for(digest) if for_people else {MARK: digest}
-        if isinstance(body, dict):
-            # Of the many leaves of an object only a few stand where something sensitive can.
-            may_hide = path[-1:] in _HIDING
-            return {
-                key: self._replaced(address, item, (*path, key), for_people=for_people)
-                if may_hide or isinstance(item, (dict, list))
-                else item
-                for key, item in body.items()
-            }
-        if isinstance(body, list):
-            return [
-                self._replaced(address, item, (*path, index), for_people=for_people)
-                if isinstance(item, (dict, list))
-                else item
-                for index, item in enumerate(body)
-            ]
-        return body
+    def _keyed(self, value: Plain) -> str:
+        return hmac.digest(self.key, json.dumps(value, sort_keys=True).encode(), "sha256").hex()
 
 
+def is_sensitive(patterns: Sequence[str], path: Path) -> bool:
+    """Return whether the value at a path of an object is one that nobody is to see."""
+    if len(path) < 2:  # noqa: PLR2004 - whatever is sensitive has a key and what that is a key of
+        return False
+    above, key = path[-2], str(path[-1])
+    if above in _KEYED:
+        return looks_secret(key) or _is_named(patterns, key)
+    return path == ("spec", "userData") or (path == ("spec", "context") and _is_named(patterns, key))
+
+
+def sensitive_values(patterns: Sequence[str], body: Plain, path: Path = ()) -> Iterator[str]:
+    """Yield every sensitive text of a body."""
+    if is_sensitive(patterns, path):
+        yield str(body)
+    elif isinstance(body, dict | list):
+        may_hide = path[-1:] in _HIDING
+        for key, item in body.items() if isinstance(body, dict) else enumerate(body):
+            if may_hide or isinstance(item, (dict, list)):
+                yield from sensitive_values(patterns, item, (*path, key))
+
+
+def blanked(patterns: Sequence[str], body: Plain) -> Plain:
+    """Return a body in which every sensitive value is the same mark, so that no digest of it tells of any."""
+    return _replaced(patterns, body, (), lambda _at, _value: MARK)
+
+
+def _is_named(patterns: Sequence[str], key: str) -> bool:
+    return any(fnmatchcase(key.lower(), pattern.lower()) for pattern in patterns)
+
+
+def _replaced(
+    patterns: Sequence[str], body: Plain, path: Path, replace: Callable[[Path, Plain], Plain]
+) -> Plain:
+    if path and is_sensitive(patterns, path):
+        return replace(path, body)
+    if isinstance(body, dict):
+        # Of the many leaves of an object only a few stand where something sensitive can.
+        may_hide = path[-1:] in _HIDING
+        return {
+            key: _replaced(patterns, item, (*path, key), replace)
+            if may_hide or isinstance(item, (dict, list))
+            else item
+            for key, item in body.items()
+        }
+    if isinstance(body, list):
+        return [
+            _replaced(patterns, item, (*path, index), replace) if isinstance(item, (dict, list)) else item
+            for index, item in enumerate(body)
+        ]
+    return body
+
+
+@lru_cache(maxsize=4096)  # most keys of all objects are the same few
 def looks_secret(key: str) -> bool:
-    """Say whether a key looks like that of a secret."""
+    """Return whether a key looks like that of a secret."""
     return _SECRETS.search(key) is not None
 
 
-def without(message: str, secrets: Iterable[str]) -> str:
-    """Give a message of the API server, which quotes what it refuses, without sensitive values."""
-    forms = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST}
-    if not forms:
-        return message
-    # The longest first, and in one go: what stands for one secret may look like another.
-    return re.sub("|".join(map(re.escape, sorted(forms, key=len, reverse=True))), "(sensitive)", message)
-
-
-def _forms(secret: str) -> Iterator[str]:
-    """Give a text, and each long line of it, as it may stand in a message: bare, quoted, quoted twice."""
-    for said in (secret, *(line.strip() for line in secret.splitlines() if len(line.strip()) >= _LINE)):
-        for once in (said, *_quoted(said)):
-            for form in (once, *_quoted(once)):
-                yield form
-                yield " ".join(form.split())  # as messages are shown
-
-
-def _quoted(text: str) -> Iterator[str]:
-    """Give a text as JSON quotes it, in ASCII and not, and as Go does, in which the API server is written."""
-    yield json.dumps(text)[1:-1]
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    yield "".join(_GO.get(each) or (each if each.isprintable() else _by_number(each)) for each in text)
-
-
-def _by_number(character: str) -> str:
-    number = ord(character)
-    short = number < 0x80  # noqa: PLR2004 - the end of ASCII
-    return (
-        f"\\x{number:02x}" if short else f"\\u{number:04x}" if number <= _FOUR_DIGITS else f"\\U{number:08x}"
-    )
-
-
 def is_sealed(body: Plain) -> bool:
-    """Say whether anything in a plan's body stands as a digest."""
+    """Return whether anything in a plan's body stands as a digest."""
     if isinstance(body, dict):
         return MARK in body or any(map(is_sealed, body.values()))
     return isinstance(body, list) and any(map(is_sealed, body))
@@ -189,11 +193,6 @@ def hidden_paths(shown: Plain, path: Path = ()) -> Iterator[Path]:
             yield from hidden_paths(item, (*path, key))
 
 
-def is_hidden_by_name(shown: Plain) -> bool:
-    """Return whether a body, as people see it, hides a value that only the blueprint's `sensitive` names."""
-    return any(not _ALWAYS.is_sensitive(path) for path in hidden_paths(shown))
-
-
 def _text_for(digest: str) -> str:
     return f"(sensitive, {digest[:15]})"
 
@@ -205,5 +204,5 @@ def _is_digest(value: Plain) -> bool:
     return isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None
 
 
-_ALWAYS: Final = Masker((), "")
+_ALWAYS: Final = Masker((), "", b"")
 """What is sensitive whatever the blueprint says."""

@@ -188,13 +188,16 @@ class Source(_Written):
 
     blueprint: str
     files: Mapping[str, str]
-    """A sha256 of each file, by the name that it was given with."""
+    """A sha256 of each file, by the name that it was given with; keyed where they hold sensitive values."""
 
     render: str
-    """A sha256 of all that was rendered."""
+    """A sha256 of all that was rendered, with digests in place of sensitive values."""
 
     commit: str
     """The git commit; empty outside of one. `-dirty` stands behind it where files were changed since."""
+
+    sensitive: tuple[str, ...] = ()
+    """As in the blueprint's `sensitive`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +210,8 @@ class InventoryState(_Written):
     """Empty where there is none yet."""
 
     serial: int
+    key: str = ""
+    """A digest of the key that the digests of sensitive values were made with; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

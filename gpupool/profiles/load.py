@@ -10,6 +10,7 @@ from gpupool.blueprint.load import check, read_file, word_conflicts
 from gpupool.blueprint.merge import merge
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
+from gpupool.profiles.folders import FOLDER, is_allowed
 from gpupool.shapes.compiled import Model
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find
@@ -31,6 +32,9 @@ def shipped_names() -> list[str]:
 @dataclass(slots=True)
 class Profiles:
     """The profiles that one run uses; each file is read once, and its mistakes are said once."""
+
+    beside: tuple[str, ...]
+    """The files that name them: the blueprint's, or a profile that was named by itself."""
 
     findings: list[Finding] = field(default_factory=list)
     _found: dict[str, Node | None] = field(default_factory=dict)
@@ -76,6 +80,9 @@ class Profiles:
 
     def _text(self, file: str, word: Node) -> Node | None:
         if not file.startswith(SHIPPED):
+            if not is_allowed(file, self.beside):
+                self.findings.append(_outside(word))
+                return None
             if not _is_file(file):
                 fix = "a path is relative to the file that says it"
                 message = f"there is no profile file `{file}`"
@@ -115,6 +122,12 @@ def _endless(file: str, path: tuple[str, ...], word: Node) -> Finding:
     else:
         message = f"more than {MOST_LEVELS} profiles extend each other"
     return Finding(Code.PROFILE_CYCLE, message, word.at, "take one `extends` out")
+
+
+def _outside(word: Node) -> Finding:
+    message = "the profile's path leads out of the blueprint's folder: it is not read"
+    fix = f"move the profile there or into `{FOLDER}/`, or allow its folder with --profiles DIR"
+    return Finding(Code.PROFILE_OUTSIDE, message, word.at, fix)
 
 
 def _unknown(word: Node) -> Finding:

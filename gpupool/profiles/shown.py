@@ -41,7 +41,7 @@ def show(name: str) -> Shown:
     Raises:
         InputError: where there is none, or it is not as it has to be.
     """
-    profiles = Profiles()
+    profiles = Profiles((name,))
     node = profiles.named(Node(name, Location("-")))
     if node is None:
         raise InputError(in_file_order(profiles.findings))

@@ -1,7 +1,7 @@
 """Put rendered files into a folder, whole or not at all for each file, and touch nothing else."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,15 +101,26 @@ def _bytes(path: Path) -> bytes | None:
         return path.read_bytes() if path.is_file() else None
 
 
-def write_whole(target: Path, content: str | bytes) -> None:
+def write_whole(target: Path, content: str | bytes, *, is_private: bool = False) -> None:
     """Write beside the target and move into place, so that a reader sees the old file or the new one.
+
+    Whatever mode the old file has, the new one has that of a file that was just made, by the umask; a private
+    one, and folders that are made for it, are for their owner alone.
 
     Raises:
         InputError: where the system does not let us.
     """
     with _refusals(target, "write"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _write_and_move(target, content.encode() if isinstance(content, str) else content)
+        _make_folders(target.parent, 0o700 if is_private else 0o777)
+        mode = 0o600 if is_private else 0o666
+        _write_and_move(target, content.encode() if isinstance(content, str) else content, mode)
+
+
+def _make_folders(folder: Path, mode: int) -> None:
+    """Make a folder with those above it; those that are there stay as they are."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode, exist_ok=True)
 
 
 @contextmanager
@@ -122,13 +133,14 @@ def _refusals(path: Path, verb: str) -> Iterator[None]:
         raise InputError([Finding(Code.UNWRITABLE, message, Location(str(path)))]) from None
 
 
-def _write_and_move(target: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=_UNFINISHED)
+def _write_and_move(target: Path, content: bytes, mode: int) -> None:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+    # Made anew, so that the mode is that of the first byte on and nobody else has it open.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from gpupool.profiles.shown import Setting, Shown
+from gpupool.reports.escaping import one_line, visible
 from gpupool.yamlio.nodes import Plain
 from gpupool.yamlio.scalars import Reading, read_plain
 from gpupool.yamlio.spelling import quoted
@@ -27,7 +28,8 @@ def listing(profiles: Sequence[Shown]) -> str:
 def page(profile: Shown) -> str:
     """Give what a profile sets, and why."""
     paragraphs = ["\n".join(_wrapped(text, _WIDTH)) for text in _paragraphs(profile)]
-    return "\n\n".join([f"{profile.name}: {profile.summary}", *paragraphs, settings(profile)])
+    head = one_line(f"{profile.name}: {profile.summary}")
+    return "\n\n".join([head, *paragraphs, settings(profile)])
 
 
 def markdown(profiles: Sequence[Shown]) -> str:
@@ -65,9 +67,9 @@ def _section(profile: Shown) -> Iterator[str]:
 
 def _paragraphs(profile: Shown) -> Iterator[str]:
     for paragraph in profile.description.strip().split("\n\n"):
-        yield " ".join(paragraph.split())
+        yield visible(" ".join(paragraph.split()))
     if profile.extends:
-        yield f"Extends {', which extends '.join(profile.extends)}."
+        yield visible(f"Extends {', which extends '.join(profile.extends)}.")
 
 
 def _lines(profile: Shown) -> Iterator[str]:
@@ -90,7 +92,7 @@ def _shared(above: tuple[str | int, ...], parents: tuple[str | int, ...]) -> int
 
 def _behind(setting: Setting) -> str:
     source = f"({setting.source})" if setting.source else ""
-    return " ".join(part for part in (source, setting.reason) if part)
+    return visible(" ".join(part for part in (source, setting.reason) if part))
 
 
 def _commented(body: str, comment: str) -> Iterator[str]:

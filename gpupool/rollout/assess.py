@@ -13,10 +13,11 @@ from gpupool.planning.admission import changed
 from gpupool.planning.compare import differences, flat, stripped
 from gpupool.planning.fingerprint import fingerprint, planned
 from gpupool.planning.foreign import belonging, conflicts_of, residue
-from gpupool.planning.masking import without
 from gpupool.planning.merged import merged
 from gpupool.planning.plan import Admission, Before, Change, FieldChange, Rejection
+from gpupool.planning.quoted import without
 from gpupool.planning.tools import not_agreed, signs
+from gpupool.rollout import hiding
 from gpupool.rollout.observed import generation_of, terminating, uid_of
 from gpupool.yamlio.nodes import plain_map
 
@@ -114,12 +115,13 @@ def _unchanged(change: Change) -> Change:
 def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start: Change) -> Assessed:
     adopts = _adopts(asking, wish, live)
     request = apply_request(wish, force=adopts, dry_run=True)
-    answer = asking.cluster.ask(request)
+    secrets = secrets_of(asking, wish)
+    answer = hiding.ask(asking.cluster, request, secrets)
     if answer.ok:
         return _judged(asking, wish, live, _Result(start, answer.body, "server", force=adopts))
     contested = field_conflicts(answer)
     if answer.status == _CONFLICT and contested and live is not None:
-        forced = asking.cluster.ask(apply_request(wish, force=True, dry_run=True))
+        forced = hiding.ask(asking.cluster, apply_request(wish, force=True, dry_run=True), secrets)
         found = conflicts_of(live, wish.body, contested)
         taken = all(_is_taken(asking.consent, each) for each in found)
         contesting = replace(start, conflicts=() if taken else found)
@@ -132,8 +134,7 @@ def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start
         return _judged(asking, wish, live, _Result(start, after, "read-only", force=False))
     rejections = _rejections(asking, wish, answer)
     if not rejections:
-        hidden = answer._replace(body={"message": without_secrets(asking, wish, message(answer))})
-        refuse(request, hidden, f"try {wish.address} in a dry run")
+        refuse(request, hiding.hidden(answer, secrets), f"try {wish.address} in a dry run")
     return Assessed(replace(start, rejections=rejections), wish)
 
 
@@ -238,8 +239,18 @@ def _fields(
             after=_shown(masker, wish.address, each.keys, each.after),
             semantic=each.semantic,
             owner="" if last is None else last.manager,
-            cause=_cause(live, last, is_same_blueprint=is_same_blueprint),
+            cause=_cause(live, last, is_same_blueprint=is_same_blueprint and not _is_own(masker, each, last)),
         )
+
+
+def _is_own(masker: Masker, found: Difference, last: ownership.Entry | None) -> bool:
+    """Return whether a sensitive value is still as gpupool wrote it.
+
+    The inventory's digest tells nothing of it; but if anybody else had changed it, the field would be theirs.
+    """
+    if last is None or last.manager != ownership.MANAGER:
+        return False
+    return any(masker.has_sensitive(each, found.keys) for each in (found.before, found.after))
 
 
 def _shown(masker: Masker, address: str, keys: tuple[str | int, ...], value: Plain) -> Plain:
@@ -272,16 +283,28 @@ def _rejections(asking: Asking, wish: Wish, answer: Answer) -> tuple[Rejection, 
     if answer.status not in {_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _INVALID} and not typed:
         return ()
     named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
+    bodies, secrets = (wish.body, asking.observed.live.get(wish.address, {})), secrets_of(asking, wish)
     return tuple(
-        Rejection(field, _with_advice(without_secrets(asking, wish, said)), wish.place(field))
+        Rejection(
+            hiding.field(field, bodies, secrets), _with_advice(without(said, secrets)), wish.place(field)
+        )
         for field, said in named
     )
 
 
 def without_secrets(asking: Asking, wish: Wish, said: str) -> str:
-    """Give what the server said of an object without what is sensitive in it, as it is or as it would be."""
-    bodies = (dict(wish.body), dict(asking.observed.live.get(wish.address, {})))
-    return without(said, [secret for body in bodies for secret in asking.masker.values(body)])
+    """Return what the server said of an object without what is sensitive in it, now or as it would be."""
+    return without(said, secrets_of(asking, wish))
+
+
+def secrets_of(asking: Asking, wish: Wish) -> list[str]:
+    """Return what is sensitive in an object, now or as it would be."""
+    return [*asking.masker.values(dict(wish.body)), *live_secrets(asking, wish.address)]
+
+
+def live_secrets(asking: Asking, address: str) -> list[str]:
+    """Return what is sensitive in an object as it is."""
+    return [*asking.masker.values(dict(asking.observed.live.get(address, {})))]
 
 
 def _with_advice(said: str) -> str:

@@ -16,6 +16,8 @@ from gpupool.cluster.refusals import message
 from gpupool.errors import GpupoolError, StoppedError
 from gpupool.planning.guards import nodes
 from gpupool.planning.pruning import kept_for, referring, refers
+from gpupool.planning.quoted import without
+from gpupool.rollout.assess import live_secrets
 from gpupool.rollout.draining import drained
 from gpupool.rollout.observed import generation_of, read, terminating, uid_of, version_of
 from gpupool.rollout.results import Outcome
@@ -70,7 +72,7 @@ def _delete(how: Deleting, change: Change) -> Outcome:
     except StoppedError:
         return _outcome(change, "not tried", "it was stopped")
     except GpupoolError as problem:
-        return _outcome(change, "failed", str(problem))
+        return _outcome(change, "failed", without(str(problem), live_secrets(how.asking, change.address)))
     return _outcome(change, "failed", "it changes all the time")
 
 
@@ -89,7 +91,8 @@ def _try(how: Deleting, change: Change) -> Outcome | None:
         return _leaving(change, answer.body)
     if answer.ok or answer.status == _NOT_FOUND:
         return _outcome(change, "done")
-    return _outcome(change, "failed", f"the API server answers {answer.status}: {message(answer)}")
+    said = without(message(answer), live_secrets(how.asking, change.address))
+    return _outcome(change, "failed", f"the API server answers {answer.status}: {said}")
 
 
 def _as_found(how: Deleting, change: Change, live: Mapping[str, Plain] | None) -> Outcome | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.cluster.kinds import KINDS, config_map_path
@@ -15,6 +17,7 @@ from gpupool.cluster.port import FIELD_MANAGER, MERGE, Request
 from gpupool.cluster.refusals import refuse
 from gpupool.errors import ClusterError, OutdatedError
 from gpupool.planning import foreign
+from gpupool.rollout import hiding
 from gpupool.rollout import inventory_encoding as encoding
 from gpupool.rollout.inventory_encoding import Entry
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
@@ -35,6 +38,7 @@ _Data: TypeAlias = "tuple[Mapping[str, Plain], Mapping[str, Plain]]"
 """A ConfigMap's `data` and `binaryData`; None takes away what was there."""
 
 _NOT_FOUND, _CONFLICT = 404, 409
+_KEY: Final = re.compile(r"[0-9a-f]{64}")  # of 32 bytes
 
 
 class Place(NamedTuple):
@@ -66,6 +70,8 @@ class Inventory(NamedTuple):
 
     pending_plan: str
     history: tuple[Plain, ...]
+    key: str = ""
+    """Chance that keys the digests of sensitive values in plans; empty before the first apply."""
 
     @property
     def known(self) -> dict[str, Entry]:
@@ -117,6 +123,7 @@ def _read(place: Place, answer: Answer) -> Inventory:
             pending=pending,
             pending_plan=plan,
             history=tuple(plain_list(_parsed(data, "history", []))),
+            key=_key(data),
         )
     except (ValueError, TypeError, RecursionError) as problem:
         message = (
@@ -154,6 +161,14 @@ def _serial(data: Mapping[str, Plain]) -> int:
     return int(said)
 
 
+def _key(data: Mapping[str, Plain]) -> str:
+    said = plain_text(_parsed(data, "key", ""))
+    if said and not _KEY.fullmatch(said):
+        message = "its key is not 64 hexadecimal digits"
+        raise ValueError(message)
+    return said
+
+
 def _parsed(data: Mapping[str, Plain], key: str, missing: Plain) -> Plain:
     if key not in data:
         return missing
@@ -189,7 +204,7 @@ def _entry(item: Mapping[str, Plain]) -> Entry:
 
 
 def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: str, tooling: str) -> Inventory:
-    """Write down what may come to be, before anything of it is.
+    """Write down what may come to be, before anything of it is; the first time with a new key.
 
     Raises:
         OutdatedError: where somebody else wrote the inventory since it was read.
@@ -202,9 +217,11 @@ def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: st
             f" {found.place.namespace}/{found.place.name}. Nothing is written; make several blueprints of it"
         )
         raise ClusterError(message)
-    began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1)
+    key = found.key or secrets.token_hex(32)
+    began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1, key=key)
     data, binary = encoding.pending(plan, kept, found.current).data("pending")
-    return _written(cluster, found, began, ({**data, "serial": str(began.serial)}, binary), tooling)
+    more: dict[str, Plain] = {"serial": str(began.serial), "key": _text(key)}
+    return _written(cluster, found, began, ({**data, **more}, binary), tooling)
 
 
 def finish(
@@ -227,10 +244,11 @@ def finish(
 def _written(cluster: Cluster, before: Inventory, wanted: Inventory, data: _Data, tooling: str) -> Inventory:
     for _ in range(_TRIES):
         request = _write_request(wanted, data, tooling)
-        answer = cluster.ask(request)
+        answer = hiding.ask(cluster, request, [wanted.key])
         if answer.status != _CONFLICT:
             if not answer.ok:
-                refuse(request, answer, f"write the inventory {wanted.place.namespace}/{wanted.place.name}")
+                doing = f"write the inventory {wanted.place.namespace}/{wanted.place.name}"
+                refuse(request, hiding.hidden(answer, [wanted.key]), doing)
             return _with_version(wanted, plain_map(answer.body.get("metadata")))
         there = read(cluster, wanted.place)
         if there.said == wanted.said:

@@ -13,7 +13,6 @@ from gpupool.planning.agreement import EXPIRES_AFTER, written_time
 from gpupool.planning.compare import stripped
 from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.guards import Facts, guards, summary
-from gpupool.planning.masking import Masker
 from gpupool.planning.plan import (
     FORMAT_VERSION,
     Before,
@@ -27,6 +26,7 @@ from gpupool.planning.plan import (
 from gpupool.planning.tools import signs
 from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
+from gpupool.rollout.keying import masker_for
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
 from gpupool.rollout.observed import generation_of, gone, observe, terminating, uid_of
 from gpupool.rollout.usage import node_claims, usage_of
@@ -35,11 +35,13 @@ from gpupool.rollout.wishes import wishes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.planning.masking import Masker
     from gpupool.planning.pruning import Fate
     from gpupool.rollout.desired import Desired
     from gpupool.rollout.observed import Observed
     from gpupool.rollout.reach import Reached
     from gpupool.rollout.usage import Usage
+    from gpupool.rollout.wishes import Wish
     from gpupool.yamlio.nodes import Plain
 
 
@@ -84,10 +86,12 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     """
     place = inventory.Place(wanted.namespace, wanted.inventory)
     observed = observe(reached.cluster, place, reached.way.concurrency)
-    masker = Masker(wanted.sensitive, reached.uid)
+    wished = wishes(wanted, place)
+    bodies: list[Plain] = [dict(body) for body in (*(each.body for each in wished), *observed.live.values())]
+    masker, key = masker_for(reached, wanted.sensitive, observed.inventory, bodies)
     asking = Asking(reached.cluster, observed, masker, options.consent)
     workers = reached.way.concurrency
-    assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wishes(wanted, place)))
+    assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wished))
     unwanted = gone(observed, {each.wish.address: each.wish.body for each in assessed})
     deletions = _deletions(reached, unwanted, asking)
     changes = (*(each.change for each in assessed), *deletions)
@@ -99,8 +103,8 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
         created_at=written_time(now),
         expires_at=written_time(now + EXPIRES_AFTER),
         target=Target(reached.uid, reached.server, reached.context, dict(options.crds)),
-        source=Source(wanted.blueprint, wanted.files, _render_digest(wanted), options.commit),
-        inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial),
+        source=_source(wanted, wished, masker, options.commit),
+        inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial, key),
         consent=options.consent,
         changes=changes,
         orphans=tuple(orphans(observed, assessed)),
@@ -161,6 +165,11 @@ def facts(
     )
 
 
-def _render_digest(wanted: Desired) -> str:
-    everything: list[Plain] = [each.data for each in wanted.manifests]
-    return digest(everything)
+def _source(wanted: Desired, wished: Sequence[Wish], masker: Masker, commit: str) -> Source:
+    rendered: list[Plain] = [
+        masker.sealed(f"{each.ref.kind}/{each.ref.name}", each.data) for each in wanted.manifests
+    ]
+    files = dict(wanted.files)
+    if any(masker.has_sensitive(dict(each.body)) for each in wished):
+        files = {name: masker.file_digest(name, each) for name, each in files.items()}
+    return Source(wanted.blueprint, files, digest(rendered), commit, wanted.sensitive)

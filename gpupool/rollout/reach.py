@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gpupool.cluster.addresses import without_credentials
 from gpupool.cluster.kinds import KUBE_SYSTEM
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import message, refuse
@@ -94,8 +95,9 @@ def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
         raise GuardError(_other("context", str(context), pins.context))
     how = kube.WayIn(way.kubeconfig, context, way.user, way.concurrency)
     first = kube.connect(how, deadline)
-    if pins.server and first.server.rstrip("/") != pins.server.rstrip("/"):
-        raise GuardError(_other("server", first.server, pins.server))
+    meant = without_credentials(pins.server or "")
+    if meant and first.server.rstrip("/") != meant.rstrip("/"):
+        raise GuardError(_other("server", first.server, meant))
     connections = iter([first])
     cluster = Retrying(lambda: next(connections, None) or kube.connect(how, deadline), deadline, say=way.say)
     pinned = bool(way.context or pins.context or pins.server or pins.uid)

@@ -11,8 +11,9 @@ from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
 from gpupool.objects import digest
 from gpupool.planning.agreement import times
-from gpupool.planning.masking import Masker, is_hidden_by_name, is_sealed
+from gpupool.planning.masking import is_sealed
 from gpupool.rollout.desired import desired
+from gpupool.rollout.keying import UNKNOWN, masker_by_chance, masker_of
 from gpupool.rollout.prepare import Options, prepare
 from gpupool.rollout.reach import Pins, reach
 from gpupool.rollout.results import names
@@ -21,6 +22,7 @@ from gpupool.rollout.wishes import Wish, wishes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Change, Consent, Plan
     from gpupool.rollout.applying import How
     from gpupool.rollout.desired import Desired
@@ -85,7 +87,14 @@ def _session(
 
     options = Options(agreed, version(), read_crds(reached.cluster), commit(wanted.files))
     prepared = prepare(reached, wanted, options)
-    return Session(reached, wanted, prepared._replace(plan=sealed(prepared.plan)))
+    plan = prepared.plan
+    if _is_masked(plan) and not plan.inventory.key:
+        plan = replace(plan, warnings=(*plan.warnings, UNKNOWN))
+    return Session(reached, wanted, prepared._replace(plan=sealed(plan)))
+
+
+def _is_masked(plan: Plan) -> bool:
+    return any(is_sealed(each.body) for each in plan.changes)
 
 
 def _ensure_known(adopted: Sequence[str], wanted: Desired) -> None:
@@ -208,8 +217,7 @@ def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadli
 
     _ensure_in_time(plan)
     ensure_applicable(plan)
-    is_masked = any(_needs_blueprint(each) for each in plan.changes)
-    wanted = desired(files, allow_empty=plan.consent.allow_empty) if is_masked else None
+    wanted = desired(files, allow_empty=plan.consent.allow_empty) if _is_masked(plan) else None
     pins = Pins(uid=None) if wanted is None else wanted.pins
     reached = reach(way, pins, deadline)
     if reached.uid != plan.target.uid:
@@ -218,7 +226,10 @@ def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadli
         )
         raise OutdatedError(message)
     _ensure_same_crds(plan, reached)
-    masker = Masker(() if wanted is None else wanted.sensitive, reached.uid)
+    masker = masker_of(reached, plan)
+    if wanted is not None and masker is None:
+        raise OutdatedError(_no_key(plan))
+    masker = masker or masker_by_chance(reached, plan)
     bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
     approved = with_bodies(plan, bodies)
     return applying.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
@@ -238,10 +249,17 @@ def _ensure_in_time(plan: Plan) -> None:
         raise OutdatedError(message)
 
 
-def _needs_blueprint(change: Change) -> bool:
-    """Return whether a change holds values that only the blueprint has, or hides some that only it names."""
-    shown: list[Plain] = [change.before, change.after]
-    return is_sealed(change.body) or any(map(is_hidden_by_name, shown))
+def _no_key(plan: Plan) -> str:
+    """Return why the sensitive values of a plan can't be compared with the blueprint's."""
+    if not plan.inventory.key:
+        return (
+            "the plan has no key for its sensitive values: an older gpupool made it, or somebody who may read"
+            " neither the inventory nor the CRDs. Grant what `gpupool rbac plan` prints, and make a new one"
+        )
+    return (
+        "the key of the plan's sensitive values is gone: the inventory is another one, or the CRDs were"
+        " installed anew, since the plan was made. Make a new one"
+    )
 
 
 def _ensure_same_crds(plan: Plan, reached: Reached) -> None:

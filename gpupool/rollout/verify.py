@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.parallel import each as in_parallel
-from gpupool.cluster.refusals import message, refuse
+from gpupool.cluster.refusals import refuse
 from gpupool.errors import GuardError, OutdatedError
 from gpupool.planning.compare import differences, stripped
 from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.guards import guards
 from gpupool.planning.ownership import is_applied_already
-from gpupool.rollout.assess import Asking, Assessed, apply_request, assess, without_secrets
+from gpupool.rollout import hiding
+from gpupool.rollout.assess import Asking, Assessed, apply_request, assess, secrets_of
 from gpupool.rollout.observed import generation_of, gone, terminating, uid_of
 from gpupool.rollout.prepare import facts
 
@@ -94,12 +95,10 @@ def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
     for each in changes:
         if each.change.writes and each.change.verified != "server":
             request = apply_request(each.wish, force=each.change.force, dry_run=True)
-            answer = asking.cluster.ask(request)
+            secrets = secrets_of(asking, each.wish)
+            answer = hiding.hidden(hiding.ask(asking.cluster, request, secrets), secrets)
             if not answer.ok:
-                hidden = answer._replace(
-                    body={"message": without_secrets(asking, each.wish, message(answer))}
-                )
-                refuse(request, hidden, f"try {each.wish.address} in a dry run, and so nothing is written")
+                refuse(request, answer, f"try {each.wish.address} in a dry run, and so nothing is written")
 
 
 def _ensure_guarded(asking: Asking, changes: Sequence[Assessed], deletions: Sequence[Change]) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from gpupool.cluster.kinds import KINDS
 from gpupool.cluster.listing import list_all
 from gpupool.errors import ClusterError
+from gpupool.planning.masking import sensitive_values
+from gpupool.planning.quoted import without
 from gpupool.rollout.observed import generation_of, name_of, terminating
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
@@ -144,15 +146,17 @@ def _rank(condition: Condition) -> tuple[bool, int, str]:
 
 
 def conditions(body: Mapping[str, Plain]) -> Iterator[Condition]:
-    """Give the conditions of an object's status."""
+    """Yield the conditions of an object's status; what they quote of its own secrets is cut out."""
     for each in plain_list(plain_map(body.get("status")).get("conditions")):
         said = plain_map(each)
-        generation = said.get("observedGeneration")
+        generation, message = said.get("observedGeneration"), plain_text(said.get("message"))
+        if message and said.get("status") != "True":
+            message = without(message, sensitive_values((), dict(body)))
         yield Condition(
             plain_text(said.get("type")),
             plain_text(said.get("status")),
             plain_text(said.get("reason")),
-            plain_text(said.get("message")),
+            message,
             generation if isinstance(generation, int) else None,
         )
 

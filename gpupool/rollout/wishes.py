@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import KINDS
 from gpupool.objects import digest
+from gpupool.planning import masking
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.plan import Place
 from gpupool.rollout.inventory import BLUEPRINT
@@ -38,6 +39,9 @@ class Wish(NamedTuple):
     said: Node | None = None
     """What the blueprint says to have it: a pool, a tier, a class."""
 
+    sensitive: tuple[str, ...] = ()
+    """As in the blueprint's `sensitive`."""
+
     @property
     def address(self) -> str:
         """Give `KIND/NAME`."""
@@ -45,8 +49,8 @@ class Wish(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Give a digest of what is sent, as an inventory keeps it."""
-        return short(digest(dict(self.body)))
+        """Return a digest of what is sent without what is sensitive, as an inventory keeps it."""
+        return short(digest(masking.blanked(self.sensitive, dict(self.body))))
 
     def place(self, field: str = "") -> Place | None:
         """Give where a field of the object stands in the blueprint, or what is nearest to it."""
@@ -66,7 +70,8 @@ def wishes(wanted: Desired, where: inventory.Place) -> tuple[Wish, ...]:
         metadata = plain_map(body.get("metadata"))
         labels: dict[str, Plain] = {**plain_map(metadata.get("labels")), **ours}
         said = _without_empty({**body, "metadata": {**metadata, "labels": labels}})
-        made.append(Wish(KINDS[each.ref.kind], each.ref.name, said, each.body, _at(wanted.node, each.path)))
+        at = _at(wanted.node, each.path)
+        made.append(Wish(KINDS[each.ref.kind], each.ref.name, said, each.body, at, wanted.sensitive))
     return tuple(made)
 
 

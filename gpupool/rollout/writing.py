@@ -44,7 +44,8 @@ def write(asking: Asking, known: Assessed) -> Outcome:
     except StoppedError:
         return Outcome(change.address, change.actions[0], "not tried", "it was stopped")
     except GpupoolError as problem:
-        return Outcome(change.address, change.actions[0], "failed", str(problem))
+        said = without_secrets(asking, known.wish, str(problem))
+        return Outcome(change.address, change.actions[0], "failed", said)
 
 
 def _write(asking: Asking, known: Assessed) -> Outcome:

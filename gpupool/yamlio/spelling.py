@@ -20,8 +20,9 @@ _NO_NUMBER = re.compile(
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSEEN = (
-    "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u0600-\u0605\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000"
-    "\ud800-\udfff\ue000-\uf8ff\ufeff\ufff0-\uffff\U000e0000-\U0010ffff"
+    "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
 )
 """What one can't see: a fixed list, as Python's own changes with its version."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.cli.github import append_for_steps
-from gpupool.planning.file import sealed, text
+from gpupool.planning.file import contents, read, sealed, text
 from gpupool.planning.plan import FORMAT_VERSION, Plan
 from gpupool.reports.plan.formats import FORMATS
 from gpupool.reports.plan.github import step_outputs, step_summary
@@ -236,3 +236,34 @@ class TestSteps:
 
         assert said.code == 1
         assert said.err.endswith("none/output: No such file or directory\n")
+
+
+def test_no_format_shows_what_cannot_be_seen(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A plan holds values of the cluster, which anybody may have written; its file reads as the same plan."""
+    unseen = "\u202e\u200b\u2066\ufeff\U000e0061\u3164"
+    value = f"a{unseen}b"
+    fields = tuple(replace(each, after=value, owner=value) for each in FRESH.changes[0].fields)
+    change = replace(
+        FRESH.changes[0],
+        after={"spec": {"tags": {value: value}}},
+        before={"spec": {}},
+        fields=fields,
+        blocked=value,
+    )
+    plan = sealed(replace(FRESH, changes=(change,), warnings=(value,), orphans=(value,)))
+    for name, made in FORMATS.items():
+        document = made(plan, show_textual=True, colour=False)
+        assert [each for each in unseen if each in document] == [], name
+    honest = sealed(replace(FRESH, warnings=(value,)))
+    saved.write_text(text(honest), "utf-8")
+    for name in FORMATS:
+        said = gpupool(capsys, "show", saved, "-o", name)
+        assert (said.code, [each for each in unseen if each in said.out]) == (0, []), name
+    gpupool(capsys, "show", saved, "-o", "json=again.json")
+    assert read(contents("again.json"), "again.json") == honest
+
+
+def test_files_are_their_owner_s_alone(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in FORMATS:
+        assert gpupool(capsys, "show", saved, "-o", f"{name}=out.{name}").code == 0
+        assert Path(f"out.{name}").stat().st_mode & 0o777 == 0o600

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from gpupool.planning.masking import MARK, Masker, is_sealed, looks_secret, without
+from gpupool.planning.masking import MARK, Masker, is_sealed, looks_secret
+from gpupool.planning.quoted import without
 from tests.tiers import examples
 
 UID = "0d5e3c1a-5b0e-4a55-9d0f-7f3a4b1c2d3e"
-MASKER = Masker(("vault-*", "context"), UID)
+KEY = b"chance"
+MASKER = Masker(("vault-*", "context"), UID, KEY)
 ADDRESS = "EC2NodeClass/gpu"
 USER_DATA = '#!/bin/bash\nexport KEY="s3cret é\t\\x"\n'
 SECRETS = ("s3cret-token", "s3cret-vault", "s3cret-selector", "s3cret-context", USER_DATA)
@@ -47,7 +49,9 @@ settled = settings(
         (("spec", "subnetSelectorTerms", 1, "tags", "SECRET"), True),
         (("spec", "template", "metadata", "annotations", "example.com/api-key"), True),
         (("metadata", "annotations", "token"), True),
-        (("metadata", "labels", "token"), False),
+        (("metadata", "labels", "token"), True),
+        (("spec", "template", "metadata", "labels", "vault-path"), True),
+        (("metadata", "labels", "team"), False),
         (("spec", "role"), False),
         ((), False),
     ],
@@ -57,7 +61,7 @@ def test_which_values(path: tuple[str | int, ...], hidden: bool) -> None:
 
 
 def test_the_context_only_where_the_blueprint_says_so() -> None:
-    assert not Masker((), UID).is_sensitive(("spec", "context"))
+    assert not Masker((), UID, KEY).is_sensitive(("spec", "context"))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +69,10 @@ def test_the_context_only_where_the_blueprint_says_so() -> None:
     [
         ("secret", True), ("MySecretName", True), ("token", True), ("password", True), ("passwd", True),
         ("credentials", True), ("api_key", True), ("apikey", True), ("private.key", True), ("AccessKey", True),
-        ("team", False), ("pass", False), ("key", False), ("accent", False), ("", False),
+        ("pwd", True), ("db.pwd", True), ("auth", True), ("basicAuth", True), ("OAUTH2", True), ("authorization", True),
+        ("connection-string", True), ("connectionString", True), ("CONN_STR", True), ("connection.string", True),
+        ("team", False), ("pass", False), ("key", False), ("accent", False), ("", False), ("author", False),
+        ("authority", False), ("connection", False), ("string", False),
     ],
 )  # fmt: skip
 def test_keys_that_look_like_a_secrets(key: str, secret: bool) -> None:
@@ -106,9 +113,10 @@ def test_equal_secrets_do_not_look_equal() -> None:
         MASKER.digest(ADDRESS, other, "same"),
         MASKER.digest("EC2NodeClass/other", path, "same"),
         MASKER.digest(ADDRESS, path, "other"),
-        Masker((), "another cluster").digest(ADDRESS, path, "same"),
+        Masker((), "another cluster", KEY).digest(ADDRESS, path, "same"),
+        Masker((), UID, b"another").digest(ADDRESS, path, "same"),
     }
-    assert len(digests) == 5
+    assert len(digests) == 6
     assert MASKER.digest(ADDRESS, path, "same") == MASKER.digest(ADDRESS, path, "same")
 
 

@@ -167,3 +167,23 @@ def test_prose_keeps_its_paragraphs() -> None:
     assert paragraphs[0] == "training-static: A fixed number of EFA nodes, there whether or not pods ask."
     assert paragraphs[3] == "Extends training-efa, which extends training."
     assert max(map(len, "\n".join(paragraphs[:4]).splitlines())) <= 100
+
+
+def test_a_profile_of_others_does_not_steer_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    unseen = "\\e[2J\\u202e\\u200b"
+    text = OURS.replace("extends: ./base.yaml\n", "").replace("Ours.", f'"{unseen}"')
+    text = (
+        text.replace("As the team wants it.", f'"{unseen}"')
+        .replace("as the team", unseen)
+        .replace("who pays", "who\u200bpays")
+    )
+    Path("ours.yaml").write_text(text, "utf-8")
+
+    shown = gpupool(capsys, "profiles", "./ours.yaml")
+
+    assert shown.code == 0, shown.err
+    assert [each for each in "\x1b\u202e\u200b" if each in shown.out] == []
+    assert "\\x1b[2J\\u202e\\u200b" in shown.out

@@ -99,6 +99,29 @@ def test_each_file_says_where_it_is_from_and_all_are_as_rendered(
     assert {path.stat().st_mode & 0o777 for path in out.rglob("*") if path.is_file()} == {0o644}
 
 
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600), (0o002, 0o664)])
+def test_the_umask_says_who_may_read(
+    blueprint: Callable[[str], Rendered], out: Path, umask: int, mode: int
+) -> None:
+    """A folder and its files; also a file that was there with another mode, and is written anew."""
+    (out / "nodepools").mkdir(parents=True)
+    out.chmod(0o755)
+    before = os.umask(umask)
+    try:
+        write_folder(blueprint(THREE), out)
+        (written := next((out / "nodepools").iterdir())).chmod(0o606)
+        written.write_bytes(written.read_bytes() + b"# edited\n")
+        write_folder(blueprint(THREE), out)
+    finally:
+        os.umask(before)
+
+    modes = {path.stat().st_mode & 0o777 for path in out.rglob("*") if path.is_file()}
+    assert modes == {mode}
+    assert (out / "ec2nodeclasses").stat().st_mode & 0o777 == 0o777 & ~umask
+    assert (out.stat().st_mode & 0o777) == 0o755
+    assert not [path for path in out.rglob("*") if "unfinished" in path.name]
+
+
 def test_every_path_is_one_where_a_left_over_is_looked_for(blueprint: Callable[[str], Rendered]) -> None:
     paths = [Path(path) for path in blueprint(EVERY_KIND).files()]
 

@@ -1,8 +1,12 @@
 """A report for people, word for word."""
 
+import json
+
+import pytest
 from hypothesis import given, settings
 
 from gpupool.findings import Location
+from gpupool.reports.formats import choice
 from gpupool.reports.formats.text import document, summary
 from gpupool.reports.report import Report, Skipped
 from tests.reports.examples import NOTE, REPORT, REPORTS, UNKNOWN
@@ -54,3 +58,39 @@ def test_any_report_has_a_line_or_two_for_each_finding(report: Report) -> None:
     fixes = sum(bool(finding.fix) for finding in report.findings)
     assert len(lines) == len(report.findings) + fixes + 1 + bool(report.passed_over) + len(report.skipped)
     assert all(line.isprintable() or not line.isascii() for line in lines)
+
+
+UNSEEN = (
+    "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069"
+    "\u206a\u206f\u061c\u00ad\u034f\u115f\u1160\u17b4\u180b\u180e\u3164\ufe00\ufe0f\ufeff\uffa0\ufff9\U000e0001\U000e0020"
+    "\U000e0061\U000e007f\U000e0100\U0001d173\u2028\u2029\x00\x1b\x7f\x85\x9b"
+)
+"""What has no width, turns the direction of writing, or is a control."""
+
+
+@pytest.mark.parametrize("character", UNSEEN, ids=lambda each: f"U+{ord(each):04X}")
+@pytest.mark.parametrize("format_name", ["text", "json", "github", "sarif", "junit"])
+def test_what_cannot_be_seen_is_shown_by_its_number(character: str, format_name: str) -> None:
+    """Two names that look the same would be taken for one, in each format that people read."""
+    finding = UNKNOWN._replace(message=f"a{character}b", at=Location(f"x{character}.yaml", 1, 2))
+
+    said = choice.document(Report((finding,)), format_name)
+
+    assert character not in said
+    # In JSON, what is beyond its sixteen bits has two numbers.
+    numbers = {f"{ord(character):02x}", json.dumps(character)[-5:-1]}
+    assert [each for each in numbers if each in said.lower()]
+
+
+@pytest.mark.parametrize("character", UNSEEN, ids=lambda each: f"U+{ord(each):04X}")
+def test_a_reader_of_json_gets_the_same_value(character: str) -> None:
+    finding = UNKNOWN._replace(message=f'a\\{character}b"')
+
+    said = choice.document(Report((finding,)), "json")
+
+    assert json.loads(said)["findings"][0]["message"] == finding.message
+
+
+def test_letters_and_marks_of_any_script_stay() -> None:
+    said = "né ñ Ωμέγα 中文 हिन्दी العربية עברית 🚀 e\u0301"
+    assert said in document(Report((UNKNOWN._replace(message=said),)))

@@ -121,3 +121,12 @@ def test_what_changes_with_each_try_is_no_news() -> None:
 
     assert first.reason != second.reason
     assert first.state == second.state
+
+
+def test_a_condition_quotes_no_secret() -> None:
+    """Karpenter, and whatever else writes a status, may quote what it could not use."""
+    body = thing({"ValidationSucceeded": ("False", "Invalid", "can't parse: LICENSE=Xk29-ffp1-0z7q: no")})
+    body["spec"] = {"userData": "#!/bin/bash\nexport LICENSE=Xk29-ffp1-0z7q-TTr4\n"}
+    body["metadata"]["labels"] = {"auth": "no more than six"}
+
+    assert ready(body).reason == "ValidationSucceeded=False: Invalid: can't parse: (sensitive): no"

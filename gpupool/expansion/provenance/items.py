@@ -61,7 +61,7 @@ def node_pools(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> Iter
     """Give the NodePools of a pool: one, or one for each tier."""
     node = mapping(find(loaded.node, "pools"))[name]
     defaults, target = find(loaded.node, "defaults"), Target(find(loaded.node, "cluster"))
-    profiles, word = Profiles(), profile_word(node)
+    profiles, word = Profiles(loaded.files), profile_word(node)
     lineage = [] if word is None else profiles.lineage(word)
     profile = None if word is None else profiles.named(word)
     said = [

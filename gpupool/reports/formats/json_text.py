@@ -5,14 +5,14 @@ from typing import Any
 
 from gpupool.codes import layer
 from gpupool.findings import Finding, Severity
-from gpupool.reports.escaping import encodable
+from gpupool.reports.escaping import in_json
 from gpupool.reports.report import Report
 
 
 def document(report: Report) -> str:
     """Give every finding with all of its keys, and the summary; `line` is null for a file as a whole."""
     found = {"findings": [finding_object(each) for each in report.findings], "summary": summary(report)}
-    return encodable(json.dumps(found, indent=2, ensure_ascii=False)) + "\n"
+    return in_json(json.dumps(found, indent=2, ensure_ascii=False)) + "\n"
 
 
 def summary(report: Report) -> dict[str, Any]:

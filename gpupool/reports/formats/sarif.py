@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from gpupool.codes import Code, layer
 from gpupool.findings import Finding, Severity
-from gpupool.reports.escaping import encodable
+from gpupool.reports.escaping import in_json
 from gpupool.reports.formats.json_text import summary
 from gpupool.reports.report import Report
 
@@ -29,7 +29,7 @@ def document(report: Report) -> str:
         "properties": {"summary": summary(report)},
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return encodable(json.dumps(log, indent=2, ensure_ascii=False)) + "\n"
+    return in_json(json.dumps(log, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _rule(code: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -73,7 +74,8 @@ def outcome(here: World, text: str, seed: int) -> str:
 
 def ensure_shown(here: World, plan: Plan, before: dict[str, Any], seed: int) -> None:
     """Ensure that each object is what a plan shows, and each that it does not name is as it was."""
-    masker, live = Masker((), plan.target.uid), here.objects()
+    data = next(iter(here.server.objects("configmaps").values()))["data"]
+    masker, live = Masker((), plan.target.uid, json.loads(data["key"]).encode()), here.objects()
     changes = {each.address: each for each in plan.changes}
     for address in {*before, *live, *changes}:
         change, now = changes.get(address), live.get(address)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.rendering.roles import Place, Subject
-from tests.cli.run import process
+from tests.cli.run import Outcome, process
 from tests.pauses import skip_pauses
 from tests.server.commands.scene import NAME, QUICK, Scene
 from tests.server.commands.ways import Config, config, credential, plugin, script, written
@@ -340,3 +340,103 @@ def test_a_token_is_never_printed(scene: Scene, found: Config) -> None:
 
     assert {each.code for each in said} == {0, 1, 2}
     assert token not in json.dumps([[each.out, each.err] for each in said])
+
+
+SECRET = "S3cret-pass"  # noqa: S105 - of a test
+
+
+def assert_hidden(said: Outcome) -> None:
+    files = [each.read_text("utf-8", "replace") for each in Path().iterdir() if each.name.startswith("out.")]
+    for text in (said.out, said.err, *files):
+        assert SECRET not in text
+        assert SECRET[:8] not in text
+
+
+@pytest.mark.parametrize("user", [f"admin:{SECRET}", SECRET, f"admin:{SECRET}%40x"])
+def test_credentials_in_the_address_of_a_server_that_answers(scene: Scene, found: Config, user: str) -> None:
+    found["clusters"][0]["cluster"]["server"] = scene.server.url.replace("://", f"://{user}@")
+    way = ("--kubeconfig", written("mine", found), "--context", "rig")
+    formats = [
+        word
+        for name in ("text", "patch", "json", "markdown", "github")
+        for word in ("-o", f"{name}=out.{name}")
+    ]
+
+    planned = scene.run("plan", *way, *formats, "-o", "text")
+    said = [
+        planned,
+        scene.run("diff", *way),
+        scene.run("status", *way),
+        scene.run("doctor", *way, "-o", "json"),
+        scene.run("apply", "out.json", *way, *QUICK),
+    ]
+
+    assert (planned.code, said[-1].code) == (0, 0), planned.err + said[-1].err
+    assert f"Cluster    rig, {scene.server.url}, uid " in planned.out
+    for each in said:
+        assert_hidden(each)
+
+
+def test_a_server_is_pinned_without_credentials(scene: Scene, found: Config) -> None:
+    """Who writes them into the blueprint means the same server; and they are not shown either."""
+    found["clusters"][0]["cluster"]["server"] = scene.server.url.replace("://", f"://admin:{SECRET}@")
+    way = ("--kubeconfig", written("mine", found))
+    other = "https://elsewhere.example.com"
+    for server, code in ((scene.server.url, 2), (scene.server.url.replace("://", f"://x:{SECRET}@"), 2), (other, 3),
+                         (other.replace("://", f"://x:{SECRET}@"), 3)):  # fmt: skip
+        scene.says("chat: {profile: inference, accelerator: l4, limits: {gpus: 8}}")
+        scene.rewrite("cluster: {", f'cluster: {{server: "{server}", ')
+        said = scene.run("diff", *way)
+        assert said.code == code, said.err
+        assert_hidden(said)
+
+
+def proxied(address: str) -> Callable[[Config], object]:
+    return in_cluster("proxy-url", address)
+
+
+LEAKY: dict[str, tuple[Callable[[Config], object], str]] = {
+    "no server": (in_cluster("server", f"https://a:{SECRET}@127.0.0.1:1"), "https://127.0.0.1:1: Failed to establish"),
+    "no such server": (in_cluster("server", f"https://a:{SECRET}@nowhere.invalid"), "Failed to resolve 'nowhere.invalid'"),
+    "no scheme": (in_cluster("server", f"a:{SECRET}@127.0.0.1:1"), "is `127.0.0.1:1`: write it with https://"),
+    "a port of words": (in_cluster("server", f"https://a:{SECRET}@127.0.0.1:x"), "the address is not valid"),
+    "a password with a slash": (in_cluster("server", f"https://a:{SECRET}/x@127.0.0.1:1"), "the address is not valid"),
+    "no proxy": (proxied(f"http://a:{SECRET}@127.0.0.1:1"), "at the proxy: Failed to establish a new connection"),
+    "no such proxy": (proxied(f"http://a:{SECRET}@nowhere.invalid:3128"), "at the proxy: Failed to resolve"),
+    "a proxy of another scheme": (proxied(f"ftp://a:{SECRET}@127.0.0.1:1"), "can't use the proxy `ftp://127.0.0.1:1`"),
+    "a proxy without a scheme": (proxied(f"a:{SECRET}@127.0.0.1:1"), "can't use the proxy `127.0.0.1:1`"),
+    "a proxy with a port of words": (proxied(f"http://a:{SECRET}@127.0.0.1:x"), "can't use the proxy `http://127.0.0.1:x`"),
+    "a plugin that quotes one": (
+        by_plugin("sh", "-c", f"echo 'no way through http://a:{SECRET}@proxy:3128' >&2; exit 3"),
+        "no credentials for the cluster: exec: process returned 3. no way through http://proxy:3128",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("_hurried")
+@pytest.mark.parametrize("command", ["diff", "doctor"])
+@pytest.mark.parametrize(("change", "words"), LEAKY.values(), ids=LEAKY)
+def test_a_broken_way_shows_no_credentials(
+    scene: Scene, found: Config, change: Callable[[Config], object], words: str, command: str
+) -> None:
+    change(found)
+
+    said = scene.run(command, "--kubeconfig", written("broken", found))
+
+    assert said.code == 1, said
+    assert words in said.out + said.err
+    assert_hidden(said)
+
+
+@pytest.mark.usefixtures("_hurried")
+def test_a_proxy_of_the_environment_shows_no_credentials(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://a:{SECRET}@127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    said = scene.run("diff")
+
+    assert (said.code, "at the proxy: " in said.err) == (1, True)
+    assert_hidden(said)

@@ -36,6 +36,9 @@ def here(api_server: ApiServer) -> Iterator[World]:
         yield found
 
 
+ENTRY_TEXT = json.dumps(ENTRY)
+
+
 def entries(*said: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     return json.dumps(said)
 
@@ -64,6 +67,9 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a serial beyond all numbers": ({"data": {"serial": "9" * 5000}}, "its serial is '999"),
     "no serial": ({"data": {"serial": None}}, "its serial is ''"),
     "a history that is no JSON": ({"data": {"history": "x"}}, "its history is no JSON"),
+    "a key of words": ({"data": {"key": '"secret"'}}, "its key is not 64 hexadecimal digits"),
+    "a key that is cut off": ({"data": {"key": '"' + "a" * 32 + '"'}}, "its key is not 64 hexadecimal digits"),
+    "a key that is no JSON": ({"data": {"key": "a" * 64}}, "its key is no JSON"),
     "nothing": ({"data": None}, "its serial is ''"),
     "no label": ({"metadata": {"labels": None}}, f"its label {ID} is None"),
     "another set's label": ({"metadata": {"labels": {ID: "applyset-x-v1"}}}, f"its label {ID} is 'applyset-x-v1'"),
@@ -86,6 +92,21 @@ def test_one_that_went_wrong(here: World, case: str) -> None:
     assert here.server.audit.since(mark) == []
     assert here.versions() == before
     here.server.request("DELETE", PATH)  # it may lack the label by which it would be cleared away
+
+
+def test_one_of_an_older_gpupool_gets_a_key(here: World) -> None:
+    """And keeps it from then on."""
+    here.change_at(PATH, {"data": {"key": None}})
+    keys = []
+    for _ in range(2):
+        # An apply that was interrupted, so that the next one has something to write.
+        here.change_at(
+            PATH, {"data": {"pending": '{"plan": "", "entries": [ENTRY]}'.replace("ENTRY", ENTRY_TEXT)}}
+        )
+        here.apply(EXAMPLE)
+        keys.append(json.loads(here.server.request("GET", PATH).body["data"]["key"]))
+    assert keys == [keys[0]] * 2
+    assert len(keys[0]) == 64
 
 
 def test_one_that_was_moved_away_is_made_anew(here: World) -> None:

@@ -1,0 +1,48 @@
+"""What the server says, without what is sensitive: asking, and quoting its answers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from gpupool.cluster.refusals import message
+from gpupool.errors import ClusterError
+from gpupool.planning.quoted import without
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gpupool.cluster.port import Answer, Cluster, Request
+    from gpupool.yamlio.nodes import Plain
+
+_STEP: Final = re.compile(r"[^.\[\]]+")
+
+
+def ask(cluster: Cluster, request: Request, secrets: Sequence[str]) -> Answer:
+    """Ask something that holds secrets.
+
+    Raises:
+        ClusterError: where no answer comes in time; what came so far is quoted without them.
+    """
+    try:
+        return cluster.ask(request)
+    except ClusterError as problem:
+        raise ClusterError(without(str(problem), secrets)) from None
+
+
+def hidden(answer: Answer, secrets: Sequence[str]) -> Answer:
+    """Return a refusal with a message, and nothing else, that quotes no secret."""
+    return answer._replace(body={"message": without(message(answer), secrets)})
+
+
+def field(said: str, bodies: Sequence[Mapping[str, Plain]], secrets: Sequence[str]) -> str:
+    """Return the path that a cause names; a webhook may write anything there, and so may quote a value."""
+    known = {key for body in bodies for key in _keys(dict(body))}
+    return said if known.issuperset(_STEP.findall(said)) else without(said, secrets)
+
+
+def _keys(body: Plain) -> Iterator[str]:
+    items = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
+    for key, item in items:
+        yield str(key)
+        yield from _keys(item)

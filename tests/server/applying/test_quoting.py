@@ -1,0 +1,72 @@
+"""Proxies and servers that give no proper answer, and quote what they were sent: its secrets stay hidden."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.rig.forwarding import Answered
+from tests.server.applying.scenes import FIRST, KEEP, ONE_BY_ONE, Pools
+
+if TYPE_CHECKING:
+    from tests.rig.forwarding import Exchange
+    from tests.server.applying.scenes import Scene
+
+SCRIPT: Final = "#!/bin/bash\nexport LICENSE=Xk29-ffp1-0z7q-TTr4\n"
+SECRETS: Final[Pools] = KEEP | {"new": {"accelerator": "l40s", "nodeClass": {"userData": SCRIPT}}}
+PART: Final = "Xk29-ffp1-0z7q"
+DENIED: Final = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid"}
+
+
+@dataclass(frozen=True)
+class Quoting:
+    """Answers with a part of what it was sent."""
+
+    code: int
+    is_json: bool
+    as_field: bool = False
+
+    def strike(self, exchange: Exchange) -> None:
+        assert PART in exchange.asked.body.decode()
+        cause = {
+            "field": f"spec.userData: {PART}" if self.as_field else "spec.userData",
+            "message": f"no: {PART}",
+        }
+        details = {"causes": [cause]}
+        body = json.dumps({**DENIED, "code": self.code, "message": f"no: {PART}", "details": details})
+        text = body if self.is_json else f"<html>no: {PART}</html>"
+        kind = "application/json" if self.is_json else "text/html"
+        exchange.send(Answered(self.code, (("Content-Type", kind),), text.encode()))
+
+
+ANSWERS: Final = {
+    "a page of a proxy": Quoting(200, is_json=False),
+    "a page of a proxy that fails": Quoting(502, is_json=False),
+    "a webhook that fails": Quoting(503, is_json=True),
+    "a webhook that denies": Quoting(422, is_json=True),
+    "a webhook that denies a field of its own": Quoting(422, is_json=True, as_field=True),
+    "a server that is not Kubernetes": Quoting(418, is_json=True),
+}
+
+
+@pytest.mark.parametrize("words", ["dry EC2NodeClass/new", "PATCH EC2NodeClass/new"])
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_what_it_quotes_is_hidden(first: Scene, answer: str, words: str) -> None:
+    first.strike(words, ANSWERS[answer], times=None)
+    files = [
+        word
+        for name in ("text", "json", "markdown", "github")
+        for word in ("-o", f"{name}={first.folder}/out.{name}")
+    ]
+
+    said = first.run("apply", FIRST | SECRETS, *ONE_BY_ONE, *files)
+
+    assert said.code in {1, 7}, said
+    assert "(sensitive)" in said.out + said.err or "(sensitive)" in first.folder.joinpath(
+        "out.text"
+    ).read_text("utf-8")
+    written = [each.read_text("utf-8") for each in first.folder.glob("out.*")]
+    assert [each for each in (said.out, said.err, *written) if "ffp1-0z7q"[:8] in each] == []
