@@ -12,6 +12,7 @@ from gpupool.errors import GpupoolError
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory, recording
 from gpupool.rollout.deleting import delete_all
+from gpupool.rollout.hiding import secrets_in
 from gpupool.rollout.lock import held
 from gpupool.rollout.observed import observe
 from gpupool.rollout.results import Outcome, Result
@@ -89,11 +90,12 @@ def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker
     lines = (reached, place.namespace, place.name)
     with held(*lines, lock_timeout=how.lock_timeout, say=how.say, files=how.files) as lock:
         observed = observe(reached.cluster, place, reached.way.concurrency)
-        asking = Asking(reached.cluster, observed, masker, plan.consent)
+        everything = (*(each.wish.body for each in approved), *observed.live.values())
+        asking = Asking(reached.cluster, observed, masker, plan.consent, secrets_in(masker, everything))
         checked = verify(asking, plan, approved, reached.way.concurrency, is_saved=how.is_saved)
         began = inventory.begin(
             reached.cluster, observed.inventory, recording.pending(observed.inventory, checked.assessed),
-            plan.id, how.tooling,
+            plan.id, how.tooling, asking.secrets,
         )  # fmt: skip
         work = _Work(reached, asking, plan, how, lock, threading.Event())
         outcomes = _all(work, checked.assessed)
@@ -247,7 +249,7 @@ def _recorded(work: _Work, began: Inventory, wanted: Sequence[Assessed], result:
     record = {**work.how.who, "plan": work.plan.id, "result": dict(result.record())}
     cluster = work.reached.cluster.afresh(_LAST_WORDS_SECONDS)
     try:
-        inventory.finish(cluster, began, entries, record, work.how.tooling)
+        inventory.finish(cluster, began, entries, record, work.how.tooling, work.asking.secrets)
     except GpupoolError as problem:
         return result._replace(unrecorded=str(problem))
     return result

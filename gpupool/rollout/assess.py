@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.port import APPLY, FIELD_MANAGER, Request
@@ -22,7 +23,7 @@ from gpupool.rollout.observed import generation_of, terminating, uid_of
 from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gpupool.cluster.port import Answer, Cluster
     from gpupool.planning.compare import Difference
@@ -48,6 +49,8 @@ class Asking:
     observed: Observed
     masker: Masker
     consent: Consent
+    secrets: Callable[[], tuple[str, ...]]
+    """Every sensitive text there is: a webhook may quote one object in what it says of another."""
 
 
 class Assessed(NamedTuple):
@@ -115,7 +118,7 @@ def _unchanged(change: Change) -> Change:
 def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start: Change) -> Assessed:
     adopts = _adopts(asking, wish, live)
     request = apply_request(wish, force=adopts, dry_run=True)
-    secrets = secrets_of(asking, wish)
+    secrets = partial(secrets_of, asking, wish.address)
     answer = hiding.ask(asking.cluster, request, secrets)
     if answer.ok:
         return _judged(asking, wish, live, _Result(start, answer.body, "server", force=adopts))
@@ -134,7 +137,7 @@ def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start
         return _judged(asking, wish, live, _Result(start, after, "read-only", force=False))
     rejections = _rejections(asking, wish, answer)
     if not rejections:
-        refuse(request, hiding.hidden(answer, secrets), f"try {wish.address} in a dry run")
+        refuse(request, hiding.hidden(answer, secrets()), f"try {wish.address} in a dry run")
     return Assessed(replace(start, rejections=rejections), wish)
 
 
@@ -283,7 +286,8 @@ def _rejections(asking: Asking, wish: Wish, answer: Answer) -> tuple[Rejection, 
     if answer.status not in {_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _INVALID} and not typed:
         return ()
     named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
-    bodies, secrets = (wish.body, asking.observed.live.get(wish.address, {})), secrets_of(asking, wish)
+    bodies = (wish.body, asking.observed.live.get(wish.address, {}))
+    secrets = secrets_of(asking, wish.address)
     return tuple(
         Rejection(
             hiding.field(field, bodies, secrets), _with_advice(without(said, secrets)), wish.place(field)
@@ -294,17 +298,12 @@ def _rejections(asking: Asking, wish: Wish, answer: Answer) -> tuple[Rejection, 
 
 def without_secrets(asking: Asking, wish: Wish, said: str) -> str:
     """Return what the server said of an object without what is sensitive in it, now or as it would be."""
-    return without(said, secrets_of(asking, wish))
+    return without(said, secrets_of(asking, wish.address))
 
 
-def secrets_of(asking: Asking, wish: Wish) -> list[str]:
-    """Return what is sensitive in an object, now or as it would be."""
-    return [*asking.masker.values(dict(wish.body)), *live_secrets(asking, wish.address)]
-
-
-def live_secrets(asking: Asking, address: str) -> list[str]:
-    """Return what is sensitive in an object as it is."""
-    return [*asking.masker.values(dict(asking.observed.live.get(address, {})))]
+def secrets_of(asking: Asking, address: str) -> list[str]:
+    """Return what is sensitive in any object; this one may have been read again since the others were."""
+    return [*asking.secrets(), *asking.masker.values(dict(asking.observed.live.get(address, {})))]
 
 
 def _with_advice(said: str) -> str:

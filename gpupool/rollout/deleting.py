@@ -17,7 +17,7 @@ from gpupool.errors import GpupoolError, StoppedError
 from gpupool.planning.guards import nodes
 from gpupool.planning.pruning import kept_for, referring, refers
 from gpupool.planning.quoted import without
-from gpupool.rollout.assess import live_secrets
+from gpupool.rollout.assess import secrets_of
 from gpupool.rollout.draining import drained
 from gpupool.rollout.observed import generation_of, read, terminating, uid_of, version_of
 from gpupool.rollout.results import Outcome
@@ -72,7 +72,7 @@ def _delete(how: Deleting, change: Change) -> Outcome:
     except StoppedError:
         return _outcome(change, "not tried", "it was stopped")
     except GpupoolError as problem:
-        return _outcome(change, "failed", without(str(problem), live_secrets(how.asking, change.address)))
+        return _outcome(change, "failed", without(str(problem), secrets_of(how.asking, change.address)))
     return _outcome(change, "failed", "it changes all the time")
 
 
@@ -91,7 +91,7 @@ def _try(how: Deleting, change: Change) -> Outcome | None:
         return _leaving(change, answer.body)
     if answer.ok or answer.status == _NOT_FOUND:
         return _outcome(change, "done")
-    said = without(message(answer), live_secrets(how.asking, change.address))
+    said = without(message(answer), secrets_of(how.asking, change.address))
     return _outcome(change, "failed", f"the API server answers {answer.status}: {said}")
 
 

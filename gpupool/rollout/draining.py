@@ -12,7 +12,7 @@ from gpupool.errors import ClusterError, GpupoolError
 from gpupool.planning.guards import is_kept
 from gpupool.planning.ownership import applied, extracted
 from gpupool.planning.quoted import without
-from gpupool.rollout.assess import live_secrets
+from gpupool.rollout.assess import secrets_of
 from gpupool.rollout.observed import generation_of, name_of, read, uid_of, version_of
 from gpupool.rollout.termination import NO_NODES, wait_for
 from gpupool.yamlio.nodes import plain_map
@@ -45,7 +45,7 @@ def _closed_if_in_use(how: Deleting, change: Change) -> Change:
         return _closed(how, change)
     except GpupoolError as problem:
         # It still has its nodes, and so it is held back when its turn comes.
-        said = without(str(problem), live_secrets(how.asking, change.address))
+        said = without(str(problem), secrets_of(how.asking, change.address))
         how.say(f"{change.address} is not drained: {said}")
         return change
 

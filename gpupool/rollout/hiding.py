@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gpupool.cluster.refusals import message
 from gpupool.errors import ClusterError
 from gpupool.planning.quoted import without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gpupool.cluster.port import Answer, Cluster, Request
+    from gpupool.planning.masking import Masker
     from gpupool.yamlio.nodes import Plain
 
+Secrets: TypeAlias = "Callable[[], Sequence[str]]"
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
-def ask(cluster: Cluster, request: Request, secrets: Sequence[str]) -> Answer:
+def secrets_in(masker: Masker, bodies: Iterable[Mapping[str, Plain]]) -> Callable[[], tuple[str, ...]]:
+    """Return what gives every sensitive text of some objects; it is asked only where something is refused."""
+
+    @cache
+    def found() -> tuple[str, ...]:
+        return tuple(dict.fromkeys(secret for body in bodies for secret in masker.values(dict(body))))
+
+    return found
+
+
+def ask(cluster: Cluster, request: Request, secrets: Secrets) -> Answer:
     """Ask something that holds secrets.
 
     Raises:
@@ -27,7 +40,7 @@ def ask(cluster: Cluster, request: Request, secrets: Sequence[str]) -> Answer:
     try:
         return cluster.ask(request)
     except ClusterError as problem:
-        raise ClusterError(without(str(problem), secrets)) from None
+        raise ClusterError(without(str(problem), secrets())) from None
 
 
 def hidden(answer: Answer, secrets: Sequence[str]) -> Answer:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gpupool.cluster.port import Answer, Cluster
+    from gpupool.rollout.hiding import Secrets
     from gpupool.yamlio.nodes import Plain
 
 BLUEPRINT: Final = foreign.BLUEPRINT
@@ -203,8 +204,13 @@ def _entry(item: Mapping[str, Plain]) -> Entry:
     return Entry(kind, name, uid, generation, encoding.short(digest))
 
 
-def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: str, tooling: str) -> Inventory:
+def begin(
+    cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: str, tooling: str,
+    known: Secrets = tuple,
+) -> Inventory:  # fmt: skip
     """Write down what may come to be, before anything of it is; the first time with a new key.
+
+    No refusal quotes one of the `known` secrets.
 
     Raises:
         OutdatedError: where somebody else wrote the inventory since it was read.
@@ -221,12 +227,13 @@ def begin(cluster: Cluster, found: Inventory, pending: Iterable[Entry], plan: st
     began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1, key=key)
     data, binary = encoding.pending(plan, kept, found.current).data("pending")
     more: dict[str, Plain] = {"serial": str(began.serial), "key": _text(key)}
-    return _written(cluster, found, began, ({**data, **more}, binary), tooling)
+    return _written(cluster, found, began, ({**data, **more}, binary), tooling, known)
 
 
 def finish(
-    cluster: Cluster, began: Inventory, current: Iterable[Entry], record: Mapping[str, Plain], tooling: str
-) -> Inventory:
+    cluster: Cluster, began: Inventory, current: Iterable[Entry], record: Mapping[str, Plain], tooling: str,
+    known: Secrets = tuple,
+) -> Inventory:  # fmt: skip
     """Write down what is, now that nothing is under way; `record` says who did what, for the history.
 
     Raises:
@@ -238,17 +245,22 @@ def finish(
     data, binary = encoding.current(done.current).data("current")
     gone: dict[str, Plain] = {"pending": None}
     both = ({**data, **gone, "history": _text(list(history))}, {**binary, **gone})
-    return _written(cluster, began, done, both, tooling)
+    return _written(cluster, began, done, both, tooling, known)
 
 
-def _written(cluster: Cluster, before: Inventory, wanted: Inventory, data: _Data, tooling: str) -> Inventory:
+def _written(
+    cluster: Cluster, before: Inventory, wanted: Inventory, data: _Data, tooling: str, known: Secrets
+) -> Inventory:
+    def all_secrets() -> list[str]:
+        return [wanted.key, *known()]
+
     for _ in range(_TRIES):
         request = _write_request(wanted, data, tooling)
-        answer = hiding.ask(cluster, request, [wanted.key])
+        answer = hiding.ask(cluster, request, all_secrets)
         if answer.status != _CONFLICT:
             if not answer.ok:
                 doing = f"write the inventory {wanted.place.namespace}/{wanted.place.name}"
-                refuse(request, hiding.hidden(answer, [wanted.key]), doing)
+                refuse(request, hiding.hidden(answer, all_secrets()), doing)
             return _with_version(wanted, plain_map(answer.body.get("metadata")))
         there = read(cluster, wanted.place)
         if there.said == wanted.said:

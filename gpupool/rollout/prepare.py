@@ -26,6 +26,7 @@ from gpupool.planning.plan import (
 from gpupool.planning.tools import signs
 from gpupool.rollout import inventory
 from gpupool.rollout.assess import Asking, Assessed, assess
+from gpupool.rollout.hiding import secrets_in
 from gpupool.rollout.keying import masker_for
 from gpupool.rollout.notes import dangling, lost, orphans, warnings
 from gpupool.rollout.observed import generation_of, gone, observe, terminating, uid_of
@@ -89,7 +90,8 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     wished = wishes(wanted, place)
     bodies: list[Plain] = [dict(body) for body in (*(each.body for each in wished), *observed.live.values())]
     masker, key = masker_for(reached, wanted.sensitive, observed.inventory, bodies)
-    asking = Asking(reached.cluster, observed, masker, options.consent)
+    everything = (*(each.body for each in wished), *observed.live.values())
+    asking = Asking(reached.cluster, observed, masker, options.consent, secrets_in(masker, everything))
     workers = reached.way.concurrency
     assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wished))
     unwanted = gone(observed, {each.wish.address: each.wish.body for each in assessed})

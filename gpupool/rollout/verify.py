@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.parallel import each as in_parallel
@@ -95,10 +96,11 @@ def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
     for each in changes:
         if each.change.writes and each.change.verified != "server":
             request = apply_request(each.wish, force=each.change.force, dry_run=True)
-            secrets = secrets_of(asking, each.wish)
-            answer = hiding.hidden(hiding.ask(asking.cluster, request, secrets), secrets)
+            secrets = partial(secrets_of, asking, each.wish.address)
+            answer = hiding.ask(asking.cluster, request, secrets)
             if not answer.ok:
-                refuse(request, answer, f"try {each.wish.address} in a dry run, and so nothing is written")
+                hidden = hiding.hidden(answer, secrets())
+                refuse(request, hidden, f"try {each.wish.address} in a dry run, and so nothing is written")
 
 
 def _ensure_guarded(asking: Asking, changes: Sequence[Assessed], deletions: Sequence[Change]) -> None:
