@@ -227,10 +227,11 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
     how, waits = work.how, work.how.wait == "ready"
     return delete_all(
         Deleting(
-            work.asking, work.reached.deadline, work.lock.ensure_held, how.done, how.say, how.waits, waits
+            work.asking, work.reached.deadline, work.lock.ensure_held, how.done, how.say, how.waits,
+            work.reached.way.concurrency, waits,
         ),
         doomed,
-    )
+    )  # fmt: skip
 
 
 def _kept(work: _Work, change: Change) -> Outcome:

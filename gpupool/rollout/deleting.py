@@ -6,6 +6,7 @@ that comes in between changes the status of its NodePool, and so all of it begin
 
 from __future__ import annotations
 
+from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
@@ -42,23 +43,26 @@ _NOT_FOUND, _CONFLICT = 404, 409
 def delete_all(how: Deleting, doomed: Sequence[Change]) -> list[Outcome]:
     """Delete objects, pools first; what goes wrong is part of the outcomes."""
     outcomes: list[Outcome] = []
+    failed = Event()
     for kind in (NODE_POOL, NODE_OVERLAY, EC2_NODE_CLASS):
         stage = [each for each in doomed if each.address.startswith(f"{kind.name}/")]
         if kind == NODE_POOL and how.asking.consent.drain:
             stage = drained(how, stage)
-        done: list[Outcome] = []
-        for each in stage:
-            done.append(_one(how, each, [*outcomes, *done]))
-            how.done(done[-1])
+        # In threads, so that a second signal ends it whatever comes of the requests.
+        done = in_parallel(how.workers, lambda each: _one(how, each, failed), stage)
         outcomes += _waited(how, done, is_last=kind == EC2_NODE_CLASS)
     return outcomes
 
 
-def _one(how: Deleting, change: Change, before: Sequence[Outcome]) -> Outcome:
-    if how.deadline.is_stopped or any(each.state == "failed" for each in before):
-        return _outcome(change, "not tried", "something before it failed")
-    # In a thread, so that a second signal ends this one whatever comes of the request.
-    return in_parallel(1, lambda each: _delete(how, each), [change])[0]
+def _one(how: Deleting, change: Change, failed: Event) -> Outcome:
+    if how.deadline.is_stopped or failed.is_set():
+        outcome = _outcome(change, "not tried", "something before it failed")
+    else:
+        outcome = _delete(how, change)
+    if outcome.state == "failed":
+        failed.set()
+    how.done(outcome)
+    return outcome
 
 
 def _delete(how: Deleting, change: Change) -> Outcome:

@@ -45,6 +45,9 @@ class Deleting(NamedTuple):
     done: Callable[[Outcome], None]
     say: Callable[[str], None]
     waits: Callable[[Progress], None]
+    workers: int
+    """How many objects are deleted at once."""
+
     is_waited_for: bool
     """Whether the end of an object, and of its nodes, is waited for."""
 

@@ -184,7 +184,19 @@ class Forwarding(ThreadingHTTPServer):
         self._thread.join()
         for each in list(self._sockets):
             _shut(each)
+        self._refuse_politely()
         self.server_close()
+
+    def _refuse_politely(self) -> None:
+        """End the connections that nobody has taken yet: closing the listener would reset them.
+
+        A command that gave up leaves threads behind that may connect just now, and Python forgets to close a
+        connection that was reset before it could be secured.
+        """
+        with suppress(OSError):
+            self.socket.setblocking(False)
+            while True:
+                self.socket.accept()[0].close()
 
     def keep(self, connection: socket.socket) -> None:
         """Note a connection that has to be ended with the others."""

@@ -48,7 +48,7 @@ from tests.rig.faults import (
     unauthorized,
     unavailable,
 )
-from tests.rig.forwarding import Answered
+from tests.rig.forwarding import Answered, Forwarding
 from tests.rig.server import CHECKOUT, ApiServer
 
 COLLECTION = "/api/v1/namespaces/default/configmaps"
@@ -442,3 +442,16 @@ def test_a_mistake_in_a_test_comes_to_light(api_server: ApiServer, where: str) -
 
     with pytest.raises(ValueError, match=where):
         found.end()
+
+
+def test_who_connects_at_the_end_is_not_reset(api_server: ApiServer) -> None:
+    """A connection that was reset before it is secured is one that Python forgets to close."""
+    forwarding = Forwarding(api_server.access, lambda exchange: exchange.send(exchange.forward()))
+    forwarding.start()
+    forwarding.shutdown()
+    at = urlsplit(forwarding.url)
+
+    with socket.create_connection((str(at.hostname), int(at.port or 0))) as client:
+        forwarding.end()
+
+        assert client.recv(1) == b""
