@@ -35,6 +35,8 @@ _UNAUTHORIZED: Final = 401
 _POLICIES_SINCE: Final = 30
 """The Kubernetes minor in which admission policies became v1: what `gpupool rbac plan` prints needs it."""
 
+_PATIENCE_SECONDS: Final = 5.0
+
 
 class Patient(NamedTuple):
     """What is looked at."""
@@ -66,6 +68,8 @@ def diagnose(patient: Patient, deadline: Deadline) -> Diagnosis:
     except ClusterError as problem:
         fix = "name a kubeconfig with --kubeconfig and one of its contexts with --context"
         return Diagnosis((Check("kubeconfig", State.FAILED, str(problem), fix),), blueprint=blueprint)
+    # Who looks for what is wrong wants to hear of it, not to wait until it is gone.
+    reached = reached._replace(cluster=reached.cluster.patient(_PATIENCE_SECONDS))
     found = Diagnosis((_kubeconfig(reached),), reached.context, reached.server, blueprint=blueprint)
     try:
         answer = reached.cluster.ask(Request("GET", KUBE_SYSTEM))

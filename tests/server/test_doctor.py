@@ -55,6 +55,7 @@ def way(server: ApiServer) -> Iterator[FaultProxy]:
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpupool.rollout.doctor._PATIENCE_SECONDS", 0.5)
 
 
 class Found(NamedTuple):

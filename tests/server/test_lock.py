@@ -13,6 +13,7 @@ import pytest
 from gpupool.errors import ClusterError, GuardError, StoppedError
 from gpupool.rollout import lock as locks
 from gpupool.rollout.lock import Lock, held
+from tests.pauses import skip_pauses
 from tests.rig.client import Client
 from tests.rig.fault_proxy import FaultProxy, Rule
 from tests.rig.faults import Fault, Reset, conflict, never, unavailable
@@ -356,8 +357,10 @@ class TestLostAnswers:
         assert leases.read(api_server, LOCK) is None
 
     def test_all_of_them(
-        self, api_server: ApiServer, faulty: FaultProxy, lock: Held, tmp_path: Path, said: list[str]
-    ) -> None:
+        self, api_server: ApiServer, faulty: FaultProxy, lock: Held, tmp_path: Path, said: list[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        skip_pauses(monkeypatch)
         faulty.rules = [on_leases("POST", self.LOST, times=None)]
 
         with pytest.raises(ClusterError, match=r"asked \d+ times"), lock(faulty.kubeconfig(tmp_path)):
