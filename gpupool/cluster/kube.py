@@ -25,8 +25,8 @@ from kubernetes.client import Configuration
 from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException
 from kubernetes.config.kube_config import KubeConfigMerger
-from urllib3 import Timeout
-from urllib3.exceptions import HTTPError, LocationValueError, ProxyError
+from urllib3 import Timeout, disable_warnings
+from urllib3.exceptions import HTTPError, InsecureRequestWarning, LocationValueError, ProxyError
 
 from gpupool.cluster.addresses import hide_credentials, without_credentials
 from gpupool.cluster.plugin import bounded
@@ -146,6 +146,12 @@ class KubeConnection:
         self.server = without_credentials(configuration.host)
         self._address = configuration.host
         self.context = context
+        self.is_insecure = not configuration.verify_ssl
+        """Whether anybody on the way may pass for the server: no certificate is looked at."""
+
+        if self.is_insecure:
+            # The library would say it of each request, in its own words.
+            disable_warnings(InsecureRequestWarning)
         self._configuration = configuration
         self._pool = RESTClientObject(configuration).pool_manager
         self._headers = {"Accept": "application/json", "User-Agent": "gpupool"}

@@ -98,6 +98,11 @@ def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
     meant = without_credentials(pins.server or "")
     if meant and first.server.rstrip("/") != meant.rstrip("/"):
         raise GuardError(_other("server", first.server, meant))
+    if first.is_insecure:
+        way.say(
+            f"warning: the context `{first.context}` has insecure-skip-tls-verify: who stands between can read"
+            " and change everything; use the cluster's certificate-authority"
+        )
     connections = iter([first])
     cluster = Retrying(lambda: next(connections, None) or kube.connect(how, deadline), deadline, say=way.say)
     pinned = bool(way.context or pins.context or pins.server or pins.uid)

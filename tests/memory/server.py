@@ -67,6 +67,8 @@ class MemoryServer:
     server = "https://memory.invalid"
     context = "memory"
 
+    is_insecure = False
+
     def __init__(
         self,
         clock: Callable[[], datetime] | None = None,

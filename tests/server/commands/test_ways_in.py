@@ -219,6 +219,21 @@ def test_a_broken_way(scene: Scene, found: Config, change: Callable[[Config], ob
     assert said.err.count("\n") == 1
 
 
+@pytest.mark.usefixtures("scene")
+def test_a_server_whose_certificate_nobody_looks_at_is_a_warning(found: Config) -> None:
+    """Once, and in gpupool's words; in a process of its own, as the library warns as Python does."""
+    del found["clusters"][0]["cluster"]["certificate-authority"]
+    found["clusters"][0]["cluster"]["insecure-skip-tls-verify"] = True
+
+    said = process("diff", "--kubeconfig", written("insecure", found), folder=Path.cwd())
+
+    assert said.code == 2
+    assert said.err == (
+        "warning: the context `rig` has insecure-skip-tls-verify: who stands between can read and change everything;"
+        " use the cluster's certificate-authority\n"
+    )
+
+
 FILES = {
     "absent": (None, "can't use broken: there is no such file; name one with --kubeconfig or $KUBECONFIG"),
     "empty": ("", "can't use broken: "),
