@@ -100,8 +100,8 @@ def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
         raise GuardError(_other("server", first.server, meant))
     if first.is_insecure:
         way.say(
-            f"warning: the context `{first.context}` has insecure-skip-tls-verify: who stands between can read"
-            " and change everything; use the cluster's certificate-authority"
+            f"warning: the context `{first.context}` has insecure-skip-tls-verify: who stands between can"
+            " read and change everything; use the cluster's certificate-authority"
         )
     connections = iter([first])
     cluster = Retrying(lambda: next(connections, None) or kube.connect(how, deadline), deadline, say=way.say)
