@@ -1,4 +1,4 @@
-"""The one door to the kubernetes client: kubeconfig, contexts, exec plugins, in-cluster; and HTTP over it.
+"""The door to the kubernetes client: a way in, and HTTP over it.
 
 The client library finds the way in (addresses, certificates, proxies, tokens and the plugins that make them);
 requests are sent through its connection pool, since its own calls would parse and check each answer twice.
@@ -9,26 +9,22 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import re
 import socket
 import ssl
 import threading
 import time
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from kubernetes import config
 from kubernetes.client import Configuration
 from kubernetes.client.rest import RESTClientObject
-from kubernetes.config import ConfigException
-from kubernetes.config.kube_config import KubeConfigMerger
 from urllib3 import Timeout, disable_warnings
 from urllib3.exceptions import HTTPError, InsecureRequestWarning, LocationValueError, ProxyError
 
-from gpupool.cluster.addresses import hide_credentials, without_credentials
+from gpupool.cluster.addresses import without_credentials
+from gpupool.cluster.kubeconfig import current_context, file_of, hidden, is_in_cluster, readable
 from gpupool.cluster.plugin import bounded
 from gpupool.cluster.port import Answer, UnansweredError
 from gpupool.errors import ClusterError
@@ -39,6 +35,7 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
 
     from gpupool.cluster.deadline import Deadline
+    from gpupool.cluster.kubeconfig import WayIn
     from gpupool.cluster.port import Request
     from gpupool.yamlio.nodes import Plain
 
@@ -52,24 +49,7 @@ _REFUSED, _MOST_SHOWN = 300, 100
 _TOKEN_SECONDS: Final = 5.0
 """Much less than what is left of a token when the library makes the next one."""
 
-_MISSING = re.compile(r"Expected object with name (?P<name>\S*) in .*/(?P<kind>\w+)s list")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-
-
-class WayIn(NamedTuple):
-    """Which cluster is meant, and as whom."""
-
-    kubeconfig: str | None = None
-    """A file; None for $KUBECONFIG or ~/.kube/config, and where there is none for the Pod's own cluster."""
-
-    context: str | None = None
-    """A context of it; None for the current one."""
-
-    user: str | None = None
-    """Whom to impersonate."""
-
-    connections: int = 8
-    """How many requests may be under way at once."""
 
 
 class _Heard(logging.Handler):
@@ -78,9 +58,12 @@ class _Heard(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.said: list[str] = []
+        self._thread = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said.append(record.getMessage())
+        # A thread of a command that gave up may still be asking for its own token.
+        if record.thread == self._thread:
+            self.said.append(record.getMessage())
 
 
 def connect(way: WayIn, deadline: Deadline) -> KubeConnection:
@@ -97,12 +80,12 @@ def connect(way: WayIn, deadline: Deadline) -> KubeConnection:
     heard, context = _Heard(), IN_CLUSTER
     logging.getLogger().addHandler(heard)
     try:
-        with _readable(way, configuration), bounded(deadline):
-            if _is_in_cluster(way):
+        with readable(way, configuration), bounded(deadline):
+            if is_in_cluster(way):
                 config.load_incluster_config(client_configuration=configuration)
             else:
-                file = _file(way)
-                context = way.context or _current(file)
+                file = file_of(way)
+                context = way.context or current_context(file)
                 config.load_kube_config(
                     config_file=file, context=context, client_configuration=configuration,
                     persist_config=False,
@@ -114,7 +97,7 @@ def connect(way: WayIn, deadline: Deadline) -> KubeConnection:
         message = f"the server of the context `{context}` is `{server}`: write it with https://"
         raise ClusterError(message)
     if heard.said:
-        message = f"no credentials for the cluster: {_hidden('; '.join(heard.said), configuration)}"
+        message = f"no credentials for the cluster: {hidden('; '.join(heard.said), configuration)}"
         raise ClusterError(message)
     return _connection(configuration, context, way.user, deadline)
 
@@ -129,10 +112,6 @@ def _connection(
         proxy = without_credentials(str(configuration.proxy))
         message = f"can't use the proxy `{proxy}` of the context `{context}`: write it as http://HOST:PORT"
         raise ClusterError(message) from problem
-
-
-def _hidden(text: str, configuration: Configuration) -> str:
-    return hide_credentials(text, (configuration.host, configuration.proxy))
 
 
 class KubeConnection:
@@ -187,14 +166,14 @@ class KubeConnection:
             raw = b"".join(_chunks(answer, until))
             answer.release_conn()
         except (HTTPError, OSError, UnicodeError) as problem:
-            why = _hidden(_in_words(problem), self._configuration)
+            why = hidden(_in_words(problem), self._configuration)
             raise UnansweredError(why, is_final=_is_final(problem)) from problem
         said, read = answer.headers, _json(raw)
         if read is None and answer.status < _REFUSED:
             # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
-            message = f"its answer is no JSON: {_hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
+            message = f"its answer is no JSON: {hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
             raise UnansweredError(message)
-        told = {"message": _hidden(_text(raw), self._configuration)} if read is None else read
+        told = {"message": hidden(_text(raw), self._configuration)} if read is None else read
         return Answer(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
 
     def _credentials(self) -> dict[str, str]:
@@ -283,54 +262,3 @@ def _is_final(problem: BaseException) -> bool:
 def _within(problem: BaseException) -> BaseException | None:
     inner = [getattr(problem, "reason", None), *reversed(problem.args)]
     return next((each for each in inner if isinstance(each, BaseException)), None)
-
-
-def _current(files: str) -> str:
-    """Give the current context as kubectl finds it: of several files the first that names one counts."""
-    several = [file for file in files.split(os.pathsep) if file and _exists(file)]
-    for file in several if len(several) > 1 else ():
-        if name := KubeConfigMerger(file).config.value.get("current-context"):
-            return str(name)
-    return str(config.list_kube_config_contexts(config_file=files)[1]["name"])
-
-
-def _file(way: WayIn) -> str:
-    return way.kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
-
-
-def _is_in_cluster(way: WayIn) -> bool:
-    """Say whether there is no kubeconfig and a Pod's own way in."""
-    if way.kubeconfig or way.context or "KUBERNETES_SERVICE_HOST" not in os.environ:
-        return False
-    return not _exists(_file(way))
-
-
-@contextmanager
-def _readable(way: WayIn, configuration: Configuration) -> Iterator[None]:
-    try:
-        yield
-    except Exception as problem:
-        # What a broken kubeconfig makes the library raise is of every kind: of YAML, KeyError, TypeError.
-        within = _is_in_cluster(way)
-        file = "the Pod's service account" if within else _file(way)
-        why = _hidden(str(problem) if within else _why(problem, file), configuration)
-        message = f"can't use {file}: {why}"
-        raise ClusterError(message) from problem
-
-
-def _why(problem: Exception, file: str) -> str:
-    """Say what is wrong with a kubeconfig, in words for whoever wrote it."""
-    said = " ".join(str(problem).split())
-    missing = _MISSING.search(str(problem))
-    if not _exists(file):
-        return "there is no such file; name one with --kubeconfig or $KUBECONFIG"
-    if "current-context" in said or (missing and not missing["name"]):
-        return "it has no current context; name one with --context"
-    if missing:
-        return f"it has no {missing['kind']} `{missing['name']}`"
-    is_said = isinstance(problem, ConfigException | OSError) or type(problem).__module__.startswith("yaml")
-    return said if is_said else "it is no kubeconfig"
-
-
-def _exists(files: str) -> bool:
-    return any(Path(file).expanduser().exists() for file in files.split(os.pathsep) if file)

@@ -88,12 +88,13 @@ def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
         GuardError: where it is another one than the blueprint's.
     """
     from gpupool.cluster import kube
+    from gpupool.cluster.kubeconfig import WayIn
     from gpupool.cluster.retrying import Retrying
 
     context = way.context or pins.context
     if pins.context and context != pins.context:
         raise GuardError(_other("context", str(context), pins.context))
-    how = kube.WayIn(way.kubeconfig, context, way.user, way.concurrency)
+    how = WayIn(way.kubeconfig, context, way.user, way.concurrency)
     first = kube.connect(how, deadline)
     meant = without_credentials(pins.server or "")
     if meant and first.server.rstrip("/") != meant.rstrip("/"):

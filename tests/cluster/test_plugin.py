@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.kube import WayIn, connect
+from gpupool.cluster.kube import connect
+from gpupool.cluster.kubeconfig import WayIn
 from gpupool.errors import ClusterError
 
 if TYPE_CHECKING:

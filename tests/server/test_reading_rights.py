@@ -27,6 +27,7 @@ def _folder(api_server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KUBECONFIG", str(api_server.kubeconfig))
     (tmp_path / "gpupool.yaml").write_text(SMALL.replace("name: demo", f"name: {NAME}"), "utf-8")
+    statuses.delete_all(api_server)
     statuses.create_pair(api_server, "train")
     yield
     statuses.delete_all(api_server)

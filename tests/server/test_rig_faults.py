@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.kube import WayIn, connect
+from gpupool.cluster.kube import connect
+from gpupool.cluster.kubeconfig import WayIn
 from gpupool.cluster.port import Request
 from tests.rig.fault_proxy import (
     FaultProxy,
@@ -354,7 +355,8 @@ def test_hooks_hear_of_each_committed_write(faulty: FaultProxy, api_server: ApiS
 A_CLIENT = """
 import sys
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.kube import WayIn, connect
+from gpupool.cluster.kube import connect
+from gpupool.cluster.kubeconfig import WayIn
 from gpupool.cluster.port import APPLY, Request
 body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": sys.argv[2].rpartition("/")[2]}}
 connection = connect(WayIn(sys.argv[1]), Deadline(60))

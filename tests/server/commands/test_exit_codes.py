@@ -12,6 +12,7 @@ import pytest
 
 from gpupool.cli.app import app
 from tests.cli.run import SECONDS, Outcome, gpupool
+from tests.planning.test_signature import KEY, public
 from tests.server import leases, statuses
 from tests.server.commands.scene import ALONE, CHAT, NAME, QUICK, TRAIN, Scene
 from tests.server.objects import EC2_NODE_CLASS, NODE_POOL, changed
@@ -157,6 +158,10 @@ def garbled(_scene: Scene) -> None:
     Path("plan.json").write_text(Path("plan.json").read_text("utf-8").replace("chat", "char"), "utf-8")
 
 
+def with_a_key(_scene: Scene) -> None:
+    Path("plan.pub").write_bytes(public(KEY))
+
+
 def of_another_format(_scene: Scene) -> None:
     Path("plan.json").write_text('{"formatVersion": "2.0", "gpupool": "9.9.9"}', "utf-8")
 
@@ -196,6 +201,7 @@ OFFLINE = {
     "show, a plan that is stale": Case(saved(applied), "show plan.json", 0),
     "show, no file": Case(nothing, "show plan.json", 1, "can't read it"),
     "show, changed by hand": Case(saved(garbled), "show plan.json", 1, "changed by hand"),
+    "show, unsigned": Case(saved(with_a_key), "show plan.json --verify-key plan.pub", 3, "not signed"),
     "show, of another format": Case(of_another_format, "show plan.json", 5, "format 2.0"),
 }
 DIFF = {
@@ -495,7 +501,7 @@ class TestThePage:
     def test_has_every_code_once(self) -> None:
         codes = [int(code) for codes, *_ in self.TABLE for code in codes.split(",")]
 
-        assert codes == [0, 1, 2, 3, 4, 5, 6, 7, 64, BUG, 130, 143]
+        assert codes == [0, 1, 2, 3, 4, 5, 6, 7, 64, BUG, 129, 130, 143]
 
     @pytest.mark.parametrize("code", range(2, 8))
     def test_names_the_commands_that_end_so(self, code: int) -> None:

@@ -173,8 +173,8 @@ BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
         in_cluster("server", "https://nowhere.invalid:6443"), "https://nowhere.invalid:6443: Failed to resolve 'nowhere.invalid'",
     ),
     "a server that is no address": (in_cluster("server", "127.0.0.1:1"), "is `127.0.0.1:1`: write it with https://"),
-    "a server whose address has a blank": (in_cluster("server", "https://a b"), "Host 'a b' contains invalid character ' '"),
-    "a server by another protocol": (in_cluster("server", "ftp://127.0.0.1"), "Not supported URL scheme ftp"),
+    "a server whose address has a blank": (in_cluster("server", "https://a b"), "https://a b: the address is not valid"),
+    "a server by another protocol": (in_cluster("server", "ftp://127.0.0.1"), "ftp://127.0.0.1: the address is not valid"),
     "a token of two lines": (
         lambda found: found["users"][0]["user"].update({"token": "one\ntwo"}),
         "the token in the kubeconfig has a line break, or a character that no token has",
@@ -423,7 +423,7 @@ LEAKY: dict[str, tuple[Callable[[Config], object], str]] = {
     "a proxy with a port of words": (proxied(f"http://a:{SECRET}@127.0.0.1:x"), "can't use the proxy `http://127.0.0.1:x`"),
     "a plugin that quotes one": (
         by_plugin("sh", "-c", f"echo 'no way through http://a:{SECRET}@proxy:3128' >&2; exit 3"),
-        "no credentials for the cluster: exec: process returned 3. no way through http://proxy:3128",
+        "no credentials for the cluster: the plugin sh ended with exit code 3: no way through http://proxy:3128",
     ),
 }  # fmt: skip
 

@@ -158,7 +158,7 @@ def test_twenty_thousand_objects_are_listed(here: World) -> None:
     few = inventory.finish(cluster, began, wanted[:3], {}, "t")
     assert inventory.read(cluster, place).said == few.said
     stored = here.server.request("GET", config_map_path(*place)).body
-    assert set(stored["data"]) == {"current", "history", "serial"}
+    assert set(stored["data"]) == {"current", "history", "key", "serial"}
     assert not stored.get("binaryData")
 
     with pytest.raises(ClusterError, match="has too many objects: a list of 40000 does not fit"):
