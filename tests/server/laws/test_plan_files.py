@@ -18,6 +18,7 @@ from gpupool.yamlio.write import dump
 from tests import strategies
 from tests.goldencases import Case, cases
 from tests.goldensample import sampled
+from tests.server import statuses
 from tests.server.laws.states import Story, wishes_of
 from tests.server.laws.worlds import clear, world
 from tests.test_examples import ALL, EXAMPLES
@@ -45,6 +46,7 @@ def here(api_server: ApiServer) -> Iterator[World]:
     """Give a server with nothing on it."""
     with world(api_server) as found:
         yield found
+    statuses.delete_all(api_server)  # others left some that are no longer the blueprint's
 
 
 def planned(here: World, files: Sequence[str], consent: Consent) -> Plan:
