@@ -125,18 +125,16 @@ class Retrying:
 
     def patient(self, seconds: float) -> Retrying:
         """Give the same cluster for whoever asks again by himself: each request gives up after so long."""
-        connections = iter([self._connection])
-        return Retrying(
-            lambda: next(connections, None) or self._connect(),
-            self._deadline, self._bound, self._say, seconds,
-        )  # fmt: skip
+        return Retrying(self._reconnect(), self._deadline, self._bound, self._say, seconds)
 
     def afresh(self, seconds: float) -> Retrying:
         """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""
+        return Retrying(self._reconnect(), Deadline(seconds), "the time for it")
+
+    def _reconnect(self) -> Callable[[], Connection]:
+        """Give what connects: first with the connection that there is, then anew."""
         connections = iter([self._connection])
-        return Retrying(
-            lambda: next(connections, None) or self._connect(), Deadline(seconds), "the time for it"
-        )
+        return lambda: next(connections, None) or self._connect()
 
     def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str, bool]:
         """Give an answer, or what happened in its place and whether that is for good."""

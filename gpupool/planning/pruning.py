@@ -83,9 +83,8 @@ def unless_referred(found: Iterable[Fate], pools: Iterable[Mapping[str, Plain]])
     kept = []
     for each in found:
         kind, _, name = each.address.partition("/")
-        names = known.get((kind, name))
-        is_kept = each.deleted and names
-        kept.append(Fate(each.address, deleted=False, why=refers(names)) if is_kept and names else each)
+        names = known.get((kind, name)) if each.deleted else None
+        kept.append(Fate(each.address, deleted=False, why=refers(names)) if names else each)
     return kept
 
 

@@ -9,7 +9,7 @@ from gpupool.planning import ownership
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from gpupool.yamlio.nodes import Plain
 
@@ -83,20 +83,19 @@ class Sign(NamedTuple):
 
 def signs(live: Mapping[str, Plain]) -> tuple[Sign, ...]:
     """Return the tools that an object belongs to, each with the plainest sign of it."""
-    found = [Sign(each.name, each.title, by, each.next) for each in TOOLS if (by := _sign(live, each))]
+    annotations = plain_map(plain_map(live.get("metadata")).get("annotations"))
+    marks = (("label", labels_of(live)), ("annotation", annotations))
+    writers = {each.manager for each in ownership.entries(live) if not each.subresource}
+    found = [
+        Sign(each.name, each.title, by, each.next) for each in TOOLS if (by := _sign(each, marks, writers))
+    ]
     return (*found, *_owners(live))
 
 
-def _sign(live: Mapping[str, Plain], tool: Tool) -> str:
-    marks = (("label", labels_of(live)), ("annotation", _annotations(live)))
+def _sign(tool: Tool, marks: Sequence[tuple[str, Mapping[str, Plain]]], writers: Collection[str]) -> str:
     said = [f"{kind} {key}: {marked[key]}" for kind, marked in marks for key in tool.labels if key in marked]
-    written = {each.manager for each in ownership.entries(live) if not each.subresource}
-    said += [f"field manager {name}" for name in tool.managers if name in written]
+    said += [f"field manager {name}" for name in tool.managers if name in writers]
     return said[0] if said else ""
-
-
-def _annotations(live: Mapping[str, Plain]) -> Mapping[str, Plain]:
-    return plain_map(plain_map(live.get("metadata")).get("annotations"))
 
 
 def _owners(live: Mapping[str, Plain]) -> Iterator[Sign]:

@@ -296,9 +296,9 @@ def _rejections(asking: Asking, wish: Wish, answer: Answer) -> tuple[Rejection, 
     )
 
 
-def without_secrets(asking: Asking, wish: Wish, said: str) -> str:
+def without_secrets(asking: Asking, address: str, said: str) -> str:
     """Return what the server said of an object without what is sensitive in it, now or as it would be."""
-    return without(said, secrets_of(asking, wish.address))
+    return without(said, secrets_of(asking, address))
 
 
 def secrets_of(asking: Asking, address: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
-from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
+from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.cluster.listing import list_all
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.port import Request, UnsureError
@@ -17,13 +17,12 @@ from gpupool.cluster.refusals import message
 from gpupool.errors import GpupoolError, StoppedError
 from gpupool.planning.guards import nodes
 from gpupool.planning.pruning import kept_for, referring, refers
-from gpupool.planning.quoted import without
-from gpupool.rollout.assess import secrets_of
+from gpupool.rollout.assess import without_secrets
 from gpupool.rollout.draining import drained
 from gpupool.rollout.observed import generation_of, read, terminating, uid_of, version_of
 from gpupool.rollout.results import Outcome
 from gpupool.rollout.termination import GONE, leaving, wait_for
-from gpupool.rollout.usage import class_of_claim, node_claims_of
+from gpupool.rollout.usage import node_claims, node_claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,7 +75,7 @@ def _delete(how: Deleting, change: Change) -> Outcome:
     except StoppedError:
         return _outcome(change, "not tried", "it was stopped")
     except GpupoolError as problem:
-        return _outcome(change, "failed", without(str(problem), secrets_of(how.asking, change.address)))
+        return _outcome(change, "failed", without_secrets(how.asking, change.address, str(problem)))
     return _outcome(change, "failed", "it changes all the time")
 
 
@@ -95,7 +94,7 @@ def _try(how: Deleting, change: Change) -> Outcome | None:
         return _leaving(change, answer.body)
     if answer.ok or answer.status == _NOT_FOUND:
         return _outcome(change, "done")
-    said = without(message(answer), secrets_of(how.asking, change.address))
+    said = without_secrets(how.asking, change.address, message(answer))
     return _outcome(change, "failed", f"the API server answers {answer.status}: {said}")
 
 
@@ -120,11 +119,11 @@ def in_use(cluster: Cluster, change: Change, allowed: Sequence[str]) -> str:
     kind, _, name = change.address.partition("/")
     count = 0
     if kind == NODE_POOL.name and change.address not in allowed:
-        count = len(node_claims_of(cluster, name))
+        count = node_claims_of(cluster, name)
     if kind == EC2_NODE_CLASS.name:
         if pools := referring(list_all(cluster, NODE_POOL)).get((kind, name)):
             return refers(pools)
-        count = sum(class_of_claim(each) == (kind, name) for each in list_all(cluster, NODE_CLAIM))
+        count = node_claims(cluster).by_class[kind, name]
     return f"it still has {nodes(count)}" if count else ""
 
 

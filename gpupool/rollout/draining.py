@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.kinds import NODE_POOL
-from gpupool.cluster.port import APPLY, FIELD_MANAGER, Request
 from gpupool.cluster.refusals import message
 from gpupool.errors import ClusterError, GpupoolError
 from gpupool.planning.guards import is_kept
 from gpupool.planning.ownership import applied, extracted
-from gpupool.planning.quoted import without
-from gpupool.rollout.assess import secrets_of
+from gpupool.rollout.assess import apply_request, without_secrets
 from gpupool.rollout.observed import generation_of, name_of, read, uid_of, version_of
 from gpupool.rollout.termination import NO_NODES, wait_for
+from gpupool.rollout.wishes import Wish
 from gpupool.yamlio.nodes import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.cluster.port import Request
     from gpupool.planning.plan import Change
     from gpupool.rollout.termination import Deleting
     from gpupool.yamlio.nodes import Plain
@@ -45,7 +45,7 @@ def _closed_if_in_use(how: Deleting, change: Change) -> Change:
         return _closed(how, change)
     except GpupoolError as problem:
         # It still has its nodes, and so it is held back when its turn comes.
-        said = without(str(problem), secrets_of(how.asking, change.address))
+        said = without_secrets(how.asking, change.address, str(problem))
         how.say(f"{change.address} is not drained: {said}")
         return change
 
@@ -76,16 +76,11 @@ def _request(live: Mapping[str, Plain]) -> Request:
     is_static = "replicas" in plain_map(live.get("spec"))
     limits: dict[str, Plain] = {**plain_map(spec.get("limits")), "cpu": "0"}
     closed: dict[str, Plain] = {**spec, **({"replicas": 0} if is_static else {"limits": limits})}
-    fence: dict[str, Plain] = {
-        "name": name_of(live),
-        "uid": uid_of(live),
-        "resourceVersion": version_of(live),
-    }
     body: dict[str, Plain] = {
         "apiVersion": NODE_POOL.api_version,
         "kind": NODE_POOL.name,
-        "metadata": {**plain_map(said.get("metadata")), **fence},
+        "metadata": {**plain_map(said.get("metadata")), "name": name_of(live)},
         "spec": closed,
     }
-    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": "true"}
-    return Request("PATCH", NODE_POOL.path_of(name_of(live)), query, body, APPLY)
+    wish = Wish(NODE_POOL, name_of(live), body)
+    return apply_request(wish, force=True, dry_run=False, uid=uid_of(live), version=version_of(live))

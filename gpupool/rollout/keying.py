@@ -15,7 +15,7 @@ from gpupool.planning.masking import Masker
 from gpupool.rollout import inventory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gpupool.planning.plan import Plan
     from gpupool.rollout.inventory import Inventory
@@ -30,7 +30,7 @@ UNKNOWN: Final = (
 
 
 def masker_for(
-    reached: Reached, patterns: Sequence[str], known: Inventory, bodies: Sequence[Plain]
+    reached: Reached, patterns: Sequence[str], known: Inventory, bodies: Iterable[Mapping[str, Plain]]
 ) -> tuple[Masker, str]:
     """Return the masker of a new plan, and its key's digest; empty where that key can't be found again.
 
@@ -43,7 +43,7 @@ def masker_for(
     if known.key:
         found = _with(chance, known.key)
         return found, found.key_digest
-    if not any(chance.has_sensitive(body) for body in bodies):
+    if not any(chance.has_sensitive(dict(body)) for body in bodies):
         return chance, ""
     uid = uid_of_crd(reached.cluster, EC2_NODE_CLASS.crd)
     if not uid:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
+from gpupool.cluster.kinds import KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.objects import digest, is_pool
 from gpupool.planning.agreement import EXPIRES_AFTER, written_time
@@ -88,9 +88,8 @@ def prepare(reached: Reached, wanted: Desired, options: Options) -> Prepared:
     place = inventory.Place(wanted.namespace, wanted.inventory)
     observed = observe(reached.cluster, place, reached.way.concurrency)
     wished = wishes(wanted, place)
-    bodies: list[Plain] = [dict(body) for body in (*(each.body for each in wished), *observed.live.values())]
-    masker, key = masker_for(reached, wanted.sensitive, observed.inventory, bodies)
     everything = (*(each.body for each in wished), *observed.live.values())
+    masker, key = masker_for(reached, wanted.sensitive, observed.inventory, everything)
     asking = Asking(reached.cluster, observed, masker, options.consent, secrets_in(masker, everything))
     workers = reached.way.concurrency
     assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wished))
@@ -133,7 +132,6 @@ def _deletions(reached: Reached, unwanted: Sequence[Fate], asking: Asking) -> li
 def _deletion(asking: Asking, address: str, usage: Usage) -> Change:
     live = asking.observed.live[address]
     kind, _, name = address.partition("/")
-    counts = {NODE_POOL.name: usage.by_pool[name], EC2_NODE_CLASS.name: usage.by_class[kind, name]}
     body = stripped(dict(live))
     return Change(
         address=address,
@@ -147,7 +145,7 @@ def _deletion(asking: Asking, address: str, usage: Usage) -> Change:
         pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
         verified="server",
         managed_by=tuple(each.tool for each in signs(live)),
-        node_claims=counts.get(kind),
+        node_claims=usage.of(kind, name),
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.kinds import KINDS, NODE_CLAIM, NODE_POOL
+from gpupool.cluster.kinds import KINDS
 from gpupool.cluster.listing import list_all
 from gpupool.errors import ClusterError, StoppedError
 from gpupool.planning.guards import nodes
 from gpupool.rollout.observed import finalizers, name_of
-from gpupool.rollout.usage import class_of_claim, pool_of
+from gpupool.rollout.usage import node_claims
 from gpupool.rollout.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch
 
 if TYPE_CHECKING:
@@ -81,18 +81,14 @@ def _key(address: str) -> Key:
 def _look(cluster: Cluster, ends: Mapping[Key, Readiness]) -> dict[Key, Readiness]:
     kinds = {kind for kind, _ in ends}
     there = {(kind, name_of(body)): body for kind in kinds for body in list_all(cluster, KINDS[kind])}
-    claims = list_all(cluster, NODE_CLAIM)
+    usage = node_claims(cluster)
     found = {}
     for (kind, name), end in ends.items():
-        count = sum(_is_of(each, kind, name) for each in claims)
+        count = usage.of(kind, name) or 0
         live = there.get((kind, name)) if end is GONE else None
         said = leaving(live, count) if live is not None else f"{nodes(count)} left" if count else ""
         found[kind, name] = Readiness(is_ready=False, reason=said, state=said) if said else end
     return found
-
-
-def _is_of(claim: Mapping[str, Plain], kind: str, name: str) -> bool:
-    return pool_of(claim) == name if kind == NODE_POOL.name else class_of_claim(claim) == (kind, name)
 
 
 def leaving(live: Mapping[str, Plain], count: int) -> str:

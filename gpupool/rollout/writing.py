@@ -44,7 +44,7 @@ def write(asking: Asking, known: Assessed) -> Outcome:
     except StoppedError:
         return Outcome(change.address, change.actions[0], "not tried", "it was stopped")
     except GpupoolError as problem:
-        said = without_secrets(asking, known.wish, str(problem))
+        said = without_secrets(asking, change.address, str(problem))
         return Outcome(change.address, change.actions[0], "failed", said)
 
 
@@ -58,7 +58,7 @@ def _write(asking: Asking, known: Assessed) -> Outcome:
         if answer.ok:
             return _written(asking, known, answer)
         if answer.status != _CONFLICT or field_conflicts(answer):
-            said = without_secrets(asking, wish, message(answer))
+            said = without_secrets(asking, change.address, message(answer))
             said = f"the API server answers {answer.status}: {said}"
             return Outcome(change.address, change.actions[0], "failed", said)
         # It was written by somebody else between the reading and the writing, most likely its status alone.
