@@ -157,6 +157,8 @@ def agreed(plan: Plan) -> str:
         *((f"--allow-delete {each}", True) for each in consent.allow_delete),
         ("--allow-empty", consent.allow_empty),
         *((f"--adopt {each}", True) for each in consent.adopt),
+        *((f"--adopt-from {each}", True) for each in consent.adopt_from),
+        ("--fail-on-admission", consent.fail_on_admission),
         (f"--on-conflict {consent.on_conflict}", consent.on_conflict != default.on_conflict),
     ]
     return " ".join(option for option, is_set in said if is_set)
