@@ -147,9 +147,8 @@ def _plain(entry: Entry) -> dict[str, Plain]:
 
 def _pack(entries: Sequence[Entry]) -> bytes:
     """Pack entries: what repeats itself compressed, and what is random as it is."""
-    kinds = [*KINDS]
     head = _json({
-        "kinds": [kinds.index(each.kind) for each in entries],
+        "kinds": [each.kind for each in entries],
         "names": [each.name for each in entries],
         "generations": [each.generation for each in entries],
     })  # fmt: skip
@@ -166,17 +165,16 @@ def _unpack(packed: bytes) -> Iterable[Entry]:
     sizes = {len(column) for column in columns}
     if sizes != {count} or (len(uids), len(digests)) != (count * _UID_BYTES, count * _DIGEST_BYTES):
         _refuse("its list of objects is cut off")
-    kinds = [*KINDS]
     for index, (kind, name, generation) in enumerate(zip(*columns, strict=True)):
-        if not (isinstance(kind, int) and isinstance(name, str) and isinstance(generation, int)):
+        if not (isinstance(kind, str) and isinstance(name, str) and isinstance(generation, int)):
             _refuse("an object that it lists has no kind, no name or no generation")
-        elif not 0 <= kind < len(kinds):
-            _refuse(f"it lists a kind {kind}")
+        elif kind not in KINDS:
+            _refuse(f"it lists a {kind}")
         else:
             uid = uids[index * _UID_BYTES : (index + 1) * _UID_BYTES]
             digest = digests[index * _DIGEST_BYTES : (index + 1) * _DIGEST_BYTES]
             said_uid = "" if uid == _NO_UID else str(UUID(bytes=uid))
-            yield Entry(kinds[kind], name, said_uid, generation, digest.hex())
+            yield Entry(kind, name, said_uid, generation, digest.hex())
 
 
 def _digest(said: str) -> bytes:
