@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.rig.faults import Instead
 from tests.rig.forwarding import Answered
-from tests.server.applying.scenes import FIRST, KEEP, ONE_BY_ONE, Pools
+from tests.server.applying.scenes import CHANGE, FIRST, KEEP, ONE_BY_ONE, Pools
 
 if TYPE_CHECKING:
     from tests.rig.forwarding import Exchange
@@ -70,3 +71,19 @@ def test_what_it_quotes_is_hidden(first: Scene, answer: str, words: str) -> None
     ).read_text("utf-8")
     written = [each.read_text("utf-8") for each in first.folder.glob("out.*")]
     assert [each for each in (said.out, said.err, *written) if "ffp1-0z7q"[:8] in each] == []
+
+
+ELSEWHERE: Final = ("dry NodePool/new", "PATCH NodePool/new", "DELETE NodePool/gone", "PATCH configmaps")
+
+
+@pytest.mark.parametrize("words", ELSEWHERE)
+def test_what_it_quotes_of_another_object_is_hidden(first: Scene, words: str) -> None:
+    """A webhook sees the whole cluster; what it says of one object may be a secret of another."""
+    body = json.dumps({**DENIED, "code": 422, "message": f"no: {PART}"}).encode()
+    rule = first.strike(words, Instead(Answered(422, (("Content-Type", "application/json"),), body)))
+
+    said = first.run("apply", CHANGE | SECRETS, *ONE_BY_ONE)
+
+    assert (rule.struck, said.code in {1, 7}) == (1, True), said
+    assert "no: (sensitive)" in said.out + said.err
+    assert PART[:8] not in said.out + said.err

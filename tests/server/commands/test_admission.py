@@ -106,5 +106,5 @@ def test_what_it_leaves_alone_is_not_mentioned(rewriting: Scene) -> None:
 
     said = rewriting.apply("--fail-on-admission")
 
-    assert "admission" not in said.out + said.err
+    assert "changed by admission" not in said.out + said.err
     assert weight(rewriting) == 11
