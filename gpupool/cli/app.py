@@ -18,6 +18,7 @@ from gpupool.cli.doctor import doctor
 from gpupool.cli.explain import explain
 from gpupool.cli.fit import fit
 from gpupool.cli.init import init
+from gpupool.cli.move import move
 from gpupool.cli.plan import plan
 from gpupool.cli.planned import CHANGED
 from gpupool.cli.profile_folders import allows_profiles
@@ -43,9 +44,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_READ_BLUEPRINTS = (validate, render, explain, fit, diff, plan, apply, status, doctor, rbac, unlock, profiles)
+_READ_BLUEPRINTS = (
+    validate,
+    render,
+    explain,
+    fit,
+    diff,
+    plan,
+    apply,
+    status,
+    doctor,
+    rbac,
+    unlock,
+    move,
+    profiles,
+)
 for command in (
-    init, validate, render, explain, fit, diff, plan, apply, status, show, doctor, rbac, unlock,
+    init, validate, render, explain, fit, diff, plan, apply, status, show, doctor, rbac, unlock, move,
     profiles, catalogue, schema, completion,
 ):  # fmt: skip
     app.command()(allows_profiles(command) if command in _READ_BLUEPRINTS else command)

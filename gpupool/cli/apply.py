@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from gpupool.cli import candidates, output
+from gpupool.cli.agreeing import ensure_meant, ensure_terminal
 from gpupool.cli.consenting import consents
 from gpupool.cli.live import Live, live
 from gpupool.cli.options import (
@@ -127,7 +128,7 @@ def _planned(files: list[str], way: "Way", consent: "Consent", manner: _Manner) 
         output.say(session.wanted.findings)
         deliver(manner.places, session.plan, manner.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
-        _ensure_meant(session.reached.context, pinned=session.reached.pinned)
+        ensure_meant(session.reached.context, pinned=session.reached.pinned)
         if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
             sys.stderr.write("nothing to do\n")
             return None
@@ -188,23 +189,11 @@ def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
         raise
 
 
-def _ensure_meant(context: str, *, pinned: bool) -> None:
-    """Refuse to write to whatever cluster happens to be the current one where nobody looks on."""
-    if not pinned and not sys.stdin.isatty():
-        message = (
-            f"nobody says which cluster is meant: the current context is `{context}`. Say --context, or pin"
-            " it with cluster.context or cluster.uid in the blueprint"
-        )
-        raise GuardError(message)
-
-
 def _agree(plan: "Plan", *, yes: bool) -> None:
     """Ask on a terminal; for each pool that is deleted, its name has to be typed."""
     if yes:
         return
-    if not sys.stdin.isatty():
-        message = "nobody is there to agree to the changes: say --yes, or apply a saved plan"
-        raise GuardError(message)
+    ensure_terminal("--yes, or apply a saved plan")
     from gpupool.objects import is_pool
 
     pools = [

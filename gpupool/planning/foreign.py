@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.objects import labels_of
 from gpupool.planning import ownership
+from gpupool.planning.addresses import is_name
 from gpupool.planning.compare import differences, flat, paths
 from gpupool.planning.plan import Conflict, Residue
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 PART_OF: Final = "applyset.kubernetes.io/part-of"
 BLUEPRINT: Final = "gpupool.dev/blueprint"
 """Labels of every object that gpupool applies: which set it is in, and of which blueprint."""
+
+_USUAL_NAMESPACE: Final = "kube-system"
 
 _DEFAULTS: Final[Mapping[str, Plain]] = {
     "spec.disruption.consolidateAfter": "0s",
@@ -48,12 +51,26 @@ def belonging(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
     labels = labels_of(live)
     member = labels.get(PART_OF)
     if member is not None and member != own_set:
-        return f"it belongs to another set of objects ({PART_OF}: {member}); remove it there first"
+        return _of_another(member, labels.get(BLUEPRINT))
     if adopts or member == own_set or ownership.applied(live) is not None:
         return ""
     writers = sorted({each.manager for each in ownership.entries(live) if not each.subresource})
     return (
         f"gpupool did not make it ({', '.join(writers) or 'nobody says who did'}): take it over with --adopt"
+    )
+
+
+def _of_another(member: Plain, blueprint: Plain) -> str:
+    """Return why an object of another set is not ours to write, and how it becomes ours."""
+    another = f"it belongs to another set of objects ({PART_OF}: {member}); remove it there first"
+    if not (isinstance(blueprint, str) and is_name(blueprint)):
+        return another
+    if member != set_id(_USUAL_NAMESPACE, f"gpupool-{blueprint}"):
+        way_out = f"gpupool move --from NAMESPACE/{blueprint}"
+        return f"{another} or, if its inventory was in another namespace: {way_out}"
+    return (
+        f"it belongs to another blueprint, {blueprint} ({PART_OF}: {member}); remove it there first or, if"
+        f" that one was renamed to this: gpupool move --from {_USUAL_NAMESPACE}/{blueprint}"
     )
 
 

@@ -17,6 +17,7 @@ _DONE: Final = {
     "update": "configured",
     "adopt": "taken over",
     "delete": "deleted",
+    "move": "moved",
     "keep": "unchanged",
 }
 

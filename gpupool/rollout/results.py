@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
 
     address: str
     action: str
-    """`create`, `update`, `adopt`, `delete`, or `keep` for what was as it should be."""
+    """`create`, `update`, `adopt`, `delete`, `move`, or `keep` for what was as it should be."""
 
     state: State
     message: str = ""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Plain
 
 
+_MOVE: Final = "gpupool move --from "
 _CLOCKS: Final = timedelta(minutes=5)
 """By how much the clocks of two machines may differ."""
 
@@ -158,6 +159,9 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
         yield "What another tool applies: only one can have it; take it out of that, or of the blueprint"
     if "controller" in kinds:
         yield "What a controller writes: leave it out of the blueprint"
+    commands = [each.blocked.partition(_MOVE) for each in foreign]
+    for command in dict.fromkeys("".join(rest) for _, *rest in commands if rest[0]):
+        yield f"If a blueprint was renamed, or its inventory moved: {command}"
     if adoptable := [each.address for each in foreign if "--adopt" in each.blocked]:
         tools = dict.fromkeys(name for each in foreign for name in each.managed_by)
         flags = [*(f"--adopt {each}" for each in adoptable), *(f"--adopt-from {each}" for each in tools)]

@@ -28,7 +28,7 @@ from tests.cli.shells import Shell, fish_words, installed, interactive, surround
 SHELLS = ["bash", "zsh", "fish"]
 COMMANDS = [
     "init", "validate", "render", "explain", "fit", "diff", "plan", "apply", "status", "show", "doctor", "rbac",
-    "unlock", "profiles", "catalogue", "schema", "completion",
+    "unlock", "move", "profiles", "catalogue", "schema", "completion",
 ]  # fmt: skip
 POOLS = f"""\
 {TOP}nodeClasses:
@@ -120,6 +120,7 @@ FREE = {
     "--cluster": "made up", "--name": "made up",
     "--concurrency": "a number", "--max-deletes": "a number", "--nodes": "a number",
     "--lock-timeout": "a time", "--timeout": "a time", "--week": "a day",
+    "--from": "a blueprint in the cluster, which is not asked",
     "--profile": "a profile of the AWS CLI",
     "holder": "the id of a holder in the cluster, which is not asked",
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gpupool.yamlio.spelling import spell
 from tests.cli.run import process
 from tests.rig.server import ApiServer
 
@@ -14,7 +15,7 @@ def test_it_writes_the_context_and_the_uid(api_server: ApiServer, tmp_path: Path
 
     assert made.code == 0, made.err
     text = (tmp_path / "gpupool.yaml").read_text()
-    assert f"\n  context: rig         # of the kubeconfig\n  uid: {uid} " in text
+    assert f"\n  context: rig         # of the kubeconfig\n  uid: {spell(uid)} " in text
     assert process("diff", "--exit-zero", folder=tmp_path, environment=environment).code == 0
 
 
@@ -22,7 +23,7 @@ def test_another_cluster_is_refused(api_server: ApiServer, tmp_path: Path) -> No
     environment = {"KUBECONFIG": str(api_server.kubeconfig)}
     process("init", "--from-context", "rig", folder=tmp_path, environment=environment)
     file = tmp_path / "gpupool.yaml"
-    file.write_text(file.read_text().replace("\n  uid: ", "\n  uid: 0"))
+    file.write_text(file.read_text().replace("\n  uid: ", "\n  uid: another  # "))
 
     refused = process("diff", folder=tmp_path, environment=environment)
 

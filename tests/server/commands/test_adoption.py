@@ -308,7 +308,7 @@ class TestOfOthers:
         )
 
         assert said.code == 4
-        assert said.out.count("it belongs to another set of objects") >= 2
+        assert said.out.count("it belongs to another blueprint, demo") == 2
         assert scene.versions() == before
 
 

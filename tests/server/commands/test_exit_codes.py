@@ -53,6 +53,11 @@ def more(scene: Scene) -> None:
     scene.says(MORE)
 
 
+def renamed(scene: Scene) -> None:
+    scene.apply()
+    scene.rewrite("name: demo", "name: gpus")
+
+
 def ready(scene: Scene) -> None:
     scene.apply()
     statuses.make_ready(scene.server, "chat")
@@ -297,6 +302,7 @@ ALONE_ON_A_LINE = {
     "a plan of another format": Case(of_another_format, "apply plan.json", 5, "format 2.0"),
     "no plan": Case(nothing, "apply plan.json", 1, "can't read it"),
     "a plan and somebody's lock": Case(saved(locked), "apply plan.json --lock-timeout 0.1s", 3, "gpupool unlock 0ther1d0"),
+    "move": Case(renamed, "move --from demo --yes --context rig", 0, "Moved 2 objects."),
     "a plan that holds a class back": Case(saved(), "apply plan.json --timeout 3s", 7),
 }  # fmt: skip
 OTHERS = {
@@ -313,6 +319,10 @@ OTHERS = {
     "unlock, the one": Case(locked, "unlock 0ther1d0", 0),
     "unlock, another": Case(locked, "unlock other", 3),
     "unlock, invalid": Case(invalid, "unlock", 1),
+    "move, nobody agrees": Case(renamed, "move --from demo --context rig", 3, "nobody is there to agree"),
+    "move, nothing there": Case(nothing, "move --from other --yes", 1, "gpupool-other does not exist"),
+    "move, itself": Case(applied, "move --from demo --yes", 64, "this is the blueprint itself"),
+    "move, invalid": Case(invalid, "move --from other", 1),
 }
 
 
@@ -412,11 +422,13 @@ WORDS = {
     "status --wait x": "is not one of",
     "rbac x": "is not one of",
     "unlock a b": "unexpected extra argument",
+    "move": "Missing option '--from'",
+    "move --from a/b/c": "--from a/b/c: name a blueprint",
     "show": "Missing argument 'FILE|-'",
     "show plan.json -o yaml": "no format `yaml`; there are text, patch, json, markdown, github",
 }
 FOR_SEVERAL = {
-    ("diff", "plan", "apply", "status", "doctor", "unlock"): {
+    ("diff", "plan", "apply", "status", "doctor", "unlock", "move --from other"): {
         "--timeout x": "--timeout x: write a time as in 90s, 10m or 1h",
         "--timeout 0": "--timeout 0: write a time",
         "--timeout -5s": "--timeout -5s: write a time",
@@ -496,7 +508,8 @@ class TestThePage:
         (case.arguments.split()[0], case.code)
         for table in (OFFLINE, DIFF, PLAN, APPLY, ALONE_ON_A_LINE, OTHERS)
         for case in table.values()
-    )
+    ) | {("move", 5), ("move", 7)}
+    """Those two are seen where something goes wrong on the way: in `tests/server/applying/test_moving.py`."""
 
     def test_has_every_code_once(self) -> None:
         codes = [int(code) for codes, *_ in self.TABLE for code in codes.split(",")]

@@ -21,6 +21,7 @@ COMMANDS = {
     "status": ["status"],
     "doctor": ["doctor"],
     "unlock": ["unlock"],
+    "move": ["move", "--from", "demo", "--yes"],
 }
 """Every command that reaches a cluster."""
 
