@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gpupool.codes import Code
 from gpupool.errors import InputError, StaleError, UsageError
 from gpupool.findings import Finding, Location
+from gpupool.reports.escaping import visible
 
 if TYPE_CHECKING:
     from datetime import date
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gpupool.expansion.provenance.values import Provenance
     from gpupool.explanation import Explanation
     from gpupool.pools import NodePools
+    from gpupool.rendering.folder import Written
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
     from gpupool.reports.fit import FitReport
@@ -40,15 +42,15 @@ def render_files(paths: Sequence[str]) -> "Rendered":
     return render.render_files(paths)
 
 
-def write_folder(rendered: "Rendered", folder: Path) -> None:
-    """Make a folder hold what was rendered, and nothing older of the same blueprint.
+def write_folder(rendered: "Rendered", folder: Path) -> "Written":
+    """Make a folder hold what was rendered, and nothing older of the same blueprint; return the counts.
 
     Raises:
         InputError: where a file that gpupool did not write is in the way; nothing is written then.
     """
     from gpupool.rendering import folder as folders
 
-    folders.write(rendered.files(), folder, rendered.name)
+    return folders.write(rendered.files(), folder, rendered.name)
 
 
 def check_folder(rendered: "Rendered", folder: Path) -> None:
@@ -61,6 +63,19 @@ def check_folder(rendered: "Rendered", folder: Path) -> None:
 
     if stale := folders.stale(rendered.files(), folder, rendered.name):
         raise StaleError(stale)
+
+
+def folder_diff(rendered: "Rendered", folder: Path) -> str:
+    """Return a unified diff from what a folder holds to what was rendered, without sensitive values.
+
+    It is empty where nothing differs.
+
+    Raises:
+        InputError: where a file can't be read.
+    """
+    from gpupool.folder_diff import folder_diff as lines
+
+    return "".join(f"{visible(line)}\n" for line in lines(rendered, folder))
 
 
 def chart_values(rendered: "Rendered", chart: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gpupool.codes import Code
 from gpupool.errors import InputError
-from gpupool.findings import Finding, Location, has_errors, in_file_order
+from gpupool.findings import Finding, Location, has_errors, in_file_order, merged
 from gpupool.reports.report import Checked, Report, Skipped
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def check(wanted: Wanted, stdin: Callable[[], bytes], *, strict: bool) -> Report
     files = tuple(dict.fromkeys((*wanted.blueprint, *found.files)))
     order = {file: index for index, file in enumerate(files)}
     return Report(
-        in_file_order(findings, files),
+        merged(in_file_order(findings, files)),
         files,
         tuple(sorted(checked, key=lambda each: (order.get(each.at.file, 0), each.at))),
         documents=found.documents + len(wanted.blueprint),

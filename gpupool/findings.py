@@ -31,7 +31,7 @@ class Finding(NamedTuple):
     `code` is one of `gpupool.codes`; `message` says what and why in one
     sentence; `fix` says what to do and may be empty; `path` is the key path, as in
     `pools.chat.limits`; `object` is the Kubernetes object it is about, as in `NodePool/chat`, where there
-    is one.
+    is one. `also` are the other places of the same finding, after the first, each a finding of its own.
     """
 
     code: str
@@ -41,6 +41,12 @@ class Finding(NamedTuple):
     severity: Severity = Severity.ERROR
     path: str = ""
     object: str = ""
+    also: tuple["Finding", ...] = ()
+
+    @property
+    def each(self) -> "tuple[Finding, ...]":
+        """Return one finding for each place."""
+        return (self._replace(also=()), *self.also)
 
 
 def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tuple[Finding, ...]:
@@ -54,6 +60,15 @@ def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tup
         return order.get(at.file, len(order)), at.file, at.line, at.column
 
     return tuple(sorted(dict.fromkeys(findings), key=place))
+
+
+def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings that say the same of several places as one, at the first of them."""
+    places: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        same = (finding.code, finding.message, finding.fix, finding.severity, finding.at.file)
+        places.setdefault(same, []).extend(finding.each)
+    return tuple(first._replace(also=tuple(others)) for first, *others in places.values())
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

@@ -44,13 +44,15 @@ def test_an_example_renders_what_is_expected_of_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(EXAMPLES)
-    code = main(["render", *(part for file in ALL[name] for part in ("-f", file)), "-d", str(tmp_path)])
+    code = main(["render", "-v", *(part for file in ALL[name] for part in ("-f", file)), "-d", str(tmp_path)])
     said = capsys.readouterr()
-    assert (code, said.out) == (0, ""), said.err
+    written = len([path for path in tmp_path.rglob("*") if path.is_file()])
+    findings, counted, _ = said.err.partition(f"wrote {written}, removed 0, unchanged 0\n")
+    assert (code, said.out, bool(counted)) == (0, "", True), said.err
     if update_golden:
-        _write(EXPECTED / name, tmp_path, said.err)
+        _write(EXPECTED / name, tmp_path, findings)
 
-    assert said.err == _text(EXPECTED / name / FINDINGS)
+    assert findings == _text(EXPECTED / name / FINDINGS)
     assert not (changes := _changes(EXPECTED / name / FILES, tmp_path)), changes
 
 

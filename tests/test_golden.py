@@ -32,14 +32,19 @@ def test_a_case_renders_what_its_folder_holds(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(case.folder)
-    code = main(["render", *(part for name in case.blueprints for part in ("-f", name)), "-d", str(tmp_path)])
+    code = main(
+        ["render", "-v", *(part for name in case.blueprints for part in ("-f", name)), "-d", str(tmp_path)]
+    )
     said = capsys.readouterr()
     if update_golden:
-        _write(case, tmp_path, said.err, code)
+        _write(case, tmp_path, _findings(said.err), code)
 
     expected = case.expected_files
-    assert said.out == ""
-    assert not (changes := _changes({FINDINGS: case.expected_findings}, {FINDINGS: said.err})), changes
+    wrote = "" if expected is None else f"wrote {len(expected)}, removed 0, unchanged 0\n"
+    assert (said.out, said.err.endswith(wrote)) == ("", True)
+    assert not (changes := _changes({FINDINGS: case.expected_findings}, {FINDINGS: _findings(said.err)})), (
+        changes
+    )
     assert code == (1 if expected is None else 0)
     assert not (changes := _changes(expected or {}, files_in(tmp_path))), changes
 
@@ -93,6 +98,11 @@ def test_the_comparison_shows_what_differs() -> None:
         "--- expected/c", "+++ rendered/c", "@@ -0,0 +1 @@", "+4",
     ]  # fmt: skip
     assert _changes({"a": ""}, {}) == "only in expected: a\n"
+
+
+def _findings(printed: str) -> str:
+    """Return what is printed beside the count of the files."""
+    return "".join(line for line in printed.splitlines(keepends=True) if not line.startswith("wrote "))
 
 
 def _write(case: Case, rendered: Path, findings: str, code: int) -> None:

@@ -30,6 +30,7 @@ from gpupool.cli.show import show
 from gpupool.cli.status import status
 from gpupool.cli.unlock import unlock
 from gpupool.cli.validate import validate
+from gpupool.cli.verbosity import has_verbosity
 from gpupool.errors import GpupoolError
 from gpupool.reports.escaping import one_line
 
@@ -59,11 +60,20 @@ _READ_BLUEPRINTS = (
     move,
     profiles,
 )
+_PRINT_FINDINGS = (validate, render, explain, fit, diff, plan, apply)
+
+
+def _with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that it has in common with others."""
+    found = allows_profiles(command) if command in _READ_BLUEPRINTS else command
+    return has_verbosity(found) if command in _PRINT_FINDINGS else found
+
+
 for command in (
     init, validate, render, explain, fit, diff, plan, apply, status, show, doctor, rbac, unlock, move,
     profiles, catalogue, schema, completion,
 ):  # fmt: skip
-    app.command()(allows_profiles(command) if command in _READ_BLUEPRINTS else command)
+    app.command()(_with_shared_options(command))
 
 
 def _version(wanted: bool) -> None:

@@ -16,7 +16,6 @@ from gpupool.cli.options import (
     refuse_stdin_twice,
 )
 from gpupool.errors import UsageError
-from gpupool.findings import Severity
 
 if TYPE_CHECKING:
     from gpupool.reports.fit import FitReport
@@ -64,7 +63,7 @@ def fit(
     from gpupool import api
 
     report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
-    output.say(finding for finding in report.findings if finding.severity is not Severity.INFO)
+    output.say(report.findings)
     output.deliver(places, lambda name: _written(report, name))
     if report.failed:
         raise typer.Exit(1)

@@ -3,12 +3,13 @@
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gpupool.cli import verbosity
 from gpupool.cli.options import Output
 from gpupool.errors import GpupoolError, InputError, StaleError
-from gpupool.findings import Finding
+from gpupool.findings import Finding, Severity, merged
 from gpupool.reports import text
 from gpupool.reports.escaping import in_json, one_line
 
@@ -20,15 +21,24 @@ def json_text(value: object) -> str:
     return in_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
 
 
-def say(findings: Iterable[Finding]) -> None:
-    """Write findings, each part of one on one line."""
-    sys.stderr.write(text.findings(findings))
+def say(findings: Sequence[Finding]) -> None:
+    """Write findings, each part of one on one line; of infos their number, unless `-v` asks for them."""
+    shown = merged(each for each in findings if verbosity.shows(each.severity))
+    sys.stderr.write(text.findings(shown))
+    notes = merged(each for each in findings if each.severity is Severity.INFO)
+    if notes and not verbosity.shows(Severity.INFO) and verbosity.shows(Severity.WARNING):
+        number = f"{len(notes)} note{'s' * (len(notes) != 1)}"
+        sys.stderr.write(
+            f"{number}; to read {'them' if len(notes) > 1 else 'it'}, run gpupool validate or add -v\n"
+        )
 
 
 def fail(problem: GpupoolError) -> None:
     """Write an error that ends the command, with what it carries."""
     if isinstance(problem, InputError):
-        say(problem.findings)
+        sys.stderr.write(
+            text.findings(merged(each for each in problem.findings if verbosity.shows(each.severity)))
+        )
     if isinstance(problem, StaleError):
         sys.stderr.write("".join(f"{one_line(name)}\n" for name in problem.names))
     sys.stderr.write(f"error: {one_line(str(problem))}\n")

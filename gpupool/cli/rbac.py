@@ -43,7 +43,7 @@ def rbac(
     from gpupool.rollout.desired import desired
 
     wanted = desired(files_or_default(file))
-    output.say(finding for finding in wanted.findings if finding.severity is not Severity.INFO)
+    output.say([each for each in wanted.findings if each.severity is not Severity.INFO])
     sys.stdout.write(roles_text(purpose, Place(wanted.blueprint, wanted.namespace), subject))
 
 

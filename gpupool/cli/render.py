@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gpupool.cli import candidates, output
+from gpupool.cli import candidates, output, verbosity
 from gpupool.cli.options import Files, Folder, files_or_default, folder_named
 from gpupool.errors import UsageError
 
@@ -17,6 +17,7 @@ def render(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail when DIR is out of date.")
     ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="With --check: print what differs.")] = False,
     values: Annotated[
         str | None,
         typer.Option(
@@ -35,7 +36,7 @@ def render(
     \b
     gpupool render
     gpupool render -f base.yaml -f prod.yaml -d rendered/prod
-    gpupool render -d rendered --check     (in CI: exits 2 when out of date)
+    gpupool render -d rendered --check --diff   (in CI: exits 2 when out of date)
     gpupool render --values nvidia-device-plugin
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool import api
@@ -43,6 +44,9 @@ def render(
     folder = folder_named(directory)
     if check and folder is None:
         message = "--check needs -d DIR, the folder to compare with"
+        raise UsageError(message)
+    if diff and not check:
+        message = "--diff shows what --check finds: add --check"
         raise UsageError(message)
     if values and folder is not None:
         message = "--values prints one file and -d writes all of them: leave one out"
@@ -52,6 +56,10 @@ def render(
     if folder is None:
         sys.stdout.write(rendered.text() if values is None else api.chart_values(rendered, values))
     elif check:
+        if diff:
+            sys.stdout.write(api.folder_diff(rendered, folder))
         api.check_folder(rendered, folder)
     else:
-        api.write_folder(rendered, folder)
+        done = api.write_folder(rendered, folder)
+        if not verbosity.is_quiet():
+            sys.stderr.write(f"wrote {done.wrote}, removed {done.removed}, unchanged {done.unchanged}\n")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gpupool.cli import output
+from gpupool.cli import output, verbosity
 from gpupool.cli.options import (
     DEFAULT_FILE,
     Files,
@@ -56,6 +56,8 @@ def validate(
     from gpupool.reports.formats.text import summary
 
     report = api.validate(paths, files, target=target, strict=strict, allow_empty=allow_empty)
+    if verbosity.is_quiet():
+        report = report._replace(findings=tuple(filter(report.fails, report.findings)))
     output.deliver(places, lambda name: choice.document(report, name))
     if all(each.path is not None or each.format != "text" for each in places):
         sys.stderr.write(summary(report))

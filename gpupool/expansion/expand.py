@@ -41,6 +41,7 @@ def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
         known=work.known,
         stack=work.stack,
         findings=found,
+        sensitive=tuple(str(each.value) for each in items(find(loaded.node, "sensitive"))),
     )
 
 

@@ -87,3 +87,6 @@ class Expanded(NamedTuple):
 
     findings: tuple[Finding, ...]
     """What is worth saying although nothing is wrong."""
+
+    sensitive: tuple[str, ...] = ()
+    """As in the blueprint's `sensitive`."""

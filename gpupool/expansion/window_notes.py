@@ -14,7 +14,7 @@ _MONTH_NAMES = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_DURATIONS = {30: "half an hour", 60: "an hour", 120: "two hours"}
+_DURATIONS = {30: "half an hour", 60: "one hour", 120: "two hours"}
 
 _DaysOfMonth: TypeAlias = dict[int, frozenset[int]]
 
@@ -38,8 +38,7 @@ def protect_notes(cause: Cause, window: Window) -> Iterator[Note]:
         what = "days" if window.hours is None else "hours"
         yield Note(
             cause,
-            f"in {_when(changing, window)} the protected {what} are {_shift(window)} longer, "
-            f"because {_why(window)}; the hours before and after the change are both protected",
+            f"the protected {what} are {_shift(window)} longer in {_when(changing, window)} ({_why(window)})",
         )
     yield from _dated(cause, window)
 
@@ -57,14 +56,13 @@ def maintenance_notes(cause: Cause, window: Window, closed: Iterable[Stretch]) -
     if shorter:
         yield Note(
             cause,
-            f"in {_when(shorter, window)} this window is {_shift(window)} shorter, because {_why(window)}; "
-            "only the hours inside it before and after the change are open",
+            f"this window is {_shift(window)} shorter in {_when(shorter, window)} ({_why(window)})",
         )
     if shut:
         yield Note(
             cause,
-            f"in {_when(shut, window)} this window stays shut, because {_why(window)}, and it has no minute "
-            f"in common before and after the change; one longer than {_shift(window)} has",
+            f"this window stays closed in {_when(shut, window)} ({_why(window)}): only a window of more than "
+            f"{_shift(window)} is open in a month in which the clocks change",
         )
     yield from _dated(cause, window)
 
@@ -120,13 +118,13 @@ def _shift(window: Window) -> str:
 
 
 def _why(window: Window) -> str:
-    return f"the clocks in {window.timezone} change then and a UTC schedule cannot name the day"
+    return f"daylight saving in {window.timezone}"
 
 
 def _dated(cause: Cause, window: Window) -> Iterator[Note]:
     if has_dated_changes(window.timezone):
         yield Note(
             cause,
-            f"the clocks in {window.timezone} also change on dates that are not the same every year; "
-            "until they change back, this window comes earlier or later than the local time says",
+            f"the clocks in {window.timezone} also change on dates that differ from year to year; "
+            "between those, this window opens earlier or later than the local time",
         )

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from gpupool.codes import Code
 from gpupool.errors import InputError
@@ -20,7 +21,15 @@ OWN_PATHS = (
 """Where an older render can have left files; what stands elsewhere is never removed, whatever its head."""
 
 
-def write(files: Mapping[str, str], folder: Path, name: str) -> None:
+class Written(NamedTuple):
+    """How many files of a folder were written, removed, and left as they were."""
+
+    wrote: int
+    removed: int
+    unchanged: int
+
+
+def write(files: Mapping[str, str], folder: Path, name: str) -> Written:
     """Make `folder` hold exactly `files` of the blueprint `name`, beside whatever else is in it.
 
     Files that an earlier render of the same blueprint left and that are no longer made are removed.
@@ -30,13 +39,15 @@ def write(files: Mapping[str, str], folder: Path, name: str) -> None:
     """
     if in_the_way := list(_in_the_way(files, folder, name)):
         raise InputError(in_the_way)
-    for path, text in files.items():
-        if _bytes(folder / path) != text.encode():
-            write_whole(folder / path, text)
+    wrote = [path for path, text in files.items() if content(folder / path) != text.encode()]
+    for path in wrote:
+        write_whole(folder / path, files[path])
     _remove_unfinished({(folder / path).parent for path in files})
-    for path in left_over(files, folder, name):
+    removed = left_over(files, folder, name)
+    for path in removed:
         with _refusals(folder / path, "remove"):
             (folder / path).unlink()
+    return Written(len(wrote), len(removed), len(files) - len(wrote))
 
 
 def _remove_unfinished(parents: Iterable[Path]) -> None:
@@ -48,7 +59,7 @@ def _remove_unfinished(parents: Iterable[Path]) -> None:
 
 def stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
     """Give the paths that differ from `files`, are missing, or are left over from an earlier render."""
-    differing = [path for path, text in files.items() if _bytes(folder / path) != text.encode()]
+    differing = [path for path, text in files.items() if content(folder / path) != text.encode()]
     return sorted([*differing, *left_over(files, folder, name)])
 
 
@@ -96,7 +107,12 @@ def _owner(path: Path) -> str:
     return line.removeprefix(MARK) if line.startswith(MARK) else ""
 
 
-def _bytes(path: Path) -> bytes | None:
+def content(path: Path) -> bytes | None:
+    """Return what a file holds; None where there is none.
+
+    Raises:
+        InputError: where the system does not let us.
+    """
     with _refusals(path, "read"):
         return path.read_bytes() if path.is_file() else None
 

@@ -23,6 +23,8 @@ class Rendered(NamedTuple):
     manifests: tuple[Manifest, ...]
     releases: tuple[Release, ...]
     findings: tuple[Finding, ...]
+    sensitive: tuple[str, ...] = ()
+    """As in the blueprint's `sensitive`: patterns of keys whose values are never shown."""
 
     def text(self) -> str:
         """Give all Kubernetes objects as one stream that `kubectl apply -f -` takes."""
@@ -66,7 +68,7 @@ def render(expanded: Expanded) -> Rendered:
     """
     plugin = nvidia_device_plugin(expanded)
     releases = () if plugin is None else (plugin,)
-    return Rendered(expanded.name, manifests(expanded), releases, expanded.findings)
+    return Rendered(expanded.name, manifests(expanded), releases, expanded.findings, expanded.sensitive)
 
 
 def _kustomization(resources: list[Plain]) -> Plain:

@@ -34,7 +34,7 @@ class Report(NamedTuple):
     """The findings of one run, and what they are about."""
 
     findings: tuple[Finding, ...]
-    """In the order of files, then by line and column."""
+    """In the order of files, then by line and column; what is the same at several places is one finding."""
 
     files: tuple[str, ...] = ()
     """Every file that was read, in the order of reading."""

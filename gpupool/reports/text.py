@@ -6,6 +6,9 @@ from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, Location
 from gpupool.reports.escaping import one_line
 
+_MOST_PLACES = 12
+"""More places than these would hide what is the matter with them."""
+
 
 def findings(found: Iterable[Finding]) -> str:
     """Give each as `file:line:column: severity CODE [layer] message`, its fix on a second line.
@@ -20,4 +23,13 @@ def _finding(finding: Finding) -> str:
     said_by = layer(finding.code)
     where = "" if said_by is Layer.BLUEPRINT else f" [{said_by}]"
     head = f"{at}: {finding.severity} {finding.code}{where} {one_line(finding.message)}\n"
-    return f"{head}    fix: {one_line(finding.fix)}\n" if finding.fix else head
+    also = f"    also at: {places_of(finding)}\n" if finding.also else ""
+    fix = f"    fix: {one_line(finding.fix)}\n" if finding.fix else ""
+    return head + also + fix
+
+
+def places_of(finding: Finding) -> str:
+    """Return where else the same is found, as `12:7, 30:7`."""
+    shown = ", ".join(f"{each.at.line}:{each.at.column}" for each in finding.also[:_MOST_PLACES])
+    more = len(finding.also) - _MOST_PLACES
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -82,7 +82,7 @@ def desired(paths: Sequence[str], *, allow_empty: bool = False) -> Desired:
         pins=Pins(*(text_at(cluster, word) or None for word in ("context", "server", "uid"))),
         namespace=text_at(loaded.node, "inventory", "namespace") or DEFAULT_NAMESPACE,
         prune=prune is not None and prune.value is True,
-        sensitive=tuple(str(each.value) for each in items(find(loaded.node, "sensitive"))),
+        sensitive=rendered.sensitive,
         karpenter=expanded.karpenter,
         features=tuple(str(each.value) for each in items(find(cluster, "features"))),
         files={path: _digest(path) for path in paths if path != _STDIN},

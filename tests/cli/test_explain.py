@@ -90,7 +90,8 @@ def test_a_pool_whole(capsys: pytest.CaptureFixture[str]) -> None:
     said = gpupool(capsys, "explain", "train")
 
     assert (said.code, said.out) == (0, TRAIN)
-    assert said.codes == ["GP0050"]
+    assert said.err == "1 note; to read it, run gpupool validate or add -v\n"
+    assert gpupool(capsys, "explain", "train", "-v").codes == ["GP0050"]
 
 
 def test_all_pools_in_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:

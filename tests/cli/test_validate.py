@@ -47,14 +47,14 @@ def test_a_good_manifest(capsys: pytest.CaptureFixture[str]) -> None:
     said = gpupool(capsys, "validate", "good.yaml")
 
     assert (said.code, said.err) == (0, "")
-    assert said.out == "checked 1 object in 1 file (NodePool 1): nothing found\n"
+    assert said.out == "Checked 1 object in 1 file (NodePool 1): no problems found.\n"
 
 
 def test_a_bad_manifest(capsys: pytest.CaptureFixture[str]) -> None:
     said = gpupool(capsys, "validate", "bad.yaml")
 
     assert (said.code, said.err) == (1, "")
-    assert said.out == f"{WEIGHT}checked 1 object in 1 file (NodePool 1): 1 error\n"
+    assert said.out == f"{WEIGHT}Checked 1 object in 1 file (NodePool 1): 1 error.\n"
 
 
 def test_warnings_fail_a_strict_run_only(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,9 +87,9 @@ def test_a_folder_with_everything_in_it(capsys: pytest.CaptureFixture[str]) -> N
     assert [line.split(" ")[0] for line in lines[:2]] == ["bad.yaml:5:11:", "warned.yaml:5:3:"]
     assert lines[2] == "    fix: take the key out"
     assert lines[3:] == [
-        "checked 4 objects in 5 files (NodePool 3, Blueprint 1): 1 error, 1 warning",
-        "passed over what is not Karpenter's: ConfigMap 1",
-        "skipped deeper/still/README.md: not .yaml, .yml or .json",
+        "Checked 4 objects in 5 files (NodePool 3, Blueprint 1): 1 error, 1 warning.",
+        "Skipped: ConfigMap (1).",
+        "Skipped deeper/still/README.md: not .yaml, .yml or .json",
     ]
 
 
@@ -104,7 +104,10 @@ def test_a_blueprint_on_standard_input(folder: Path) -> None:
     layered = process("validate", "-f", "-", folder=folder, stdin=SMALL.encode())
     named = process("validate", "-", folder=folder, stdin=SMALL.encode())
 
-    assert (layered.code, layered.out) == (0, "checked 1 object in 1 file (Blueprint 1): nothing found\n")
+    assert (layered.code, layered.out) == (
+        0,
+        "Checked 1 object in 1 file (Blueprint 1): no problems found.\n",
+    )
     assert named.code == 1
     assert "fix: write `gpupool validate -f -`" in named.out
 
@@ -118,7 +121,7 @@ def test_the_default_is_the_blueprint_of_the_folder(folder: Path, capsys: pytest
     assert missing.out.startswith(
         "gpupool.yaml: error GP0001 can't read the file: No such file or directory\n"
     )
-    assert (there.code, there.out) == (0, "checked 1 object in 1 file (Blueprint 1): nothing found\n")
+    assert (there.code, there.out) == (0, "Checked 1 object in 1 file (Blueprint 1): no problems found.\n")
 
 
 def test_layers_of_a_blueprint_beside_manifests(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +133,7 @@ def test_layers_of_a_blueprint_beside_manifests(folder: Path, capsys: pytest.Cap
     assert said.out.splitlines() == [
         "prod.yaml:3:17: error GP0010 unknown key `weigth` in `pools.train`",
         "    fix: did you mean `weight`?",
-        "checked 2 objects in 3 files (Blueprint 1, NodePool 1): 1 error",
+        "Checked 2 objects in 3 files (Blueprint 1, NodePool 1): 1 error.",
     ]
 
 
@@ -224,7 +227,7 @@ class TestOutputs:
 
         assert said.code == 1
         assert said.out.startswith("::error file=bad.yaml,line=5,col=11,title=GP1013 ")
-        assert said.err == "checked 1 object in 1 file (NodePool 1): 1 error\n"
+        assert said.err == "Checked 1 object in 1 file (NodePool 1): 1 error.\n"
         report = json.loads((folder / "out" / "report.json").read_text("utf-8"))
         assert report["findings"][0]["object"] == "NodePool/chat"
         sarif = json.loads((folder / "report.sarif").read_text("utf-8"))
@@ -244,7 +247,7 @@ class TestOutputs:
         said = gpupool(capsys, "validate", "good.yaml", "-o", "text", "-o", "json=good.yaml/report.json")
 
         assert said.code == 1
-        assert "nothing found" in said.out
+        assert "no problems found" in said.out
         assert said.err.startswith("good.yaml/report.json: error GP0081 can't write it: ")
         assert (folder / "good.yaml").read_text("utf-8") == GOOD
 
@@ -315,7 +318,7 @@ def test_objects_of_old_versions_are_counted_as_checked(
         ("NodePool/late", ["GP1007"]),
         ("NodePool/chat", []),
     ]
-    assert "(NodePool 3): 2 errors\npassed over what is not Karpenter's: NodeClaim 1\n" in said.err
+    assert "(NodePool 3): 2 errors.\nSkipped: NodeClaim (1).\n" in said.err
 
 
 def test_a_file_that_is_named_twice_is_one_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,8 +326,8 @@ def test_a_file_that_is_named_twice_is_one_file(capsys: pytest.CaptureFixture[st
 
     assert said.code == 0
     assert said.out.splitlines() == [
-        "checked 3 objects in 2 files (Blueprint 2, NodePool 1): nothing found",
-        "skipped ./good.yaml: read already",
+        "Checked 3 objects in 2 files (Blueprint 2, NodePool 1): no problems found.",
+        "Skipped ./good.yaml: read already",
     ]
 
 

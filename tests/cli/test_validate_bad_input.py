@@ -73,7 +73,7 @@ def test_documents_with_nothing_in_them_are_no_mistake(tmp_path: Path) -> None:
 
     said = process("validate", "good.yaml", folder=tmp_path, megabytes=MEGABYTES)
 
-    assert (said.code, said.out) == (0, "checked 1 object in 1 file (NodePool 1): nothing found\n")
+    assert (said.code, said.out) == (0, "Checked 1 object in 1 file (NodePool 1): no problems found.\n")
 
 
 def broken_link(path: Path) -> None:
@@ -116,5 +116,5 @@ def test_a_folder_with_what_can_not_be_read(
 
     assert said.code == 1
     assert "manifests/bad.yaml: error GP1001 [structural] can't read it: " in said.out
-    assert "checked 1 object in 1 file (NodePool 1): 1 error\n" in said.out
-    assert "skipped manifests/notes.txt: not .yaml, .yml or .json\n" in said.out
+    assert "Checked 1 object in 1 file (NodePool 1): 1 error.\n" in said.out
+    assert "Skipped manifests/notes.txt: not .yaml, .yml or .json\n" in said.out

@@ -269,7 +269,7 @@ def test_the_guide_shows_what_is_printed(
     (tmp_path / "budget.yaml").write_text(blocks["yaml"], "utf-8")
     monkeypatch.chdir(tmp_path)
 
-    assert main(["render", "-f", "budget.yaml"]) == 0
+    assert main(["render", "-v", "-f", "budget.yaml"]) == 0
 
     printed = capsys.readouterr()
     assert printed.err == blocks["text"]

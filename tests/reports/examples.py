@@ -48,7 +48,15 @@ NAMES = st.binary(min_size=1, max_size=20).filter(lambda name: b"\0" not in name
 """Names that files can have, whatever their bytes."""
 
 PLACES = st.builds(Location, NAMES, st.integers(0, 9), st.integers(0, 9))
-FINDINGS = st.builds(
+
+
+def several(finding: Finding, places: list[tuple[int, int]]) -> Finding:
+    """Return the finding at more places of its file."""
+    others = (finding._replace(at=finding.at._replace(line=line, column=column)) for line, column in places)
+    return finding._replace(also=tuple(others))
+
+
+ALONE = st.builds(
     Finding,
     st.sampled_from([*Code, "GP9999"]).map(str),
     st.text(),
@@ -57,7 +65,9 @@ FINDINGS = st.builds(
     st.sampled_from(Severity),
     st.text(),
     st.text(),
+    st.just(()),
 )
+FINDINGS = st.builds(several, ALONE, st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=2))
 CHECKED = st.builds(Checked, st.sampled_from(["NodePool", "EC2NodeClass"]), st.text(), PLACES)
 REPORTS = st.builds(
     Report,

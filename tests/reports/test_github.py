@@ -75,5 +75,6 @@ def test_any_report_is_read_back(report: Report) -> None:
         assert name == NAMES[finding.severity]
         assert properties["file"] == visible(finding.at.file.removeprefix("./"))
         assert properties.get("line", "0") == str(finding.at.line)
-        assert message.split("\nfix: ")[0] == one_line(finding.message)
+        assert message.split("\nfix: ")[0].split("\nalso at: ")[0] == one_line(finding.message)
+        assert ("\nalso at: " in message) == bool(finding.also)
         assert ("\nfix: " in message) == bool(finding.fix)

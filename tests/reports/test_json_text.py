@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from gpupool.codes import layer
 from gpupool.reports.formats.json_text import document
 from gpupool.reports.report import Report
-from tests.reports.examples import REPORT, REPORTS
+from tests.reports.examples import REPORT, REPORTS, UNKNOWN, several
 from tests.tiers import examples
 
-KEYS = ["rule", "layer", "severity", "message", "fix", "file", "line", "column", "path", "object"]
+KEYS = ["rule", "layer", "severity", "message", "fix", "file", "line", "column", "path", "object", "also"]
 
 
 def test_the_whole_shape() -> None:
@@ -27,6 +27,7 @@ def test_the_whole_shape() -> None:
                 "column": 3,
                 "path": "spec.limit",
                 "object": "NodePool/chat",
+                "also": [],
             },
             {
                 "rule": "GP1014",
@@ -39,6 +40,7 @@ def test_the_whole_shape() -> None:
                 "column": 11,
                 "path": "spec.weight",
                 "object": "NodePool/chat",
+                "also": [],
             },
             {
                 "rule": "GP0050",
@@ -51,6 +53,7 @@ def test_the_whole_shape() -> None:
                 "column": 1,
                 "path": "pools.chat",
                 "object": "",
+                "also": [],
             },
             {
                 "rule": "GP1001",
@@ -63,6 +66,7 @@ def test_the_whole_shape() -> None:
                 "column": None,
                 "path": "",
                 "object": "",
+                "also": [],
             },
         ],
         "summary": {
@@ -76,6 +80,15 @@ def test_the_whole_shape() -> None:
             "infos": 1,
         },
     }
+
+
+def test_the_other_places_of_a_finding() -> None:
+    (said,) = json.loads(document(Report((several(UNKNOWN, [(20, 3)]),))))["findings"]
+
+    assert (said["line"], said["column"]) == (14, 3)
+    assert said["also"] == [
+        {"file": "pools/chat.yaml", "line": 20, "column": 3, "path": "spec.limit", "object": "NodePool/chat"}
+    ]
 
 
 def test_nothing_found() -> None:

@@ -154,7 +154,8 @@ def test_any_report_is_valid(report: Report) -> None:
     run = run_of(report)
 
     require_a_valid_run(run)
-    for result, finding in zip(run["results"], report.findings, strict=True):
+    places = [place for finding in report.findings for place in finding.each]
+    for result, finding in zip(run["results"], places, strict=True):
         assert result["message"]["text"].startswith(finding.message)
         assert result["ruleId"] == finding.code
         uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]

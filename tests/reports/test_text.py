@@ -9,7 +9,7 @@ from gpupool.findings import Location
 from gpupool.reports.formats import choice
 from gpupool.reports.formats.text import document, summary
 from gpupool.reports.report import Report, Skipped
-from tests.reports.examples import NOTE, REPORT, REPORTS, UNKNOWN
+from tests.reports.examples import NOTE, REPORT, REPORTS, UNKNOWN, several
 from tests.tiers import examples
 
 
@@ -20,14 +20,14 @@ def test_findings_and_what_was_checked() -> None:
         "pools/chat.yaml:15:11: warning GP1014 [structural] `weight` is null\n"
         "gpupool.yaml:9:1: info GP0050 pool `chat` may hold 50\n"
         "secret.yaml: error GP1001 [structural] can't read it: Permission denied\n"
-        "checked 3 objects in 2 files (NodePool 2, Blueprint 1): 2 errors, 1 warning, 1 info\n"
-        "passed over what is not Karpenter's: Deployment 2, Service 1\n"
-        "skipped README.md: no .yaml, .yml or .json\n"
+        "Checked 3 objects in 2 files (NodePool 2, Blueprint 1): 2 errors, 1 warning, 1 info.\n"
+        "Skipped: Deployment (2), Service (1).\n"
+        "Skipped README.md: no .yaml, .yml or .json\n"
     )
 
 
 def test_nothing_found() -> None:
-    assert summary(Report((), files=("a.yaml",))) == "checked 0 objects in 1 file: nothing found\n"
+    assert summary(Report((), files=("a.yaml",))) == "Checked 0 objects in 1 file: no problems found.\n"
 
 
 def test_many_skipped_files_do_not_hide_the_findings() -> None:
@@ -35,7 +35,19 @@ def test_many_skipped_files_do_not_hide_the_findings() -> None:
 
     lines = summary(Report((), skipped=skipped)).splitlines()
 
-    assert lines[20:] == ["skipped 19.md: no", "skipped 5 more; `-o json` names them all"]
+    assert lines[20:] == ["Skipped 19.md: no", "Skipped 5 more; `-o json` lists all of them."]
+
+
+def test_what_is_the_same_at_several_places_is_one_finding() -> None:
+    places = [(line, 3) for line in range(20, 34)]
+
+    assert document(Report((several(UNKNOWN, places[:2]),))).startswith(
+        "pools/chat.yaml:14:3: error GP1010 [structural] unknown field `limit`\n"
+        "    also at: 20:3, 21:3\n"
+        "    fix: did you mean `limits`?\n"
+    )
+    assert "    also at: 20:3, 21:3, " in document(Report((several(UNKNOWN, places),)))
+    assert "31:3 and 2 more\n" in document(Report((several(UNKNOWN, places),)))
 
 
 def test_a_value_can_not_steer_a_terminal() -> None:
@@ -55,8 +67,8 @@ def test_an_endless_value_is_cut() -> None:
 def test_any_report_has_a_line_or_two_for_each_finding(report: Report) -> None:
     lines = document(report).splitlines()
 
-    fixes = sum(bool(finding.fix) for finding in report.findings)
-    assert len(lines) == len(report.findings) + fixes + 1 + bool(report.passed_over) + len(report.skipped)
+    more = sum(bool(finding.fix) + bool(finding.also) for finding in report.findings)
+    assert len(lines) == len(report.findings) + more + 1 + bool(report.passed_over) + len(report.skipped)
     assert all(line.isprintable() or not line.isascii() for line in lines)
 
 

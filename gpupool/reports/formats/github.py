@@ -4,6 +4,7 @@ from gpupool.codes import layer
 from gpupool.findings import Finding, Severity
 from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.report import Report
+from gpupool.reports.text import places_of
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -24,8 +25,9 @@ def _command(finding: Finding) -> str:
         "title": one_line(title),
     }
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in places.items() if value)
+    also = f"\nalso at: {places_of(finding)}" if finding.also else ""
     fix = f"\nfix: {one_line(finding.fix)}" if finding.fix else ""
-    return f"::{_COMMANDS[finding.severity]} {properties}::{_escaped(one_line(finding.message) + fix)}"
+    return f"::{_COMMANDS[finding.severity]} {properties}::{_escaped(one_line(finding.message) + also + fix)}"
 
 
 def _escaped(text: str) -> str:

@@ -30,15 +30,22 @@ def summary(report: Report) -> dict[str, Any]:
     }
 
 
-def finding_object(finding: Finding) -> dict[str, str | int | None]:
-    """Give one finding with all of its keys."""
-    at = finding.at
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """Return one finding with all of its keys; `also` has the other places of the same finding."""
     return {
         "rule": str(finding.code),
         "layer": layer(finding.code),
         "severity": finding.severity,
         "message": finding.message,
         "fix": finding.fix,
+        **_place(finding),
+        "also": [_place(each) for each in finding.also],
+    }
+
+
+def _place(finding: Finding) -> dict[str, str | int | None]:
+    at = finding.at
+    return {
         "file": at.file,
         "line": at.line or None,
         "column": at.column or None,

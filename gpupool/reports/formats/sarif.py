@@ -40,7 +40,8 @@ def _rule(code: str) -> dict[str, Any]:
 def _results(findings: Sequence[Finding], codes: Sequence[str]) -> Iterator[dict[str, Any]]:
     index = {code: at for at, code in enumerate(codes)}
     seen: Counter[tuple[str, ...]] = Counter()
-    for finding in findings:
+    # Code scanning shows a result at its first location only, so that each place is a result of its own.
+    for finding in (one for each in findings for one in each.each):
         subject = (str(finding.code), finding.at.file, finding.object, finding.path)
         seen[subject] += 1
         yield _result(finding, index[finding.code], _fingerprint(*subject, str(seen[subject])))

@@ -17,29 +17,33 @@ def document(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """Give what was checked, what was passed over and what was skipped."""
+    """Return what was checked and what was skipped."""
     return "".join(f"{line}\n" for line in _lines(report))
 
 
 def _lines(report: Report) -> Iterator[str]:
     checked = _counted(len(report.checked), "object")
-    kinds = f" ({_by_kind(report.kinds())})" if report.checked else ""
-    yield f"checked {checked} in {_counted(len(report.files), 'file')}{kinds}: {_findings(report)}"
+    kinds = f" ({_checked(report.kinds())})" if report.checked else ""
+    yield f"Checked {checked} in {_counted(len(report.files), 'file')}{kinds}: {_findings(report)}."
     if report.passed_over:
-        yield f"passed over what is not Karpenter's: {_by_kind(report.passed_over)}"
+        yield f"Skipped: {_by_kind(report.passed_over)}."
     for each in report.skipped[:_MOST_SKIPPED]:
-        yield f"skipped {one_line(str(each.at))}: {one_line(each.reason)}"
+        yield f"Skipped {one_line(str(each.at))}: {one_line(each.reason)}"
     if more := len(report.skipped[_MOST_SKIPPED:]):
-        yield f"skipped {more} more; `-o json` names them all"
+        yield f"Skipped {more} more; `-o json` lists all of them."
 
 
 def _findings(report: Report) -> str:
     counted = [_counted(report.count(severity), severity) for severity in Severity if report.count(severity)]
-    return ", ".join(counted) or "nothing found"
+    return ", ".join(counted) or "no problems found"
+
+
+def _checked(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{one_line(kind)} {count}" for kind, count in counts.items())
 
 
 def _by_kind(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{one_line(kind)} {count}" for kind, count in counts.items())
+    return ", ".join(f"{one_line(kind)} ({count})" for kind, count in counts.items())
 
 
 def _counted(count: int, what: str) -> str:

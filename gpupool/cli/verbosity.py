@@ -1,0 +1,65 @@
+"""How much a command says beside its result: `-q` for errors only, `-v` for notes too."""
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Annotated, Any, Final
+
+import typer
+
+from gpupool.cli.bundle import Command
+from gpupool.errors import UsageError
+from gpupool.findings import Severity
+
+_ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+_LEAST: ContextVar[Severity] = ContextVar("least", default=Severity.WARNING)
+_OPTIONS: Final = {
+    "verbose": Annotated[bool, typer.Option("--verbose", "-v", help="Print notes too.")],
+    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")],
+}
+
+
+def shows(severity: Severity) -> bool:
+    """Return whether findings of a severity are printed."""
+    return _ORDER.index(severity) <= _ORDER.index(_LEAST.get())
+
+
+def is_quiet() -> bool:
+    """Return whether only errors are printed."""
+    return not shows(Severity.WARNING)
+
+
+@contextmanager
+def showing(least: Severity) -> Iterator[None]:
+    """Print findings down to a severity while the block runs."""
+    token = _LEAST.set(least)
+    try:
+        yield
+    finally:
+        _LEAST.reset(token)
+
+
+def has_verbosity(command: Command) -> Command:
+    """Give a command the options `-v` and `-q`."""
+
+    @wraps(command)
+    def with_verbosity(**said: Any) -> None:  # noqa: ANN401 - whatever options the command has
+        verbose, quiet = said.pop("verbose"), said.pop("quiet")
+        if verbose and quiet:
+            message = "-v and -q contradict each other: leave one out"
+            raise UsageError(message)
+        least = Severity.INFO if verbose else Severity.ERROR if quiet else Severity.WARNING
+        with showing(least):
+            command(**said)
+
+    own = inspect.signature(command).parameters.values()
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+        for name, annotation in _OPTIONS.items()
+    ]
+    parameters = [*own, *added]
+    with_verbosity.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_verbosity.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_verbosity

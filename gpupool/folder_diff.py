@@ -1,0 +1,49 @@
+"""What differs between a rendered folder and what would be rendered now, without sensitive values."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Final
+
+from gpupool.planning.masking import blanked
+from gpupool.rendering.folder import content, stale
+from gpupool.yamlio.nodes import plain
+from gpupool.yamlio.read import read
+from gpupool.yamlio.write import dump
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from gpupool.rendering.render import Rendered
+
+_UNSEEN: Final = "  only comments, formatting or sensitive values differ"
+
+
+def folder_diff(rendered: Rendered, folder: Path) -> Iterator[str]:
+    """Yield the lines of a unified diff from a folder to what was rendered; nothing where it is up to date.
+
+    Both sides are shown as YAML without comments, and with a mark in place of each sensitive value.
+
+    Raises:
+        InputError: where a file can't be read.
+    """
+    files = rendered.files()
+    for path in stale(files, folder, rendered.name):
+        old, new = content(folder / path), files.get(path)
+        sides = (
+            _shown(rendered.sensitive, path, "" if old is None else old.decode("utf-8", "replace")),
+            _shown(rendered.sensitive, path, new or ""),
+        )
+        names = (f"a/{path}" if old is not None else "/dev/null", f"b/{path}" if new else "/dev/null")
+        lines = [*unified_diff(*sides, *names, lineterm="")]
+        yield from lines or [f"--- {names[0]}", f"+++ {names[1]}", _UNSEEN]
+
+
+def _shown(sensitive: Sequence[str], path: str, text: str) -> list[str]:
+    if not text:
+        return []
+    found = read(text.encode(), path)
+    if found.node is None or found.findings:
+        return ["(not readable as YAML)"]
+    return dump(blanked(sensitive, plain(found.node))).splitlines()
