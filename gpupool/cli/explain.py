@@ -20,6 +20,7 @@ from gpupool.cli.options import (
     Result,
     outputs,
 )
+from gpupool.cli.terminal import has_colour
 from gpupool.errors import UsageError
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
     pools = api.pools(asked.files, asked.manifests, asked.region)
     output.say(pools.findings)
     found = api.calendars(pools, asked.subject, week.timezone, week.nodes, week.day)
-    colour = sys.stdout.isatty()
+    colour = has_colour(sys.stdout)
     texts = {
         "text": lambda: "\n".join(report.text(each, colour=colour) for each in found),
         "json": lambda: output.json_text([report.as_json(each) for each in found]),

@@ -8,6 +8,7 @@ import typer
 
 from gpupool.cli import output
 from gpupool.cli.options import Output
+from gpupool.cli.terminal import has_colour
 from gpupool.errors import GpupoolError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def deliver(
         plan = sealed(plan)
 
     def document(name: str) -> str:
-        colour = name == "text" and sys.stdout.isatty()
+        colour = name == "text" and has_colour(sys.stdout)
         return FORMATS[name](plan, show_textual=show_textual, colour=colour)
 
     output.deliver(places, document, is_private=True)

@@ -7,6 +7,7 @@ import typer
 
 from gpupool.cli import output
 from gpupool.cli.options import PlanOutputs, VerifyKey, plan_outputs, refuse_stdin_twice
+from gpupool.cli.terminal import has_colour
 from gpupool.reports.escaping import in_json
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def show(
         if name == "json":
             # A later version's file may hold more than this one knows.
             return in_json(raw.decode("utf-8-sig"))
-        return FORMATS[name](plan, show_textual=show_textual, colour=name == "text" and sys.stdout.isatty())
+        return FORMATS[name](
+            plan, show_textual=show_textual, colour=name == "text" and has_colour(sys.stdout)
+        )
 
     output.deliver(places, document, is_private=True)
     if any(each.format == "github" for each in places):

@@ -15,6 +15,7 @@ from gpupool.cli.options import (
     refuse_stdin_twice,
     target_named,
 )
+from gpupool.cli.terminal import has_colour
 
 
 def validate(
@@ -53,12 +54,16 @@ def validate(
 
     from gpupool import api
     from gpupool.reports.formats import choice
-    from gpupool.reports.formats.text import summary
+    from gpupool.reports.formats.text import document, summary
 
     report = api.validate(paths, files, target=target, strict=strict, allow_empty=allow_empty)
     if verbosity.is_quiet():
         report = report._replace(findings=tuple(filter(report.fails, report.findings)))
-    output.deliver(places, lambda name: choice.document(report, name))
+    colour = has_colour(sys.stdout)
+    output.deliver(
+        places,
+        lambda name: document(report, colour=colour) if name == "text" else choice.document(report, name),
+    )
     if all(each.path is not None or each.format != "text" for each in places):
         sys.stderr.write(summary(report))
     if report.failed:

@@ -11,9 +11,9 @@ _MOST_SKIPPED = 20
 """More lines than these would hide the findings above them."""
 
 
-def document(report: Report) -> str:
-    """Give the findings, two lines for each at most, and the summary."""
-    return text.findings(report.findings) + summary(report)
+def document(report: Report, *, colour: bool = False) -> str:
+    """Return the findings, a line or two for each, and the summary."""
+    return text.findings(report.findings, colour=colour) + summary(report)
 
 
 def summary(report: Report) -> str:

@@ -23,6 +23,7 @@ from gpupool.reports.plan.wording import (
     unverified,
     verdict,
 )
+from gpupool.reports.styles import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +32,8 @@ if TYPE_CHECKING:
     from gpupool.reports.plan.sections import Line
 
 _INDENT: Final = "    "
-_COLOURS: Final = {"+": "32", "~": "33", "-": "1;31", "!": "1;35", "=": "2"}
-"""Green, yellow, red, magenta and faint, as terminals number them."""
-
-_BOLD: Final = "1"
+_COLOURS: Final = {"+": "green", "~": "yellow", "-": "bold red", "!": "bold magenta", "=": "dim"}
+_BOLD: Final = "bold"
 
 
 class _Style(NamedTuple):
@@ -42,9 +41,9 @@ class _Style(NamedTuple):
 
     colour: bool
 
-    def line(self, said: str, code: str = "") -> str:
-        """Give a line, coloured where that is asked for."""
-        return f"\x1b[{code}m{said}\x1b[0m\n" if self.colour and code else f"{said}\n"
+    def line(self, said: str, style: str = "") -> str:
+        """Return a line, coloured where that is asked for."""
+        return f"{styled(said, style, colour=self.colour and bool(style))}\n"
 
 
 def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
