@@ -57,4 +57,5 @@ def test_the_reference_has_every_format_and_every_key_of_json() -> None:
         "column",
         "path",
         "object",
+        "also",
     ]
