@@ -110,7 +110,7 @@ class Code(StrEnum):
     CONSOLIDATE_AFTER = "GP0060", "`disruption` without `consolidateAfter`, which Karpenter wants beside it."
     WINDOW = "GP0061", "A disruption window that can't be written as budgets."
     DAYLIGHT_SAVING = "GP0062", "A window that takes the safe side in the months in which the clocks change."
-    TIMEZONE = "GP0063", "A window without a time zone."
+    TIMEZONE = "GP0063", "An unknown time zone, or a window without one."
     DAYS_OR_HOURS = "GP0064", "Days or hours of a window that can't be read."
     CHART_BUG = "GP0070", "Values on which this version of a chart breaks."
     CHART_DEFAULTS = "GP0071", "A chart version whose defaults do not fit EKS images."

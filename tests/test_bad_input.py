@@ -422,7 +422,7 @@ class TestFiles:
         Path("c.yaml").write_text("pools: {}\n", "utf-8")
 
         assert self.refused(capsys, "c.yaml", "a.yaml", "b.yaml") == [
-            "c.yaml:1:1: error GP0005 `apiVersion` is missing",
+            "c.yaml:1:1: error GP0005 `apiVersion` and `kind` are missing",
             "a.yaml:7:11: error GP0010 unknown key `acelerator` in `pools.train`",
             "b.yaml: error GP0001 can't read the file: No such file or directory",
         ]

@@ -12,6 +12,7 @@ from gpupool.blueprint import kinds
 from gpupool.blueprint.foreign import foreign_word
 from gpupool.blueprint.merge import Kind, conflicts, merge_all
 from gpupool.blueprint.names import API_VERSION, BLUEPRINT
+from gpupool.blueprint.window_checks import blueprint_windows
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
@@ -22,8 +23,8 @@ from gpupool.yamlio.nodes import Node, find, mapping, plain
 from gpupool.yamlio.read import read
 
 STDIN = "-"
-_READABLE = (Code.AMBIGUOUS_SCALAR, Code.KEY_TWICE)
-"""Mistakes of YAML beside which the value can still be read, so that the search for others goes on."""
+_READABLE = (Code.AMBIGUOUS_SCALAR, Code.KEY_TWICE, Code.TIMEZONE)
+"""Mistakes beside which the rest can still be read, so that the search for others goes on."""
 
 NAMED = ("pools", "nodeClasses", "nodeOverlays")
 
@@ -145,6 +146,7 @@ def _checked(path: str, found: list[Finding]) -> Node | None:
         return None
     check(node, BLUEPRINT, "Blueprint", found)
     found += word_conflicts(node, kinds.BLUEPRINT)
+    found += blueprint_windows(node)
     return node
 
 
@@ -152,10 +154,13 @@ def _not_the_kind(node: Node, kind: str) -> Finding | None:
     if not isinstance(node.value, dict):
         message = f"a {kind.lower()} is a map, but this is {words.kind_of(node)}"
         return Finding(Code.NOT_THE_KIND, message, node.at)
-    for key, wanted in (("apiVersion", API_VERSION), ("kind", kind)):
-        said = node.value.get(key)
-        if said is None:
-            return Finding(Code.NOT_THE_KIND, f"`{key}` is missing", node.at, f"write `{key}: {wanted}`")
+    head = {"apiVersion": API_VERSION, "kind": kind}
+    if missing := [key for key in head if key not in node.value]:
+        message = f"{' and '.join(f'`{key}`' for key in missing)} {'are' if missing[1:] else 'is'} missing"
+        fix = f"add {' and '.join(f'`{key}: {head[key]}`' for key in missing)}"
+        return Finding(Code.NOT_THE_KIND, message, node.at, fix)
+    for key, wanted in head.items():
+        said = node.value[key]
         if said.value != wanted:
             message = f"`{key}` is {words.kind_of(said)}, not `{wanted}`"
             return Finding(Code.NOT_THE_KIND, message, said.at, path=key)

@@ -1,5 +1,6 @@
 """Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
 
+from gpupool.blueprint.timezones import timezone_names
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
 from gpupool.codes import Code
 from gpupool.expansion.durations import karpenters as karpenters_duration
@@ -79,6 +80,8 @@ def _window(said: Node, kind: str, target: Target) -> Window:
     if not zone:
         fix = "say `cluster: {timezone: …}`, or `timezone` in the window"
         raise Problem(Code.TIMEZONE, "a window needs a time zone", said, fix)
+    if zone not in timezone_names():
+        zone = "UTC"  # an error where it was read; what else is wrong is still looked for
     days, hours, nodes = find(said, "days"), find(said, "hours"), find(said, "nodes")
     return Window(
         days=_days(days) if days is not None else parse_days("daily"),

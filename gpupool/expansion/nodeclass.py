@@ -1,7 +1,8 @@
 """The words of one node class become an EC2NodeClass spec."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 from gpupool.blueprint.merge import settled
@@ -32,6 +33,10 @@ _ALIAS_FAMILIES = {
     "al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket",
     "windows2019": "Windows2019", "windows2022": "Windows2022", "windows2025": "Windows2025",
 }  # fmt: skip
+_EXAMPLES = {"bottlerocket": "v1.50.0"}
+_EXAMPLE = "v20260810"
+"""What a pinned version looks like: Bottlerocket's, and all others'."""
+
 _INSTALLS_DRIVER = re.compile(r"\binstall\b.*\b(nvidia-(driver|open)|cuda-drivers)|NVIDIA-Linux-\S*\.run")
 MOST_USER_DATA = 16 * 1024
 """EC2's own limit, in bytes."""
@@ -47,14 +52,19 @@ def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
     disks = {key: node for key in ("disk", "osDisk") if (node := find(words, key)) and node.value is not None}
     words = tree({**mapping(settled(words)), **disks}, words)
     made: dict[str, Node] = {}
+    wrong: list[Callable[[Node, Target], dict[str, Node]]] = []
     for part in (_image, _identity, _selectors, _devices, _user_data):
+        if part is _devices and _image in wrong:
+            continue  # the names of devices depend on the image
         try:
             made |= part(words, target)
         except Problem as problem:
+            wrong.append(part)
             found.append(problem.finding)
     made |= {key: node for key, node in mapping(words).items() if key not in _OTHER_WORDS and key not in made}
     found += _driver_twice(made.get("userData"), _alias(words))
-    if alias := latest_alias(words):
+    alias = latest_alias(words)
+    if alias and _image not in wrong:
         message = f"`{alias.value}` replaces every node of the class on each new image"
         found.append(warning(Code.LATEST_IMAGE, message, alias, "pin a release, as in `al2023@v20260810`"))
     return tree(dict(made), words)
@@ -63,7 +73,8 @@ def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
 def family(words: Node | None) -> str:
     """Give the AMI family of a class, as EC2NodeClass spells it; empty where nothing tells."""
     said = text_at(words, "amiFamily")
-    return said or _ALIAS_FAMILIES.get(_alias(words).partition("@")[0], "")
+    # Capitals are an error of their own; which family is meant is clear all the same.
+    return said or _ALIAS_FAMILIES.get(_alias(words).partition("@")[0].lower(), "")
 
 
 def latest_alias(words: Node) -> Node | None:
@@ -113,10 +124,31 @@ def _image_term(item: Node) -> Node:
         )
     if item.value.startswith("ami-"):
         return tree({"id": item}, item)
-    if "@" not in item.value:
-        fix = "an alias is `family@version`; an id is `ami-…`; look for a name with `{name: …, owner: …}`"
-        raise Problem(Code.IMAGE, f"`{item.value}` is neither an alias nor an image id", item, fix)
+    said, at, version = item.value.partition("@")
+    if said not in _ALIAS_FAMILIES:
+        raise Problem(Code.IMAGE, *_no_alias(said, version, item))
+    if not at:
+        fix = f"did you mean `{_pinned(said, '')}`?"
+        raise Problem(Code.IMAGE, f"the image alias `{said}` has no version", item, fix)
     return tree({"alias": item}, item)
+
+
+def _no_alias(said: str, version: str, item: Node) -> tuple[str, Node, str]:
+    """Return what is wrong with the name of an image, where, and what was probably meant."""
+    near = get_close_matches(said.lower(), _ALIAS_FAMILIES, n=1, cutoff=0.8)
+    if near:
+        return f"unknown image alias `{item.value}`", item, f"did you mean `{_pinned(near[0], version)}`?"
+    fix = (
+        "set an alias as in `al2023@v20260810`, an id as in `ami-0123456789abcdef0`, or `{name: …, owner: …}`"
+    )
+    return f"`{item.value}` is neither an image alias nor an image id", item, fix
+
+
+def _pinned(alias: str, version: str) -> str:
+    if alias.startswith("windows"):
+        return f"{alias}@latest"
+    is_pinned = version not in {"", "latest"}
+    return f"{alias}@{version if is_pinned else _EXAMPLES.get(alias, _EXAMPLE)}"
 
 
 def _identity(words: Node, target: Target) -> dict[str, Node]:
@@ -126,9 +158,7 @@ def _identity(words: Node, target: Target) -> dict[str, Node]:
     if role is None:
         name = target.named("name")
         if name is None:
-            raise Problem(
-                Code.IDENTITY, "the nodes need a role", words, "say `cluster: {name: …}`, or `role`"
-            )
+            raise _nameless(words, target)
         return {"role": leaf(f"KarpenterNodeRole-{name.value}", name, "built-in, from cluster.name")}
     if str(role.value).startswith("arn:"):
         fix = f"write `role: {str(role.value).rpartition('/')[2]}`"
@@ -145,7 +175,7 @@ def _selectors(words: Node, target: Target) -> dict[str, Node]:
         elif own is not None:
             made[field] = own
         elif word != "reservations":
-            made[field] = _discovered(word, words, target)
+            made[field] = _discovered(words, target)
     return made
 
 
@@ -157,12 +187,17 @@ def _term(item: Node) -> Node:
     return tree({"tags": item} if isinstance(item.value, dict) else {"id": item}, item)
 
 
-def _discovered(word: str, words: Node, target: Target) -> Node:
+def _nameless(words: Node, target: Target) -> Problem:
+    """Return the one mistake of a blueprint that does not name its cluster."""
+    message = "`cluster.name` is missing: the node role, subnets and security groups are found by it"
+    fix = "set `cluster: {name: my-cluster}`, or `role`, `subnets` and `securityGroups` of each node class"
+    return Problem(Code.IDENTITY, message, target.node or words, fix)
+
+
+def _discovered(words: Node, target: Target) -> Node:
     name = target.named("name")
     if name is None:
-        raise Problem(
-            Code.IDENTITY, f"the nodes need `{word}`", words, f"say `cluster: {{name: …}}`, or `{word}`"
-        )
+        raise _nameless(words, target)
     tag = leaf(name.value, name, "built-in, from cluster.name")  # type: ignore[arg-type] # a name is a text
     return listing([tree({"tags": tree({DISCOVERY_TAG: tag}, name)}, name)], name)
 

@@ -5,13 +5,13 @@ the `tzdata` package, so it is the same on every machine and on every day.
 """
 
 from datetime import UTC, date, datetime, timedelta
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from gpupool.blueprint.timezones import nearest_timezones, timezone_names
 from gpupool.expansion.week import DAY, WEEK
 
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
@@ -148,23 +148,3 @@ def load_zone(name: str) -> ZoneInfo:
         raise UnknownTimezoneError(name)
     with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
         return ZoneInfo.from_file(file, key=name)
-
-
-@lru_cache(maxsize=1)
-def timezone_names() -> frozenset[str]:
-    """Give every name of the database, old names included."""
-    return frozenset(resources.files("tzdata").joinpath("zones").read_text("utf-8").split())
-
-
-def nearest_timezones(name: str) -> tuple[str, ...]:
-    """Give up to three names that look like this one, as a whole or in the city; best first."""
-    wanted = name.strip().lower().replace(" ", "_")
-    whole = {known.lower(): known for known in sorted(timezone_names())}
-    city = {
-        known.lower().rpartition("/")[2]: known
-        for known in sorted(timezone_names(), reverse=True)
-        if "/" in known
-    }
-    found = [whole[match] for match in get_close_matches(wanted, whole, n=2, cutoff=0.8)]
-    found += [city[match] for match in get_close_matches(wanted.rpartition("/")[2], city, n=2, cutoff=0.8)]
-    return tuple(dict.fromkeys(found))[:3]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
-from gpupool.yamlio.scalars import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,14 +24,14 @@ _LONGEST = 2_000
 _PLACEHOLDER = re.compile(r"\{\{[^\n]{0,300}?\}\}|\{%[^\n]{0,300}?%\}|\$\{[^\n{}]{1,300}\}")
 _BEGINS = ("{{", "{%", "${")
 _WORDS = {
-    "{{": "a placeholder of a Helm or Jinja template",
-    "{%": "a statement of a Jinja template",
-    "${": "a placeholder of envsubst, Terraform or Flux",
+    "{{": "placeholder of a Helm or Jinja template",
+    "{%": "statement of a Jinja template",
+    "${": "placeholder of envsubst, Terraform or Flux",
 }
 _FIXES = {
-    "{{": "render the file first, as with `helm template …`, and check what comes out",
-    "{%": "render the file with Jinja first, and check what comes out",
-    "${": "fill it in first, as with `envsubst`, and check what comes out",
+    "{{": "render the file first, as with `helm template ./chart | gpupool validate -`",
+    "{%": "render the file with Jinja first, and validate its output",
+    "${": "fill in the values first, as with `envsubst < FILE | gpupool validate -`",
 }
 _FREE_TEXT = frozenset(
     {
@@ -58,7 +57,7 @@ def in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> l
     found = list(islice(_open_places(text, first), _MAX_MATCHES))
     if not any(not name.startswith("${") or at.line in broken for name, at in found):
         return []
-    return _bounded(_finding(name, at) for name, at in found)
+    return [_finding(name, at) for name, at in found[:MAX_PLACES]]
 
 
 def _open_places(text: str, first: Location) -> Iterator[tuple[str, Location]]:
@@ -71,7 +70,7 @@ def _open_places(text: str, first: Location) -> Iterator[tuple[str, Location]]:
 
 def in_object(node: Node, label: str) -> list[Finding]:
     """Give the placeholders that stand as keys or values in a readable object, and would be text."""
-    return _bounded(_in_node(node, (), label))
+    return list(islice(_in_node(node, (), label), MAX_PLACES))
 
 
 def _in_node(node: Node, path: tuple[str | int, ...], label: str) -> Iterator[Finding]:
@@ -114,15 +113,6 @@ def _is_open(before: str) -> bool:
     return not quote
 
 
-def _bounded(found: Iterator[Finding]) -> list[Finding]:
-    places = list(islice(found, MAX_PLACES + 1))
-    if len(places) > MAX_PLACES:
-        last = places[MAX_PLACES - 1]
-        places[MAX_PLACES - 1 :] = [last._replace(message=f"{last.message}; others follow")]
-    return places
-
-
 def _finding(name: str, at: Location) -> Finding:
     begin = name[:2]
-    message = f"{shown(name)} is {_WORDS[begin]} that was not rendered"
-    return Finding(Code.PLACEHOLDER, message, at, _FIXES[begin])
+    return Finding(Code.PLACEHOLDER, f"unrendered {_WORDS[begin]}", at, _FIXES[begin])

@@ -8,6 +8,7 @@ from gpupool.assets import shipped
 from gpupool.blueprint import kinds
 from gpupool.blueprint.load import check, read_file, word_conflicts
 from gpupool.blueprint.merge import merge
+from gpupool.blueprint.window_checks import windows
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import FOLDER, is_allowed
@@ -69,6 +70,7 @@ class Profiles:
             # The shipped ones are checked by gpupool's tests, which saves every run a tenth of its time.
             check(node, _PROFILE, "Profile", self.findings)
             self.findings += word_conflicts(node, kinds.PROFILE)
+            self.findings += windows(find(node, "pool"), "pool")
         if node is None or len(self.findings) > before:
             return None
         self._alone[file] = node

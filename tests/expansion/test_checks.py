@@ -74,7 +74,7 @@ ROWS = {
         "a: {accelerator: l4, disruption: {consolidateAfter: 1m, protect: {days: mondays}}}", Code.DAYS_OR_HOURS, "",
     ),
     "a zone nobody knows": (
-        "a: {accelerator: l4, disruption: {consolidateAfter: 1m, protect: {timezone: Europe/Berln}}}", Code.WINDOW, "Europe/Berlin",
+        "a: {accelerator: l4, disruption: {consolidateAfter: 1m, protect: {timezone: Europe/Berln}}}", Code.TIMEZONE, "Europe/Berlin",
     ),
     "replicas without the gate": ("a: {accelerator: l4, replicas: 1}", Code.FEATURE_GATE, "features: [StaticCapacity]"),
     "sharing without the gate": ("a: {accelerator: l4, sharing: {timeSlicing: 2}}", Code.FEATURE_GATE, "features: [NodeOverlay]"),
@@ -95,7 +95,7 @@ ROWS = {
     "comments for a script": (r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\n# x"}}', Code.USER_DATA, "take it out"),
     "the latest image": ("a: {accelerator: l4, nodeClass: {ami: al2023@latest}}", Code.LATEST_IMAGE, "pin a release"),
     "an image of no family": ("a: {accelerator: l4, nodeClass: {ami: ami-1}}", Code.IMAGE, "amiFamily: AL2023"),
-    "an image that is neither": ("a: {accelerator: l4, nodeClass: {ami: ubuntu}}", Code.IMAGE, "an id is `ami-"),
+    "an image that is neither": ("a: {accelerator: l4, nodeClass: {ami: ubuntu}}", Code.IMAGE, "an id (`ami-"),
     "an osDisk elsewhere": ("a: {accelerator: l4, nodeClass: {osDisk: {size: 4Gi}}}", Code.DISK, "say `disk`"),
     "a label that brings a second plugin": (
         "a: {accelerator: l4, labels: {nvidia.com/gpu.present: 'true'}, nodeClass: {ami: bottlerocket@v1.52.0}}",
