@@ -163,7 +163,7 @@ def _not_the_kind(node: Node, kind: str) -> Finding | None:
         said = node.value[key]
         if said.value != wanted:
             message = f"`{key}` is {words.kind_of(said)}, not `{wanted}`"
-            return Finding(Code.NOT_THE_KIND, message, said.at, path=key)
+            return Finding(Code.NOT_THE_KIND, message, said.at, f"write `{key}: {wanted}`", path=key)
     return None
 
 

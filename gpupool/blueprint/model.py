@@ -9,13 +9,16 @@ from gpupool.blueprint.nodeclass import NodeClass, NodeClassWords, ObjectMetadat
 from gpupool.blueprint.pool import Amount, Limits, Name, Pool, PoolWords
 from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
+from gpupool.shapes import repairs
 from gpupool.shapes.annotations import Matching
 from gpupool.shapes.base import Shape
 
 BlueprintName: TypeAlias = Annotated[
     str,
     Matching(
-        r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a name of small letters, digits and `-`, at most 63 of them"
+        r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+        "a name of small letters, digits and `-`, at most 63 of them",
+        repairs.name,
     ),
 ]
 ClusterName: TypeAlias = Annotated[
@@ -37,9 +40,10 @@ class Cluster(Shape):
     name: ClusterName | None = None
     """The EKS cluster's name; the node role and the discovery tags follow from it."""
 
-    region: Annotated[str, Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1")] | None = (
-        None
-    )
+    region: (
+        Annotated[str, Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1", repairs.region)]
+        | None
+    ) = None
     """The AWS region."""
 
     zones: Texts | None = None

@@ -25,16 +25,17 @@ from gpupool.karpenter.scalars import (
     Reason,
 )
 from gpupool.karpenter.v1.nodepool import NodeClassReference, Requirement, Taint, Weight
+from gpupool.shapes import repairs
 from gpupool.shapes.annotations import Matching, Since, form, number_or_text
 from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
 Name: TypeAlias = Annotated[
-    str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of small letters, digits and `-`")
+    str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of small letters, digits and `-`", repairs.name)
 ]
 _DAYS_TOO = "a duration such as 30m, 12h or 14d"
-Duration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO)]
+Duration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO, repairs.duration)]
 DurationOrNever: TypeAlias = Annotated[
-    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DAYS_TOO}, or Never")
+    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DAYS_TOO}, or Never", repairs.duration)
 ]
 
 

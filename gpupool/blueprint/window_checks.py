@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from gpupool.blueprint.timezones import nearest_timezones, timezone_names
-from gpupool.blueprint.windows import parse_days, parse_hours
+from gpupool.blueprint.windows import WordError, parse_days, parse_hours
 from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.yamlio.nodes import find, items, mapping, place
@@ -45,16 +45,16 @@ def _days(said: Node | None, path: str) -> Iterator[Finding]:
     if said is not None and words and all(isinstance(word, str) for word in words):
         try:
             parse_days([str(word) for word in words])
-        except ValueError as problem:
-            yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), path=path)
+        except WordError as problem:
+            yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), problem.fix, path=path)
 
 
 def _hours(said: Node | None, path: str) -> Iterator[Finding]:
     if said is not None and isinstance(said.value, str):
         try:
             parse_hours(said.value)
-        except ValueError as problem:
-            yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), path=path)
+        except WordError as problem:
+            yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), problem.fix, path=path)
 
 
 def _timezone(said: Node | None, path: str) -> Iterator[Finding]:

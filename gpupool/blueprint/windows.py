@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 REASONS = ("Underutilized", "Empty", "Drifted")
 """Karpenter's reasons for disrupting a node, in the order in which they are written."""
@@ -15,13 +15,21 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _EVERY_DAY = frozenset(range(7))
-_DAYS_LOOK = "days look like `mon-fri`, `[sat, sun]` or `daily`"
+_DAYS_LOOK = "write `mon-fri`, `[sat, sun]` or `daily`"
 _USUAL_WORDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
 _HOURS = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)")
 _NEARLY_HOURS = re.compile(r"{0} *(?:[-\u2013\u2014]|to) *{0}".format(r"(\d{1,2})(?::(\d{2}))? *([ap]m)?"))
 _HOUR_MINUTES = 60
 _DAY_MINUTES = 24 * _HOUR_MINUTES
 _HALF_DAY = 12
+
+
+class WordError(ValueError):
+    """Days or hours that can't be read: what is wrong with them, and what was probably meant."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
 
 
 class Window(NamedTuple):
@@ -54,16 +62,19 @@ class Window(NamedTuple):
         return end - start if end > start else end - start + _DAY_MINUTES
 
 
+def _refuse(message: str, fix: str) -> NoReturn:
+    raise WordError(message, fix)
+
+
 def parse_days(value: str | Iterable[str]) -> frozenset[int]:
     """Read `mon-fri`, `sun`, `daily` or a list of such words.
 
     Monday is 0. A range may wrap round the week: `fri-mon` is four days. Capitals do not matter.
-    Raises ValueError in plain words.
+    Raises WordError.
     """
     words = [value] if isinstance(value, str) else list(value)
     if not words:
-        msg = f"the list of days is empty; {_DAYS_LOOK}"
-        raise ValueError(msg)
+        _refuse("the list of days is empty", _DAYS_LOOK)
     return frozenset().union(*map(_days_of_word, words))
 
 
@@ -72,15 +83,15 @@ def _days_of_word(word: str) -> frozenset[int]:
     if text == "daily":
         return _EVERY_DAY
     if "," in text:
-        msg = f"'{word}' has a comma; a list of days is written [{', '.join(text.replace(',', ' ').split())}]"
-        raise ValueError(msg)
+        days = ", ".join(text.replace(",", " ").split())
+        _refuse(f"'{word}' is a list of days in one text", f"write `[{days}]`")
     first, dash, last = text.partition("-")
     if not dash:
         return frozenset({_day(text, word)})
     start, end = _day(first.strip(), word), _day(last.strip(), word)
     if start == end:
-        msg = f"'{word}' begins and ends on the same day; one day is `{DAYS[start]}`, all days are `daily`"
-        raise ValueError(msg)
+        fix = f"write `{DAYS[start]}` for one day, or `daily`"
+        _refuse(f"'{word}' begins and ends on the same day", fix)
     return frozenset((start + step) % 7 for step in range((end - start) % 7 + 1))
 
 
@@ -89,35 +100,35 @@ def _day(name: str, word: str) -> int:
         return DAYS.index(name)
     if name in _USUAL_WORDS:
         hint = f"write `{_USUAL_WORDS[name]}`"
-    elif nearest := get_close_matches(name, [*DAYS, *map(str.lower, DAY_NAMES), "daily"], n=1):
-        hint = f"did you mean `{nearest[0] if nearest[0] == 'daily' else nearest[0][:3]}`?"
+    elif nearest := "-".join(filter(None, map(_nearest, word.strip().lower().split("-")))):
+        hint = f"did you mean `{nearest}`?"
     else:
         hint = _DAYS_LOOK
     where = f" in '{word}'" if name != word.strip().lower() else ""
-    msg = f"'{name}'{where} is not a day (the days are {', '.join(DAYS)}); {hint}"
-    raise ValueError(msg)
+    _refuse(f"'{name}'{where} is not a day (the days are {', '.join(DAYS)})", hint)
+
+
+def _nearest(name: str) -> str:
+    """Return the day that a word looks like; empty for none."""
+    close = get_close_matches(name.strip(), [*DAYS, *map(str.lower, DAY_NAMES), "daily"], n=1)
+    return "" if not close else close[0] if close[0] == "daily" else close[0][:3]
 
 
 def parse_hours(text: str) -> tuple[int, int]:
     """Read `22:00-06:00` as the minutes of the day at which a window begins and ends.
 
-    An end before the start is on the next day; the end may be `24:00`, which is 1440. Raises
-    ValueError in plain words, with the text that was probably meant.
+    An end before the start is on the next day; the end may be `24:00`, which is 1440. Raises WordError.
     """
     found = _HOURS.fullmatch(text.strip())
     if not found:
-        msg = f"'{text}' is not a span of hours; {_look(text)}"
-        raise ValueError(msg)
+        _refuse(f"'{text}' is not a span of hours", _look(text))
     hour, minute, end_hour, end_minute = map(int, found.groups())
     start, end = hour * _HOUR_MINUTES + minute, end_hour * _HOUR_MINUTES + end_minute
     if max(minute, end_minute) >= _HOUR_MINUTES or start >= _DAY_MINUTES or end > _DAY_MINUTES:
-        msg = (
-            f"'{text}' has a time that no clock shows; hours go from 00:00 to 23:59, and an end may be 24:00"
-        )
-        raise ValueError(msg)
+        fix = "hours go from 00:00 to 23:59, and an end may be 24:00"
+        _refuse(f"'{text}' has a time that no clock shows", fix)
     if start == end:
-        msg = f"'{text}' ends where it begins; for whole days leave `hours` out"
-        raise ValueError(msg)
+        _refuse(f"'{text}' ends where it begins", "for whole days leave `hours` out")
     return start, end
 
 
@@ -128,7 +139,7 @@ def _look(text: str) -> str:
         times = [_clock(*found.groups()[:3]), _clock(*found.groups()[3:])]
         if all(times) and times[0] != times[1] and times[0] != "24:00":
             return f"write `{times[0]}-{times[1]}`"
-    return "hours look like `09:00-17:00`, or `22:00-06:00` to go on into the next day"
+    return "write `09:00-17:00`, or `22:00-06:00` to go on into the next day"
 
 
 def _clock(hour: str, minute: str | None, half: str | None) -> str:

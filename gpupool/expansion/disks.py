@@ -34,7 +34,7 @@ def block_devices(words: Node, family: str) -> Node | None:
         return _bottlerocket(disk, os_disk)
     if os_disk is not None:
         message = f"`osDisk` is Bottlerocket's, and this is {_named(family)}"
-        raise Problem(Code.DISK, message, os_disk, "say `disk`; it is the root volume there")
+        raise Problem(Code.DISK, message, os_disk, "write `disk`, which is the root volume there")
     return None if disk is None else listing([_mapping(_root_device(family, disk), disk)], disk)
 
 

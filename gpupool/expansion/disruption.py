@@ -1,7 +1,7 @@
 """Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
 
 from gpupool.blueprint.timezones import timezone_names
-from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
+from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, WordError, parse_days, parse_hours
 from gpupool.codes import Code
 from gpupool.expansion.durations import karpenters as karpenters_duration
 from gpupool.expansion.problem import Problem, info
@@ -95,15 +95,15 @@ def _window(said: Node, kind: str, target: Target) -> Window:
 def _days(said: Node) -> frozenset[int]:
     try:
         return parse_days([str(item.value) for item in items(said)] or str(said.value))
-    except ValueError as problem:
-        raise Problem(Code.DAYS_OR_HOURS, str(problem), said) from None
+    except WordError as problem:
+        raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
 
 
 def _hours(said: Node) -> tuple[int, int]:
     try:
         return parse_hours(str(said.value))
-    except ValueError as problem:
-        raise Problem(Code.DAYS_OR_HOURS, str(problem), said) from None
+    except WordError as problem:
+        raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
 
 
 def _reasons(said: Node | None) -> frozenset[str]:

@@ -54,5 +54,6 @@ class Target(NamedTuple):
             name = f"{self.region}{name}"
         elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
             message = f"zone `{name}` is not in the region {self.region}, so nothing could ever launch"
-            raise Problem(Code.ZONE, message, word)
+            letter = name[-1] if name[-1].isalpha() else "a"
+            raise Problem(Code.ZONE, message, word, f"did you mean `{self.region}{letter}`?")
         return zone_label(name), leaf(name, word)

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from gpupool.karpenter.checks import QUANTITY_PATTERN, QUANTITY_WORDS, DateTime, IntOrString, in_hours
 from gpupool.karpenter.labels import LABEL_VALUE_PATTERN
+from gpupool.shapes import repairs
 from gpupool.shapes.annotations import Matching
 from gpupool.shapes.base import Whole
 
@@ -89,7 +90,9 @@ MinValues: TypeAlias = Annotated[Whole, Field(ge=1, le=50)]
 BudgetNodes: TypeAlias = Annotated[
     str,
     Matching(
-        r"^((100|[0-9]{1,2})%|[0-9]+)$", 'a number of nodes or a percentage in quotes, as in "3" or "10%"'
+        r"^((100|[0-9]{1,2})%|[0-9]+)$",
+        'a number of nodes or a percentage in quotes, as in "3" or "10%"',
+        repairs.node_count,
     ),
 ]
 CronSchedule: TypeAlias = Annotated[
@@ -117,7 +120,9 @@ VolumeType: TypeAlias = Literal["standard", "io1", "io2", "gp2", "sc1", "st1", "
 VolumeSize: TypeAlias = Annotated[
     str,
     Matching(
-        rf"^({_SIZE})$", "a volume size such as 100Gi, 500G or 2Ti; whole numbers, at most 59000Gi or 64T"
+        rf"^({_SIZE})$",
+        "a volume size such as 100Gi, 500G or 2Ti; whole numbers, at most 59000Gi or 64T",
+        repairs.size,
     ),
 ]
 Switch: TypeAlias = Literal["enabled", "disabled"]

@@ -67,7 +67,8 @@ class Matching:
 
     def _check(self, text: object) -> object:
         if not isinstance(text, str) or not matches(self.pattern, text):
-            fix = self.mend(text) if self.mend and isinstance(text, str) else ""
+            is_said = isinstance(text, str | int | float) and not isinstance(text, bool)
+            fix = self.mend(str(text)) if self.mend and is_said else ""
             context = {"wanted": self.wanted, "pattern": self.pattern, "fix": fix}
             raise PydanticCustomError(_KIND, "{wanted}", context)
         return text

@@ -11,6 +11,7 @@ from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.shapes.annotations import matches
 from gpupool.shapes.compiled import Model
+from gpupool.shapes.repairs import architecture, node_count, taint
 from gpupool.yamlio.nodes import Node, items
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ _COMPARED = {
 }
 _LONGEST_SHOWN = 80
 """Enough of a value to know it again; what is longer may be a script or a secret."""
+
+_MAPS = {
+    "limits": "gpus", "disk": "size", "osDisk": "size", "metadata": "name", "cluster": "name",
+    "sharing": "timeSlicing", "instances": "types",
+}  # fmt: skip
+"""The key that is meant where a map of such a name is a single value."""
 
 _TAGS = {"<one>": "a text", "<text>": "a text", "<number>": "a number", "<list>": "a list", "<map>": "a map"}
 
@@ -140,15 +147,25 @@ def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
     fix = ""
     if wanted == "a text" and here.text:
         fix = f'put it in quotes: "{here.text}"'
+    elif wanted == "a map" and (inner := _MAPS.get(str(path[-1]) if path else "")):
+        fix = f"write `{path[-1]}: {{{inner}: {here.text or here.value}}}`" if _is_one(here.value) else ""
+    elif isinstance(here.value, float):
+        fix = node_count(str(here.value)) or (f"write `{path[-1]}: {int(here.value)}`" if path else "")
+    elif path[-2:-1] in {("taints",), ("startupTaints",)}:
+        fix = taint(str(here.value))
     message = f"`{dotted(path)}` should be {wanted}, but this is {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
+
+
+def _is_one(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def _not_wanted(context: Mapping[str, Any], here: Node, path: Path) -> Finding:
     """Say what is wanted in place of a value that is no text; quotes may be all that is missing."""
     is_said = here.text is not None and here.value is not None
     quoted_fits = is_said and matches(context.get("pattern", "$."), here.text or "")
-    fix = f'put it in quotes: "{here.text}"' if quoted_fits else ""
+    fix = f'put it in quotes: "{here.text}"' if quoted_fits else str(context.get("fix", ""))
     message = f"`{dotted(path)}` should be {context['wanted']}, but this is {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
 
@@ -175,13 +192,21 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
         near = nearest(
             str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         )
-        return f"{shown} is none of {expected}", f"did you mean `{near}`?" if near else ""
+        fix = architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
+        return f"{shown} is none of {expected}", fix
     if "wanted" in context:
         return f"{shown} is not {context['wanted']}", str(context.get("fix", ""))
     if kind in _COMPARED:
         word, key, *actual = _COMPARED[kind]
         given = f", {context[actual[0]]} given" if actual else ""
-        return f"{f'{shown} is ' if not actual else ''}{word} {context[key]}{given}", ""
+        fix = (
+            f"set at most {context[key]}"
+            if key == "le"
+            else f"set at least {context[key]}"
+            if key == "ge"
+            else ""
+        )
+        return f"{f'{shown} is ' if not actual else ''}{word} {context[key]}{given}", fix
     return details["msg"], str(context.get("fix", ""))
 
 

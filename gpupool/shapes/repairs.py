@@ -1,0 +1,86 @@
+"""What was probably meant by a value of nearly the right form: texts that can be pasted in its place.
+
+Each function takes a value as it stands in the file, and returns the fix; the empty text where it knows none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_UNITS: Final = {
+    "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s",
+    "m": "m", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
+    "h": "h", "hr": "h", "hrs": "h", "hour": "h", "hours": "h",
+    "d": "d", "day": "d", "days": "d",
+}  # fmt: skip
+_SIZES: Final = {
+    "": "Gi",
+    "g": "Gi",
+    "gi": "Gi",
+    "gib": "Gi",
+    "gb": "G",
+    "t": "Ti",
+    "ti": "Ti",
+    "tib": "Ti",
+    "tb": "T",
+}
+_ARCHITECTURES: Final = {
+    "x86_64": "amd64", "x86-64": "amd64", "x86": "amd64", "x64": "amd64", "intel": "amd64", "amd": "amd64",
+    "aarch64": "arm64", "arm": "arm64", "armv8": "arm64", "graviton": "arm64",
+}  # fmt: skip
+_REGION: Final = re.compile(r"([a-z]{2})-?(?:(gov|iso[a-z]?)-?)?([a-z]+?)-?([0-9])[a-z]?")
+
+
+def duration(text: str) -> str:
+    """Suggest `10m` for `10 min`, and seconds for a bare number."""
+    found = re.fullmatch(r"([0-9]{1,6})\s*([a-z]*)", text.strip().lower(), re.ASCII)
+    unit = _UNITS.get(found[2] or "s") if found else None
+    return f"did you mean `{found[1]}{unit}`?" if found and unit else ""
+
+
+def node_count(text: str) -> str:
+    """Suggest `"10%"` for `10 %` and for 0.1."""
+    share = re.fullmatch(r"([0-9]{1,2}|100)\s*%", text.strip(), re.ASCII)
+    part = re.fullmatch(r"0?\.([0-9]{1,2})", text.strip(), re.ASCII)
+    percent = int(share[1]) if share else int(part[1].ljust(2, "0")) if part else None
+    return "" if percent is None else f'did you mean `"{percent}%"`?'
+
+
+def size(text: str) -> str:
+    """Suggest `200G` for `200GB`, and GiB for a bare number."""
+    found = re.fullmatch(r"([0-9]{1,5})\s*([a-z]*)", text.strip().lower(), re.ASCII)
+    unit = _SIZES.get(found[2]) if found else None
+    return f"did you mean `{found[1]}{unit}`?" if found and unit else ""
+
+
+def name(text: str) -> str:
+    """Suggest `my-pools` for `My_Pools`."""
+    made = re.sub(r"[^a-z0-9-]+", "-", text.strip().lower()).strip("-")
+    return f"did you mean `{made}`?" if made else ""
+
+
+def region(text: str) -> str:
+    """Suggest `us-east-1` for `us-east1`, `US_EAST_1` and the zone `us-east-1a`."""
+    found = _REGION.fullmatch(text.strip().lower().replace("_", "-"))
+    if found is None:
+        return ""
+    parts = [part for part in found.groups() if part]
+    return f"did you mean `{'-'.join(parts)}`?"
+
+
+def architecture(text: str) -> str:
+    """Suggest `amd64` for `x86_64`."""
+    known = _ARCHITECTURES.get(text.strip().lower())
+    return f"did you mean `{known}`?" if known else ""
+
+
+def taint(text: str) -> str:
+    """Suggest `taints: {team: ml:NoSchedule}` for kubectl's `team=ml:NoSchedule`."""
+    found = re.fullmatch(
+        r"([\w./-]+)(?:=([\w.-]*))?:(NoSchedule|PreferNoSchedule|NoExecute)", text.strip(), re.ASCII
+    )
+    if found is None:
+        return ""
+    key, value, effect = found.groups()
+    return f"write a map: `{{{key}: {f'{value}:' if value else ''}{effect}}}`"
