@@ -275,6 +275,7 @@ def test_what_is_not_proved_to_be_ours_is_kept(world: World, metadata: dict[str,
     assert [each.name for each in deleted if each.resource == "nodepools"] == []
     assert "nodepools/kept-c" in world.names()
     assert why in ended.out
+    assert ended.code == 0, "it is kept, and nothing is held back by that"
 
 
 def test_another_object_of_the_same_name_is_kept(world: World) -> None:
