@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from tests.rig.forwarding import Exchange
     from tests.server.applying.scenes import Scene
 
-SCRIPT: Final = "#!/bin/bash\nexport LICENSE=Xk29-ffp1-0z7q-TTr4\n"
+SCRIPT: Final = """\
+#!/bin/bash
+export LICENSE=Xk29-ffp1-0z7q-TTr4
+export KEY=a"1b"2c"3d"4e"5f"6
+"""
 SECRETS: Final[Pools] = KEEP | {"new": {"accelerator": "l40s", "nodeClass": {"userData": SCRIPT}}}
 PART: Final = "Xk29-ffp1-0z7q"
 DENIED: Final = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid"}
