@@ -173,6 +173,12 @@ class TestHostile:
         (folder / "config").write_text(self.settings(program))
         (folder / ".gitattributes").write_text("* filter=x diff=x\n")
 
+    def partial(self, folder: Path, program: Path) -> None:
+        """Make a repository that lacks its commit, and says where that can be fetched."""
+        repository(folder)
+        (folder / ".git" / "config").write_text(self.settings(program))
+        (folder / ".git" / "HEAD").write_text(f"{SHA}\n")
+
     def test_today_s_git_would_run_it(self, here: Path, program: Path, ran: Path) -> None:
         """What is laid there is armed, or the tests below would show nothing."""
         repository(here)
@@ -187,7 +193,7 @@ class TestHostile:
         """So is a bare repository: git takes it for the one that it was asked about."""
         self.bare(here, program)
 
-        assert len(git(here, "rev-parse", "HEAD")) == len(SHA)
+        assert len(git(here, "-c", "safe.bareRepository=all", "rev-parse", "HEAD")) == len(SHA)
 
     def test_today_s_git_would_fetch_by_it(self, here: Path, program: Path, ran: Path) -> None:
         """Whatever the command line says of all transports: what is said of one counts more."""
@@ -223,12 +229,6 @@ class TestHostile:
 
         assert commit([BLUEPRINT]) == head
         assert not ran.exists()
-
-    def partial(self, folder: Path, program: Path) -> None:
-        """Make a repository that lacks its commit, and says where that can be fetched."""
-        repository(folder)
-        (folder / ".git" / "config").write_text(self.settings(program))
-        (folder / ".git" / "HEAD").write_text(f"{SHA}\n")
 
     def test_an_object_that_a_remote_would_have(self, here: Path, program: Path, ran: Path) -> None:
         """Git fetches what a partial clone lacks, with the program that is named for its transport."""
