@@ -134,7 +134,10 @@ def test_before_the_first_commit_there_is_none(here: Path) -> None:
 
 
 class TestHostile:
-    """Each lays a program where git would run it, and looks whether it ran."""
+    """Each lays a program where git would run it, and looks whether it ran.
+
+    Against fetching and against bare repositories two guards each hold: these tests fail where both are gone.
+    """
 
     @pytest.fixture
     def program(self, tmp_path: Path) -> Path:
