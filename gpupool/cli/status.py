@@ -66,7 +66,8 @@ def status(
         reached = reach(way, wanted.pins, Deadline(way.timeout))
         late = [] if wait is None else _late(reached, wanted, wait)
         if wait is not None:
-            reached = reached._replace(cluster=reached.cluster.afresh(_LAST_LOOK_SECONDS))
+            last = Deadline(_LAST_LOOK_SECONDS)
+            reached = reached._replace(cluster=reached.cluster.afresh(last.seconds), deadline=last)
         found = read(reached, wanted)
     output.deliver(places, lambda name: _written(found, name))
     if late:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from gpupool.planning.foreign import belonging
 from gpupool.rollout.inventory_encoding import Entry
 from gpupool.rollout.observed import uid_of
+from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +17,22 @@ if TYPE_CHECKING:
     from gpupool.rollout.inventory import Inventory
     from gpupool.rollout.results import Outcome
     from gpupool.yamlio.nodes import Plain
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_UNDONE: Final = frozenset({"failed", "not tried", "held back", "not ready"})
+"""What an apply's record counts that is not as its blueprint says."""
+
+
+def last_good_commit(history: Sequence[Plain], now: str) -> str:
+    """Return the commit of the last apply that left nothing undone, as far as the inventory knows it.
+
+    Empty where no such apply was of a commit as it is, and where it was of the commit of `now`.
+    """
+    for record in map(plain_map, reversed(history)):
+        commit, result = plain_text(record.get("commit")), plain_map(record.get("result"))
+        if _COMMIT.fullmatch(commit) and not _UNDONE & result.keys():
+            return commit if commit != now else ""
+    return ""
 
 
 def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[Entry]:

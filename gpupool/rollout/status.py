@@ -12,10 +12,13 @@ from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
 from gpupool.objects import is_pool, labels_of
 from gpupool.planning.foreign import PART_OF
+from gpupool.planning.masking import Masker
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory
 from gpupool.rollout.claims import STAGES, of_pools, outdated
-from gpupool.rollout.observed import by_address, name_of
+from gpupool.rollout.events import SECONDS, warnings_of
+from gpupool.rollout.hiding import secrets_in
+from gpupool.rollout.observed import by_address, name_of, uid_of
 from gpupool.rollout.unlock import look
 from gpupool.rollout.waiting import GONE, INFORMATIONAL, READY, Readiness, conditions, ready
 from gpupool.scheduling.types.capacity import DEVICES
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.lease import Lease
     from gpupool.rollout.claims import Claim, Machine
     from gpupool.rollout.desired import Desired
+    from gpupool.rollout.events import WarningEvent
     from gpupool.rollout.inventory import Inventory
     from gpupool.rollout.reach import Reached
     from gpupool.yamlio.nodes import Plain
@@ -86,6 +90,9 @@ class Thing(NamedTuple):
 
     pool: Pool | None
     """None for another kind, or where it does not exist."""
+
+    events: tuple[WarningEvent, ...] = ()
+    """What was recorded of one that is not Ready; the newest first."""
 
     @property
     def address(self) -> str:
@@ -165,7 +172,20 @@ def status(reached: Reached, wanted: Desired) -> Status:
         others=tuple(_thing(seen, address, wanted) for address in others),
         notes=tuple(notes),
     )
+    found = _with_events(reached, seen, found, wanted)
     return found._replace(lock=_lock(reached, place)) if found.is_pending else found
+
+
+def _with_events(reached: Reached, seen: _Seen, found: Status, wanted: Desired) -> Status:
+    """Add what was recorded of the blueprint's objects that are not Ready."""
+    late = [each.address for each in found.objects if each.exists and not each.readiness.is_ready]
+    if not late:
+        return found
+    secrets = secrets_in(Masker(wanted.sensitive, "", b""), seen.live.values())
+    cluster = reached.cluster.afresh(min(SECONDS, reached.deadline.left))
+    warnings = warnings_of(cluster, {each: uid_of(seen.live[each]) for each in late}, secrets)
+    objects = (each._replace(events=warnings.events.get(each.address, ())) for each in found.objects)
+    return found._replace(objects=tuple(objects), notes=(*found.notes, *filter(None, [warnings.note])))
 
 
 def _lock(reached: Reached, place: inventory.Place) -> Lease | None:

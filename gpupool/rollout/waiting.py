@@ -11,6 +11,7 @@ from gpupool.cluster.listing import list_all
 from gpupool.errors import ClusterError
 from gpupool.planning.masking import sensitive_values
 from gpupool.planning.quoted import without
+from gpupool.rollout.no_result import is_of_a_class, no_result
 from gpupool.rollout.observed import generation_of, name_of, terminating
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
@@ -38,6 +39,9 @@ _ROOTS: Final = (
 """What the others wait for comes first."""
 
 _NOT_BEGUN: Final = "AwaitingReconciliation"
+_DEPENDENT: Final = "DependenciesNotReady"
+"""A reason that says no more than that other conditions come first."""
+
 _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.2, 2.0, 1.5
 PATIENCE_SECONDS: Final = 5.0
 """So long one look is tried again before it is said that the server does not answer."""
@@ -70,6 +74,15 @@ class Condition(NamedTuple):
     def state(self) -> str:
         """Give what it says without why."""
         return f"{self.type}={self.status}"
+
+    def is_about(self, generation: int) -> bool:
+        """Return whether Karpenter has come to a result for this generation of the object."""
+        is_old = self.generation is not None and self.generation < generation
+        return not is_old and self.reason != _NOT_BEGUN
+
+    def holds(self, generation: int) -> bool:
+        """Return whether it is True of this generation, as far as Ready depends on it."""
+        return self.type in INFORMATIONAL or (self.status == "True" and self.is_about(generation))
 
 
 class Readiness(NamedTuple):
@@ -115,29 +128,32 @@ def ready(body: Mapping[str, Plain]) -> Readiness:
         return _not_ready([f"Karpenter has not looked at it yet since it was changed ({root.state} before)"])
     if root is not None and root.status == "True":
         return Readiness(is_ready=True)
-    return _unready(found, root)
+    return _unready(found, root, body)
 
 
-def _unready(found: Mapping[str, Condition], root: Condition | None) -> Readiness:
-    missing = sorted((each for each in found.values() if _is_missing(each)), key=_rank)
-    begun = [each for each in missing if each.reason != _NOT_BEGUN]
-    waiting = [each.type for each in missing if each.reason == _NOT_BEGUN]
-    said = [each.words for each in begun]
-    if waiting:
-        said.append(f"not looked at yet: {', '.join(waiting)}")
+def _unready(found: Mapping[str, Condition], root: Condition | None, body: Mapping[str, Plain]) -> Readiness:
+    """Name the conditions at fault; not those that only say that others are."""
+    now = generation_of(body)
+    missing = sorted((each for each in found.values() if not each.holds(now)), key=_rank)
+    judged = [each for each in missing if each.is_about(now)]
+    silent = [each.type for each in missing if not each.is_about(now)]
+    causes = [each for each in judged if each.reason != _DEPENDENT]
+    said = [each.words for each in (causes if causes or silent else judged)]
+    if silent:
+        # Karpenter judges all conditions of a class in one go; it writes nothing into those it fails on.
+        has_tried = is_of_a_class(found) and any(
+            each.is_about(now) for each in found.values() if each.type not in INFORMATIONAL
+        )
+        said.append(no_result(silent, body) if has_tried else f"not looked at yet: {', '.join(silent)}")
     if not missing:
         said = [root.words if root else "it has no condition Ready yet"]
-    states = [f"{each.state} {each.reason}" for each in missing]
+    states = [f"{each.state} {each.reason} {each.is_about(now)}" for each in missing]
     return _not_ready(said, "; ".join(states))
 
 
 def _not_ready(said: Iterable[str], state: str = "") -> Readiness:
     reason = "; ".join(said)
     return Readiness(is_ready=False, reason=reason, state=state or reason)
-
-
-def _is_missing(condition: Condition) -> bool:
-    return condition.status != "True" and condition.type not in INFORMATIONAL
 
 
 def _rank(condition: Condition) -> tuple[bool, int, str]:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from tests.memory.schemas import Body, Resource
 
 KNOWN_QUERY: Final = frozenset(
-    {"fieldManager", "fieldValidation", "force", "dryRun", "limit", "continue", "labelSelector"}
+    {
+        "fieldManager",
+        "fieldValidation",
+        "force",
+        "dryRun",
+        "limit",
+        "continue",
+        "labelSelector",
+        "fieldSelector",
+    }
 )
 NAMESPACES: Final = ("default", "kube-system")
 
@@ -209,6 +218,9 @@ class MemoryServer:
             left = self._pages[token]
         else:
             keys = sorted(key for key in self._objects if key[:2] == place.key[:2])
+            if keys and "fieldSelector" in request.query:
+                message = f"the field selector {request.query['fieldSelector']} is not faked"
+                raise NotFakedError(message)
             fits = _selector(request.query.get("labelSelector", ""))
             left = [copy(self._objects[key]) for key in keys if fits(self._objects[key])]
         limit = int(request.query.get("limit", "0")) or len(left)
