@@ -172,12 +172,16 @@ def _late_classes(work: _Work, names: Sequence[str]) -> dict[str, str]:
     deadline = work.reached.deadline
     wanted, seconds = {EC2_NODE_CLASS.name: names}, deadline.left * (1 - _RESERVE)
     try:
-        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, seconds)
+        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, seconds, _patterns(work))
     except GpupoolError as problem:
         # A signal, or a server that is away: what was written so far is still to be recorded.
         return dict.fromkeys(names, str(problem))
     work.late.update(_waiting(found))
     return {name: each.reason for (_, name), each in found.items() if not each.is_ready}
+
+
+def _patterns(work: _Work) -> tuple[str, ...]:
+    return work.asking.masker.patterns
 
 
 def _waiting(found: Mapping[Key, Readiness]) -> dict[str, str]:
@@ -219,7 +223,9 @@ def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
         return [*outcomes]
     deadline = work.reached.deadline
     try:
-        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, deadline.left)
+        found = wait_ready(
+            work.reached.cluster, deadline, wanted, work.how.waits, deadline.left, _patterns(work)
+        )
     except GpupoolError:
         # All is written; what is left is to say so, and why nobody knows whether it is Ready.
         return [*outcomes] if deadline.is_stopped else [_late(each, "nobody can say") for each in outcomes]

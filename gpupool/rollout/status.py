@@ -25,7 +25,7 @@ from gpupool.scheduling.types.capacity import DEVICES
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gpupool.cluster.lease import Lease
     from gpupool.rollout.claims import Claim, Machine
@@ -222,18 +222,22 @@ def _thing(seen: _Seen, address: str, wanted: Desired) -> Thing:
     if body is None:
         return Thing(kind, name, GONE, "", None)
     labels = labels_of(body)
-    readiness = ready(body)
+    readiness = ready(body, wanted.sensitive)
     if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
         readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
     owner = plain_text(labels.get(inventory.BLUEPRINT)) if labels.get(PART_OF) else ""
-    return Thing(kind, name, readiness, owner, _pool(seen, body) if is_pool(address) else None)
+    return Thing(
+        kind, name, readiness, owner, _pool(seen, body, wanted.sensitive) if is_pool(address) else None
+    )
 
 
-def _pool(seen: _Seen, body: Mapping[str, Plain]) -> Pool:
+def _pool(seen: _Seen, body: Mapping[str, Plain], sensitive: Sequence[str]) -> Pool:
     kind, name = class_of(body)
     node_class = seen.live.get(f"{kind}/{name}", {})
     claims = seen.claims.get(name_of(body), [])
-    marks = [each.words for each in conditions(body) if each.status == "False" and _is_mark(each.type)]
+    marks = [
+        each.words for each in conditions(body, sensitive) if each.status == "False" and _is_mark(each.type)
+    ]
     return Pool(
         node_class=name if kind == EC2_NODE_CLASS.name else f"{kind}/{name}",
         nodes=_nodes(claims, sum(bool(outdated(each, body, node_class)) for each in claims)),

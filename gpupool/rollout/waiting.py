@@ -16,7 +16,7 @@ from gpupool.rollout.observed import generation_of, name_of, terminating
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.port import Cluster
@@ -116,11 +116,11 @@ UNSEEN: Final = Readiness(is_ready=False, reason="nobody looked: no time was lef
 GONE: Final = Readiness(is_ready=False, reason="does not exist", is_hopeless=True)
 
 
-def ready(body: Mapping[str, Plain]) -> Readiness:
-    """Say whether Karpenter has taken an object as it is now."""
+def ready(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Readiness:
+    """Return whether Karpenter has accepted an object as it is now; `sensitive` is the blueprint's."""
     if leaving := terminating(body):
         return Readiness(is_ready=False, reason=leaving, is_hopeless=True)
-    found = {each.type: each for each in conditions(body)}
+    found = {each.type: each for each in conditions(body, sensitive)}
     if not found:
         return _not_ready(["no status yet: is Karpenter running?"])
     root, generation = found.get(READY), generation_of(body)
@@ -161,13 +161,16 @@ def _rank(condition: Condition) -> tuple[bool, int, str]:
     return condition.status != "False", _ROOTS.index(condition.type) if known else len(_ROOTS), condition.type
 
 
-def conditions(body: Mapping[str, Plain]) -> Iterator[Condition]:
-    """Yield the conditions of an object's status; what they quote of its own secrets is cut out."""
+def conditions(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Iterator[Condition]:
+    """Yield the conditions of an object's status; what they quote of its own secrets is cut out.
+
+    Those are what is sensitive in every blueprint, and what `sensitive` of this one names.
+    """
     for each in plain_list(plain_map(body.get("status")).get("conditions")):
         said = plain_map(each)
         generation, message = said.get("observedGeneration"), plain_text(said.get("message"))
         if message and said.get("status") != "True":
-            message = without(message, sensitive_values((), dict(body)))
+            message = without(message, sensitive_values(sensitive, dict(body)))
         yield Condition(
             plain_text(said.get("type")),
             plain_text(said.get("status")),
@@ -183,10 +186,12 @@ def wait_ready(
     names: Mapping[str, Collection[str]],
     say: Callable[[Progress], None],
     seconds: float | None = None,
+    sensitive: Sequence[str] = (),
 ) -> dict[Key, Readiness]:
     """Wait until objects, by kind and name, are Ready, and give how each of them was when that ended.
 
-    It ends in good order when so many seconds have passed, or the command's time is up. Who waits for
+    What `sensitive` names, as in the blueprint, is cut out of what conditions say. It ends in good order when
+    so many seconds have passed, or the command's time is up. Who waits for
     NodeOverlays has to know that Karpenter's feature gate for them is on: nobody looks at them otherwise.
 
     Raises:
@@ -198,7 +203,7 @@ def wait_ready(
     waiting = set(known)
     while waiting:
         try:
-            known |= _look(cluster, waiting, known)
+            known |= _look(cluster, waiting, known, sensitive)
         except ClusterError as problem:
             known |= watch.without_answer(waiting, problem)
         watch.tell(known)
@@ -208,14 +213,16 @@ def wait_ready(
     return known
 
 
-def _look(cluster: Cluster, waiting: Collection[Key], known: Collection[Key]) -> dict[Key, Readiness]:
+def _look(
+    cluster: Cluster, waiting: Collection[Key], known: Collection[Key], sensitive: Sequence[str]
+) -> dict[Key, Readiness]:
     """Judge every object of the kinds that are waited for: one request for each kind, whatever there is."""
     kinds = [kind for kind in KINDS.values() if any(kind.name == each for each, _ in waiting)]
     found: dict[Key, Readiness] = {}
     for kind in kinds:
         live = {name_of(body): body for body in list_all(cluster, kind)}
         found |= {
-            (kind.name, name): ready(live[name]) if name in live else GONE
+            (kind.name, name): ready(live[name], sensitive) if name in live else GONE
             for each, name in known
             if each == kind.name
         }

@@ -125,19 +125,25 @@ class TestForeignText:
         script = "#!/bin/bash\nexport LICENSE=Xk29-ffp1-0z7q-TTr4\n"
         spec = {"userData": script, "tags": {"licence": "lic-55-b7-9d"}}
         statuses.patch(api_server, "EC2NodeClass", "train", {"spec": spec})
-        statuses.fail(api_server, "EC2NodeClass", "train", *NO_SUBNETS)
+        refused = "AWS refused: lic-55-b7-9d"
+        statuses.fail(api_server, "EC2NodeClass", "train", "ValidationSucceeded", "Invalid", refused)
         quoted = "no: LICENSE=Xk29-ffp1-0z7q-TTr4 and lic-55-b7-9d"
         for address in (CLASS, POOL):
             statuses.record(api_server, address, "Xk29-ffp1-0z7q", quoted)
 
         said, plain = status(), status("-o", "json")
+        waited = status("--wait", "ready", "--timeout", "1s")
 
+        assert "AWS refused: (sensitive)" in said.out
+        assert "AWS refused: (sensitive)" in waited.err
         assert (
             lines_of(said, CLASS)
             == lines_of(said, POOL)
             == ["(sensitive) (once, last at 2026-11-21T10:00:00Z): no: (sensitive) and (sensitive)"]
         )
-        assert [word for word in ("ffp1", "55-b7") if word in said.out + plain.out] == []
+        assert [
+            word for word in ("ffp1", "55-b7") if word in said.out + plain.out + waited.out + waited.err
+        ] == []
 
     def test_it_is_shortened_and_steers_nothing(self, api_server: ApiServer, status: Status) -> None:
         statuses.record(api_server, CLASS, "Red", f"\x1b[31m\n\n::error::\u202e{'no ' * 2000}")

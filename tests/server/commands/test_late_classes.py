@@ -271,7 +271,9 @@ class TestEvents:
         words = "nodeClass: {userData: 'export LICENSE=Xk29-ffp1', tags: {licence: lic-55-b7-9d}}"
         scene.says(CHAT, TRAIN.replace("h100", f"h100, {words}"), head="sensitive: [licence]\n")
         scene.apply()
-        statuses.make_ready(scene.server, "train", kinds=["EC2NodeClass", "NodePool"])
+        statuses.make_ready(scene.server, "train", kinds=["NodePool"])
+        refused = "AWS refused: licence=lic-55-b7-9d"
+        statuses.fail(scene.server, "EC2NodeClass", "train", "ValidationSucceeded", "Invalid", refused)
         statuses.make_ready(scene.server, "chat", kinds=["NodePool"])
         statuses.fail(scene.server, "EC2NodeClass", "chat", "SubnetsReady", "NotFound", NO_SUBNETS)
         statuses.record(scene.server, "EC2NodeClass/chat", "Denied", "no: LICENSE=Xk29-ffp1, lic-55-b7-9d")
@@ -280,6 +282,7 @@ class TestEvents:
 
         assert late.code == 6
         assert "): no: (sensitive), (sensitive)\n" in late.err
+        assert "ValidationSucceeded=False: Invalid: AWS refused: licence=(sensitive)\n" in late.err
         assert [word for word in ("ffp1", "55-b7") if word in late.err + late.out] == []
 
 
