@@ -236,8 +236,11 @@ def test_a_pool_that_was_written_since_it_was_read_is_read_and_counted_again(kep
     here, wanted = world(kept, {"a": 0, "b": 0}), blueprints.chosen({"a": 1})
     found = here.look(wanted, EVERYTHING)
     here.server.requests.clear()
-    status = {"status": {"resources": {"cpu": "1"}}}
-    here.server.hooks.append(At(DELETION, lambda: here.change("NodePool/b", status, "karpenter", "/status")))
+
+    def write() -> None:
+        here.change("NodePool/b", {"status": {"resources": {"cpu": "1"}}}, "karpenter", "/status")
+
+    here.server.hooks.append(At(DELETION, write))
 
     ensure_whole(here.carry_out(found))
 
