@@ -8,7 +8,7 @@ serves one batch of objects, so that thousands of deletions do not list all Node
 from __future__ import annotations
 
 from threading import Event
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
@@ -26,6 +26,7 @@ from gpupool.rollout.usage import no_use, use_of_classes, use_of_pools
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from gpupool.cluster.parallel import Found, Item
     from gpupool.cluster.port import Answer
     from gpupool.planning.plan import Change
     from gpupool.rollout.results import State
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from gpupool.rollout.usage import InUse
     from gpupool.rollout.waiting import Readiness
     from gpupool.yamlio.nodes import Plain
-
-Item = TypeVar("Item")
-Found = TypeVar("Found")
 
 _MOST_TRIES: Final = 10
 _BATCH: Final = 100
@@ -90,11 +88,8 @@ class _Stage:
         ready = [(each, live) for each, live in zip(batch, seen, strict=True) if live is not None]
         if not ready:
             return []
-        try:
-            uses = self._count([change for change, _ in ready])
-        except GpupoolError as problem:
-            for change, _ in ready:
-                self._end_by(change, problem)
+        [uses] = self._each(self._counted, [[change for change, _ in ready]])
+        if uses is None:
             return []
         done = self._each(lambda each: self._delete(*each, uses), ready)
         return [change for (change, _), is_done in zip(ready, done, strict=True) if not is_done]
@@ -124,8 +119,17 @@ class _Stage:
             return None
         return live
 
+    def _counted(self, changes: Sequence[Change]) -> InUse | None:
+        """Count what runs on a batch; None where that fails, which is noted for each of its objects."""
+        try:
+            return self._count(changes)
+        except GpupoolError as problem:
+            for each in changes:
+                self._end_by(each, problem)
+            return None
+
     def _count(self, changes: Sequence[Change]) -> InUse:
-        """Count what runs on a batch; whatever the batch was read by is older than that.
+        """Count what runs on a batch that was read before.
 
         Raises:
             ClusterError: where the server refuses.

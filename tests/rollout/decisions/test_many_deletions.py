@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_POOL
+from gpupool.cluster.port import Answer
 from gpupool.yamlio.nodes import plain_map
 from tests.memory import blueprints
 from tests.memory.worlds import World, address_of
@@ -181,3 +182,25 @@ def test_what_is_written_all_the_time_costs_the_others_nothing(
     assert tries.pop(f"NodePool/{restless}") == 10
     assert set(tries.values()) == {1}
     assert {each.partition("/")[0] for each in tries} == {"NodePool"}
+
+
+def test_where_nothing_can_be_counted_nothing_is_deleted(
+    here: World, wanted: tuple[Desired, Desired]
+) -> None:
+    """One object says why, and the others that they were not tried."""
+    found = here.look(wanted[1], MANY)
+    before = here.objects()
+
+    def refuse(request: Request) -> Answer | None:
+        return Answer(403, {"message": "no"}) if request.path == NODE_CLAIM.path else None
+
+    here.server.hooks.append(refuse)
+    result = here.carry_out(found)
+
+    assert here.objects() == before
+    assert [(each.address, each.state) for each in result.outcomes if each.action == "delete"] == [
+        ("NodePool/p-01", "failed"),
+        *((f"NodePool/p-{number:02}", "not tried") for number in range(2, COUNT)),
+        *((f"EC2NodeClass/p-{number:02}", "not tried") for number in range(1, COUNT)),
+    ]
+    assert here.is_recorded()
