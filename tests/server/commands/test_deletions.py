@@ -112,6 +112,19 @@ def test_what_is_not_gone_in_time_is_said_and_listed(holding: Scene) -> None:
     assert (again.code, holding.live(CLASS), holding.listed()) == (0, None, KEPT), again.err
 
 
+def test_what_went_between_two_runs_is_no_longer_listed(holding: Scene) -> None:
+    """There is nothing else to do, and still the inventory is brought up to date."""
+    assert prune(holding, *SHORT).code == 6
+    let_go(holding.server)
+    assert holding.live(CLASS) is None
+
+    said = prune(holding)
+    again = prune(holding)
+
+    assert (said.code, again.code, holding.listed()) == (0, 0, KEPT), said.err
+    assert again.err.endswith("nothing to do\n")
+
+
 def deletions(scene: Scene, mark: int) -> list[str]:
     """Return what was deleted since, by the server's own log."""
     events = scene.server.audit.since(mark)
