@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.planning.plan import Consent, Plan
+    from gpupool.reports.unready import Again
     from gpupool.rollout.applying import How
     from gpupool.rollout.reach import Way
     from gpupool.rollout.results import Result
@@ -96,13 +98,14 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     files, changed = files_or_default(file), CHANGED if detailed_exitcode else 0
     refuse_stdin_twice([*files, *(each for each in (plan, verify_key) if each is not None)])
     manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes, changed)
-    if plan is not None:
+    saved = None if plan is None else _Saved(plan, verify_key)
+    if saved is not None:
         from gpupool.planning.plan import Consent
 
         if consent != Consent():
             message = "a saved plan holds all that was agreed to: say --prune and the like to `gpupool plan`"
             raise UsageError(message)
-        result: Result | None = _saved(_Saved(plan, verify_key), files, way, manner)
+        result: Result | None = _saved(saved, files, way, manner)
     else:
         if verify_key is not None:
             message = "--verify-key is for a saved plan: gpupool apply PLAN --verify-key FILE"
@@ -112,10 +115,26 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         from gpupool.reports.applied import said
         from gpupool.rollout.results import ensure_whole
 
-        sys.stderr.write(said(result))
+        sys.stderr.write(said(result, _again(result, files, way, saved)))
         ensure_whole(result)
         if manner.changed and result.has_written:
             raise typer.Exit(manner.changed)
+
+
+def _again(result: "Result", files: list[str], way: "Way", saved: "_Saved | None") -> "Again":
+    """Return the command lines that apply the blueprint once more; a saved plan is good for one time."""
+    from gpupool.reports.unready import Again
+    from gpupool.rollout.command_lines import command_line, consent_words
+
+    def line(consent: "Consent") -> str:
+        words, given = consent_words(consent), result.files or files
+        if saved is None:
+            return command_line("apply", way, given, *words, "--yes")
+        sign, verify = (["--sign-key", "KEY"], ["--verify-key", saved.key]) if saved.key else ([], [])
+        planned = command_line("plan", way, given, *words, *sign, "-o", f"json={saved.path}")
+        return f"{planned} && {command_line('apply', way, given, saved.path, *verify)}"
+
+    return Again(line(result.consent), line(replace(result.consent, prune=True)))
 
 
 def _planned(files: list[str], way: "Way", consent: "Consent", manner: _Manner) -> "Result | None":

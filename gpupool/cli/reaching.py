@@ -77,7 +77,7 @@ reaches_cluster = bundled(
             Annotated[
                 int, typer.Option("--concurrency", metavar="N", min=1, max=64, help="Requests at once.")
             ],
-            8,
+            16,
         ),
     },
     _way,

@@ -66,7 +66,8 @@ def status(
         reached = reach(way, wanted.pins, Deadline(way.timeout))
         late = [] if wait is None else _late(reached, wanted, wait)
         if wait is not None:
-            reached = reached._replace(cluster=reached.cluster.afresh(_LAST_LOOK_SECONDS))
+            last = Deadline(_LAST_LOOK_SECONDS)
+            reached = reached._replace(cluster=reached.cluster.afresh(last.seconds), deadline=last)
         found = read(reached, wanted)
     output.deliver(places, lambda name: _written(found, name))
     if late:
@@ -84,7 +85,7 @@ def _late(reached: "Reached", wanted: "Desired", wait: str) -> list[str]:
 
     names = waited_for(wanted)
     with live() as say:
-        found = wait_ready(reached.cluster, reached.deadline, names, say)
+        found = wait_ready(reached.cluster, reached.deadline, names, say, sensitive=wanted.sensitive)
         if wait == "rollout" and all(each.is_ready for each in found.values()):
             found = wait_rolled(reached.cluster, reached.deadline, names.get(NODE_POOL.name, ()), say)
     return [f"{kind}/{name}: {each.reason}" for (kind, name), each in found.items() if not each.is_ready]

@@ -42,6 +42,8 @@ KINDS: Final = {each.name: each for each in (EC2_NODE_CLASS, NODE_OVERLAY, NODE_
 """What is applied, in that order: a pool needs its class. Deletions go the other way round."""
 
 KUBE_SYSTEM: Final = "/api/v1/namespaces/kube-system"
+EVENTS: Final = "/api/v1/namespaces/default/events"
+"""Where the server keeps the events of objects that are in no namespace."""
 
 
 def crd_path(crd: str) -> str:

@@ -35,7 +35,7 @@ class WayIn(NamedTuple):
     user: str | None = None
     """Whom to impersonate."""
 
-    connections: int = 8
+    connections: int = 16
     """How many requests may be under way at once."""
 
 

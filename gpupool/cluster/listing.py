@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import refuse
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gpupool.cluster.kinds import Kind
     from gpupool.cluster.port import Cluster
     from gpupool.yamlio.nodes import Plain
 
+Found = TypeVar("Found")
+
 _PAGE: Final = "500"
 _NOT_FOUND, _EXPIRED = 404, 410
 
 
-def list_all(cluster: Cluster, kind: Kind, selector: str = "") -> list[Mapping[str, Plain]]:
-    """Give every object of a kind, or those whose labels a selector fits.
+def list_all(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]]:
+    """Return every object of a kind.
 
     Raises:
         ClusterError: where the server refuses, or does not know the kind.
     """
-    found = list_if_served(cluster, kind, selector)
+    return read_all(cluster, kind, _as_it_is)
+
+
+def list_if_served(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]] | None:
+    """Return every object of a kind; None where the server does not know the kind.
+
+    Raises:
+        ClusterError: where the server refuses.
+    """
+    return _pages(cluster, kind, _as_it_is, "")
+
+
+def read_all(
+    cluster: Cluster, kind: Kind, read: Callable[[Mapping[str, Plain]], Found], selector: str = ""
+) -> list[Found]:
+    """Return what `read` makes of every object of a kind, or of those whose labels match a selector.
+
+    No more than one page of whole objects is kept in memory.
+
+    Raises:
+        ClusterError: where the server refuses, or does not know the kind.
+    """
+    found = _pages(cluster, kind, read, selector)
     if found is None:
         request = Request("GET", kind.path)
         refuse(request, cluster.ask(request), f"list {kind.plural}.{kind.group}")
     return found
 
 
-def list_if_served(cluster: Cluster, kind: Kind, selector: str = "") -> list[Mapping[str, Plain]] | None:
-    """Give every object of a kind, or those whose labels fit; None where the server does not know the kind.
+def _as_it_is(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
+    return body
 
-    Raises:
-        ClusterError: where the server refuses.
-    """
-    found: list[Mapping[str, Plain]] = []
+
+def _pages(
+    cluster: Cluster, kind: Kind, read: Callable[[Mapping[str, Plain]], Found], selector: str
+) -> list[Found] | None:
+    found: list[Found] = []
     following = ""
     while True:
         query = {"limit": _PAGE, "labelSelector": selector, "continue": following}
@@ -53,7 +78,7 @@ def list_if_served(cluster: Cluster, kind: Kind, selector: str = "") -> list[Map
             continue
         if not answer.ok:
             refuse(request, answer, f"list {kind.plural}.{kind.group}")
-        found += [plain_map(each) for each in plain_list(answer.body.get("items"))]
+        found += [read(plain_map(each)) for each in plain_list(answer.body.get("items"))]
         following = plain_text(plain_map(answer.body.get("metadata")).get("continue"))
         if not following:
             return found

@@ -79,7 +79,7 @@ def kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
 
 def unless_referred(found: Iterable[Fate], pools: Iterable[Mapping[str, Plain]]) -> list[Fate]:
     """Keep each class that a NodePool refers to; `pools` are those that there will be."""
-    known = referring(pools)
+    known = referring(map(reference_of, pools))
     kept = []
     for each in found:
         kind, _, name = each.address.partition("/")
@@ -88,12 +88,16 @@ def unless_referred(found: Iterable[Fate], pools: Iterable[Mapping[str, Plain]])
     return kept
 
 
-def referring(pools: Iterable[Mapping[str, Plain]]) -> dict[ClassRef, list[str]]:
-    """Give for each node class the names of the NodePools that refer to it."""
+def reference_of(pool: Mapping[str, Plain]) -> tuple[ClassRef, str]:
+    """Return the node class that a NodePool refers to, and the pool's name."""
+    return class_of(pool), plain_text(plain_map(pool.get("metadata")).get("name"))
+
+
+def referring(references: Iterable[tuple[ClassRef, str]]) -> dict[ClassRef, list[str]]:
+    """Return for each node class the names of the NodePools that refer to it."""
     found: dict[ClassRef, list[str]] = {}
-    for each in pools:
-        name = plain_text(plain_map(each.get("metadata")).get("name"))
-        found.setdefault(class_of(each), []).append(name)
+    for reference, name in references:
+        found.setdefault(reference, []).append(name)
     return found
 
 

@@ -31,6 +31,9 @@ CRDS: Final = (
     "nodeoverlays.karpenter.sh",
     "nodepools.karpenter.sh",
 )
+EVENTS_NAMESPACE: Final = "default"
+"""Where the server keeps the events of objects that are in no namespace."""
+
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ADMISSION: Final = "admissionregistration.k8s.io/v1"
 
@@ -55,6 +58,9 @@ class Rights(NamedTuple):
 
     in_namespace: tuple[Rule, ...]
     """Where the inventory and the lock are."""
+
+    optional: tuple[Rule, ...] = (Rule("", ("events",), ("list",)),)
+    """In the namespace of events: what gpupool goes on without, and says less."""
 
 
 class Subject(NamedTuple):
@@ -100,6 +106,13 @@ def rights(purpose: Purpose, place: Place) -> Rights:
     return Rights(everywhere, within)
 
 
+def in_namespaces(granted: Rights, place: Place) -> list[tuple[str, tuple[Rule, ...]]]:
+    """Return the rules of each namespace, that of the inventory first."""
+    if place.namespace == EVENTS_NAMESPACE:
+        return [(place.namespace, (*granted.in_namespace, *granted.optional))]
+    return [(place.namespace, granted.in_namespace), (EVENTS_NAMESPACE, granted.optional)]
+
+
 def unsaid(purpose: Purpose) -> Subject:
     """Give the subject where none was named: a group."""
     return Subject("Group", f"gpupool-{purpose}")
@@ -129,7 +142,7 @@ def _roles(name: str, granted: Rights, place: Place, who: Subject) -> Iterator[P
     subjects: list[Plain] = [_subject(who)]
     for prefix, rules, metadata in (
         ("Cluster", granted.everywhere, {"name": name}),
-        ("", granted.in_namespace, {"name": name, "namespace": place.namespace}),
+        *(("", rules, {"name": name, "namespace": each}) for each, rules in in_namespaces(granted, place)),
     ):
         head: dict[str, Plain] = {
             "apiVersion": f"{_RBAC}/v1",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from gpupool.reports import unready
 from gpupool.reports.escaping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gpupool.planning.plan import Change
+    from gpupool.reports.unready import Again
     from gpupool.rollout.results import Outcome, Result
 
 _DONE: Final = {
@@ -30,15 +32,16 @@ def done_line(outcome: Outcome) -> str:
     return one_line(f"{outcome.address} {what}{': ' * bool(outcome.message)}{outcome.message}")
 
 
-def said(result: Result) -> str:
-    """Give the summary at the end."""
-    return "".join(f"{one_line(line)}\n" for line in _lines(result))
+def said(result: Result, again: Again) -> str:
+    """Give the summary at the end; `again` are the commands that would apply the blueprint once more."""
+    return "".join(f"{one_line(line)}\n" for line in _lines(result, again))
 
 
-def _lines(result: Result) -> Iterator[str]:
+def _lines(result: Result, again: Again) -> Iterator[str]:
     yield from result.notes
     for each in result.of("not ready"):
         yield done_line(each)
+    yield from unready.events(result)
     counts: dict[str, int] = {}
     for each in result.outcomes:
         what = _DONE[each.action] if each.state == "done" else each.state
@@ -48,6 +51,7 @@ def _lines(result: Result) -> Iterator[str]:
     if result.charts:
         yield "Charts to upgrade, with the values that `gpupool render -d DIR` writes:"
         yield from (f"  {command}" for command in result.charts)
+    yield from unready.ways_out(result, again)
 
 
 def stale(approved: Sequence[Change], now: Sequence[Change]) -> str:

@@ -58,6 +58,7 @@ def _applied(status: Status) -> Iterator[str]:
 
 def _thing(thing: Thing, blueprint: str, indent: str = "") -> Iterator[str]:
     yield f"{indent}{thing.address}: {_state(thing)}{_whose(thing, blueprint)}"
+    yield from (f"{indent}{_INDENT}event {each.words}" for each in thing.events)
     if thing.pool:
         yield from (f"{indent}{_INDENT}{line}" for line in _pool(thing.pool))
 

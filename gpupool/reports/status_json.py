@@ -4,8 +4,11 @@
     blueprint:  its name
     inventory:  {namespace, name, uid, serial, pending}; null where it can't be read
     objects, left, others:
-                [{kind, name, exists, ready, reason, blueprint, pool}]
+                [{kind, name, exists, ready, reason, events, blueprint, pool}]
     notes:      [text]
+
+The `events` of an object are its newest warnings, [{reason, message, count, last}]; they are asked for where
+an object of the blueprint is not Ready.
 
 A `pool`, null for other kinds and for what does not exist, is
 
@@ -55,6 +58,10 @@ def _thing(thing: Thing) -> Json:
         "exists": thing.exists,
         "ready": thing.readiness.is_ready,
         "reason": thing.readiness.reason,
+        "events": [
+            {"reason": each.reason, "message": each.message, "count": each.times, "last": each.last or None}
+            for each in thing.events
+        ],
         "blueprint": thing.owner or None,
         "pool": _pool(thing.pool) if thing.pool else None,
     }

@@ -6,11 +6,12 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_POOL
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.errors import GpupoolError
 from gpupool.planning.pruning import class_of
-from gpupool.rollout import inventory, recording
+from gpupool.rollout import inventory, recording, unready
 from gpupool.rollout.deleting import delete_all
 from gpupool.rollout.hiding import secrets_in
 from gpupool.rollout.lock import held
@@ -18,7 +19,7 @@ from gpupool.rollout.observed import observe
 from gpupool.rollout.results import Outcome, Result
 from gpupool.rollout.termination import Deleting
 from gpupool.rollout.verify import verify
-from gpupool.rollout.waiting import ready, wait_ready
+from gpupool.rollout.waiting import UNSEEN, ready, wait_ready
 from gpupool.rollout.writing import write
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.inventory import Inventory
     from gpupool.rollout.lock import Lock
     from gpupool.rollout.reach import Reached
-    from gpupool.rollout.waiting import Progress
+    from gpupool.rollout.waiting import Key, Progress, Readiness
     from gpupool.yamlio.nodes import Plain
 
 Wait: TypeAlias = Literal["none", "ready"]
@@ -74,6 +75,8 @@ class _Work(NamedTuple):
     how: How
     lock: Lock
     failed: threading.Event
+    late: dict[str, str]
+    """What was waited for and is not Ready, by address, and why."""
 
 
 def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker: Masker, how: How) -> Result:
@@ -97,13 +100,15 @@ def carry_out(reached: Reached, plan: Plan, approved: Sequence[Assessed], masker
             reached.cluster, observed.inventory, recording.pending(observed.inventory, checked.assessed),
             plan.id, how.tooling, asking.secrets,
         )  # fmt: skip
-        work = _Work(reached, asking, plan, how, lock, threading.Event())
+        work = _Work(reached, asking, plan, how, lock, threading.Event(), {})
         outcomes = _all(work, checked.assessed)
         result = Result(
             plan.id, tuple(outcomes), checked.notes, plan.charts, reached.uid, reached.deadline.signal,
-            is_waited_for=how.wait == "ready",
+            is_waited_for=how.wait == "ready", files=tuple(plan.source.files), consent=plan.consent,
         )  # fmt: skip
-        return _recorded(work, began, checked.assessed, result)
+        last = Deadline(_LAST_WORDS_SECONDS)
+        result = _recorded(work, began, checked.assessed, result)
+        return unready.explained(result, unready.Late(asking, work.late, began.history, how.who), last)
 
 
 def _all(work: _Work, wanted: Sequence[Assessed]) -> list[Outcome]:
@@ -167,11 +172,25 @@ def _late_classes(work: _Work, names: Sequence[str]) -> dict[str, str]:
     deadline = work.reached.deadline
     wanted, seconds = {EC2_NODE_CLASS.name: names}, deadline.left * (1 - _RESERVE)
     try:
-        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, seconds)
+        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, seconds, _patterns(work))
     except GpupoolError as problem:
         # A signal, or a server that is away: what was written so far is still to be recorded.
         return dict.fromkeys(names, str(problem))
+    work.late.update(_waiting(found))
     return {name: each.reason for (_, name), each in found.items() if not each.is_ready}
+
+
+def _patterns(work: _Work) -> tuple[str, ...]:
+    return work.asking.masker.patterns
+
+
+def _waiting(found: Mapping[Key, Readiness]) -> dict[str, str]:
+    """Return what may still get Ready, by address, and why it is not."""
+    return {
+        f"{kind}/{name}": each.reason
+        for (kind, name), each in found.items()
+        if not (each.is_ready or each.is_hopeless or each is UNSEEN)
+    }
 
 
 def _class(pool: Assessed) -> str:
@@ -204,11 +223,17 @@ def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
         return [*outcomes]
     deadline = work.reached.deadline
     try:
-        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, deadline.left)
+        found = wait_ready(
+            work.reached.cluster, deadline, wanted, work.how.waits, deadline.left, _patterns(work)
+        )
     except GpupoolError:
         # All is written; what is left is to say so, and why nobody knows whether it is Ready.
         return [*outcomes] if deadline.is_stopped else [_late(each, "nobody can say") for each in outcomes]
     late = {f"{kind}/{name}": each.reason for (kind, name), each in found.items() if not each.is_ready}
+    for (kind, name), readiness in found.items():
+        if readiness is not UNSEEN:
+            work.late.pop(f"{kind}/{name}", None)
+    work.late.update(_waiting(found))
     return [_late(each, late[each.address]) if each.address in late else each for each in outcomes]
 
 

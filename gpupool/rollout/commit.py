@@ -35,6 +35,8 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _SHA1_LENGTH: Final = 40
 _SECONDS: Final = 5.0
 _ALONE: Final = {
+    # No transport: `protocol.allow` would count less than what a repository says of a single one.
+    "GIT_ALLOW_PROTOCOL": "",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_NO_LAZY_FETCH": "1",
@@ -44,7 +46,6 @@ _ALONE: Final = {
 _QUIET: Final = (
     ("core.fsmonitor", "false"),
     ("core.hooksPath", os.devnull),
-    ("protocol.allow", "never"),
     ("safe.bareRepository", "explicit"),
 )
 """The commands that are run look at none of these; should one ever, it still runs nothing."""

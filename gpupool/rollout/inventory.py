@@ -10,6 +10,8 @@ import base64
 import json
 import re
 import secrets
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.cluster.kinds import KINDS, config_map_path
@@ -54,7 +56,8 @@ class Place(NamedTuple):
         return foreign.set_id(self.namespace, self.name)
 
 
-class Inventory(NamedTuple):
+@dataclass(frozen=True)
+class Inventory:
     """What an inventory says."""
 
     place: Place
@@ -74,9 +77,9 @@ class Inventory(NamedTuple):
     key: str = ""
     """Chance that keys the digests of sensitive values in plans; empty before the first apply."""
 
-    @property
-    def known(self) -> dict[str, Entry]:
-        """Give every object that is, or may be, there because of gpupool, by address."""
+    @cached_property
+    def known(self) -> Mapping[str, Entry]:
+        """Every object that is, or may be, there because of gpupool, by address."""
         found = {each.address: each for each in self.current}
         for each in self.pending:
             # Whatever `current` says of another uid is of an object that was gone when the apply began.
@@ -224,7 +227,7 @@ def begin(
         )
         raise ClusterError(message)
     key = found.key or secrets.token_hex(32)
-    began = found._replace(pending=kept, pending_plan=plan, serial=found.serial + 1, key=key)
+    began = replace(found, pending=kept, pending_plan=plan, serial=found.serial + 1, key=key)
     data, binary = encoding.pending(plan, kept, found.current).data("pending")
     more: dict[str, Plain] = {"serial": str(began.serial), "key": _text(key)}
     return _written(cluster, found, began, ({**data, **more}, binary), tooling, known)
@@ -241,7 +244,7 @@ def finish(
         ClusterError: where the server refuses.
     """
     history = (*began.history, dict(record))[-_HISTORY:]
-    done = began._replace(current=tuple(current), pending=(), pending_plan="", history=history)
+    done = replace(began, current=tuple(current), pending=(), pending_plan="", history=history)
     data, binary = encoding.current(done.current).data("current")
     gone: dict[str, Plain] = {"pending": None}
     both = ({**data, **gone, "history": _text(list(history))}, {**binary, **gone})
@@ -269,7 +272,7 @@ def _written(
         if there.said != before.said:
             break
         # Somebody gave it a label, or the like.
-        wanted = wanted._replace(uid=there.uid, version=there.version)
+        wanted = replace(wanted, uid=there.uid, version=there.version)
     message = (
         f"the inventory {wanted.place.namespace}/{wanted.place.name} was written by somebody else meanwhile"
     )
@@ -308,9 +311,8 @@ def _without_nulls(data: Mapping[str, Plain]) -> dict[str, Plain]:
 
 
 def _with_version(wanted: Inventory, metadata: Mapping[str, Plain]) -> Inventory:
-    return wanted._replace(
-        uid=plain_text(metadata.get("uid")), version=plain_text(metadata.get("resourceVersion"))
-    )
+    version = plain_text(metadata.get("resourceVersion"))
+    return replace(wanted, uid=plain_text(metadata.get("uid")), version=version)
 
 
 def _text(value: Plain) -> str:

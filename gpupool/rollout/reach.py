@@ -38,7 +38,7 @@ class Way:
     timeout: float = 600.0
     """Seconds for the whole command."""
 
-    concurrency: int = 8
+    concurrency: int = 16
     """How many requests may be under way at once."""
 
     say: Callable[[str], None] = _nothing

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from gpupool.planning.foreign import belonging
 from gpupool.rollout.inventory_encoding import Entry
 from gpupool.rollout.observed import uid_of
+from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,10 +18,26 @@ if TYPE_CHECKING:
     from gpupool.rollout.results import Outcome
     from gpupool.yamlio.nodes import Plain
 
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_UNDONE: Final = frozenset({"failed", "not tried", "held back", "not ready"})
+"""What an apply's record counts that is not as its blueprint says."""
+
+
+def last_good_commit(history: Sequence[Plain], now: str) -> str:
+    """Return the commit of the last apply that left nothing undone, as far as the inventory knows it.
+
+    Empty where no such apply was of a commit as it is, and where it was of the commit of `now`.
+    """
+    for record in map(plain_map, reversed(history)):
+        commit, result = plain_text(record.get("commit")), plain_map(record.get("result"))
+        if _COMMIT.fullmatch(commit) and not _UNDONE & result.keys():
+            return commit if commit != now else ""
+    return ""
+
 
 def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[Entry]:
     """Give all that may be there from now on: what was, and what is about to come."""
-    found = known.known
+    found = dict(known.known)
     for each in (known for known in wanted if not known.change.leaving):
         address, uid, digest = each.wish.address, each.change.pre.uid, each.wish.digest
         if address not in found or (found[address].digest, found[address].uid) != (digest, uid):
@@ -35,8 +53,10 @@ def current(
 ) -> Iterator[Entry]:
     """Give what is there, or may be, by what came of each object; `live` is what was there at the start."""
     came, wishes = {each.address: each for each in outcomes}, {each.wish.address: each for each in wanted}
+    was = {each.address: each for each in began.current}
     for each in wanted:
-        if (entry := _written(began, each, came[each.wish.address])) is not None:
+        address = each.wish.address
+        if (entry := _written(began, each, came[address], was.get(address))) is not None:
             yield entry
     for address, listed in began.known.items():
         is_deleted = address in came and came[address].state == "done"
@@ -44,7 +64,8 @@ def current(
             yield from _kept(listed, live[address], began.place.id)
 
 
-def _written(began: Inventory, known: Assessed, outcome: Outcome) -> Entry | None:
+def _written(began: Inventory, known: Assessed, outcome: Outcome, was: Entry | None) -> Entry | None:
+    """Return what is there of an object; `was` is what the inventory listed before the apply."""
     wish = known.wish
     if outcome.state == "held back":
         return began.known.get(wish.address)  # it is being deleted, and was ours or was not
@@ -53,8 +74,7 @@ def _written(began: Inventory, known: Assessed, outcome: Outcome) -> Entry | Non
     if outcome.state != "not tried":
         # A request whose answer was lost may even be carried out later.
         return began.known[wish.address]
-    there = {each.address: each for each in began.current}.get(wish.address)
-    return there if there is not None and there.uid == known.change.pre.uid else None
+    return was if was is not None and was.uid == known.change.pre.uid else None
 
 
 def _kept(listed: Entry, live: Mapping[str, Plain], own_set: str) -> Iterator[Entry]:

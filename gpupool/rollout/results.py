@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.errors import GuardError, NotReadyError, PartialError, StoppedError
+from gpupool.planning.plan import Consent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.rollout.events import WarningEvent
     from gpupool.yamlio.nodes import Plain
 
 _MOST: Final = 8
@@ -29,6 +31,33 @@ class Outcome(NamedTuple):
     message: str = ""
     uid: str = ""
     generation: int = 0
+
+
+class LateClass(NamedTuple):
+    """An EC2NodeClass that did not get Ready."""
+
+    address: str
+    action: str
+    """As of its outcome; empty for a class that the blueprint only refers to."""
+
+    reason: str
+
+
+class Unready(NamedTuple):
+    """What is known of objects that did not get Ready."""
+
+    classes: tuple[LateClass, ...]
+    events: Mapping[str, tuple[WarningEvent, ...]]
+    """The newest warnings about them, by address."""
+
+    note: str
+    """Why there are no events; empty where they could be asked for."""
+
+    commit: str
+    """That of the last apply that left nothing undone; empty where it is not known, or is this one."""
+
+    is_first: bool
+    """Whether nothing was applied before."""
 
 
 class Result(NamedTuple):
@@ -53,6 +82,14 @@ class Result(NamedTuple):
 
     unrecorded: str = ""
     """Why the inventory could not be written at the end; empty where it was."""
+
+    unready: Unready | None = None
+    """None where all that was waited for got Ready."""
+
+    files: tuple[str, ...] = ()
+    """Of the blueprint."""
+
+    consent: Consent = Consent()
 
     @property
     def has_written(self) -> bool:

@@ -12,21 +12,25 @@ from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
 from gpupool.objects import is_pool, labels_of
 from gpupool.planning.foreign import PART_OF
+from gpupool.planning.masking import Masker
 from gpupool.planning.pruning import class_of
 from gpupool.rollout import inventory
 from gpupool.rollout.claims import STAGES, of_pools, outdated
-from gpupool.rollout.observed import by_address, name_of
+from gpupool.rollout.events import SECONDS, warnings_of
+from gpupool.rollout.hiding import secrets_in
+from gpupool.rollout.observed import by_address, name_of, uid_of
 from gpupool.rollout.unlock import look
 from gpupool.rollout.waiting import GONE, INFORMATIONAL, READY, Readiness, conditions, ready
 from gpupool.scheduling.types.capacity import DEVICES
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gpupool.cluster.lease import Lease
     from gpupool.rollout.claims import Claim, Machine
     from gpupool.rollout.desired import Desired
+    from gpupool.rollout.events import WarningEvent
     from gpupool.rollout.inventory import Inventory
     from gpupool.rollout.reach import Reached
     from gpupool.yamlio.nodes import Plain
@@ -86,6 +90,9 @@ class Thing(NamedTuple):
 
     pool: Pool | None
     """None for another kind, or where it does not exist."""
+
+    events: tuple[WarningEvent, ...] = ()
+    """What was recorded of one that is not Ready; the newest first."""
 
     @property
     def address(self) -> str:
@@ -165,7 +172,20 @@ def status(reached: Reached, wanted: Desired) -> Status:
         others=tuple(_thing(seen, address, wanted) for address in others),
         notes=tuple(notes),
     )
+    found = _with_events(reached, seen, found, wanted)
     return found._replace(lock=_lock(reached, place)) if found.is_pending else found
+
+
+def _with_events(reached: Reached, seen: _Seen, found: Status, wanted: Desired) -> Status:
+    """Add what was recorded of the blueprint's objects that are not Ready."""
+    late = [each.address for each in found.objects if each.exists and not each.readiness.is_ready]
+    if not late:
+        return found
+    secrets = secrets_in(Masker(wanted.sensitive, "", b""), seen.live.values())
+    cluster = reached.cluster.afresh(min(SECONDS, reached.deadline.left))
+    warnings = warnings_of(cluster, {each: uid_of(seen.live[each]) for each in late}, secrets)
+    objects = (each._replace(events=warnings.events.get(each.address, ())) for each in found.objects)
+    return found._replace(objects=tuple(objects), notes=(*found.notes, *filter(None, [warnings.note])))
 
 
 def _lock(reached: Reached, place: inventory.Place) -> Lease | None:
@@ -202,18 +222,22 @@ def _thing(seen: _Seen, address: str, wanted: Desired) -> Thing:
     if body is None:
         return Thing(kind, name, GONE, "", None)
     labels = labels_of(body)
-    readiness = ready(body)
+    readiness = ready(body, wanted.sensitive)
     if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
         readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
     owner = plain_text(labels.get(inventory.BLUEPRINT)) if labels.get(PART_OF) else ""
-    return Thing(kind, name, readiness, owner, _pool(seen, body) if is_pool(address) else None)
+    return Thing(
+        kind, name, readiness, owner, _pool(seen, body, wanted.sensitive) if is_pool(address) else None
+    )
 
 
-def _pool(seen: _Seen, body: Mapping[str, Plain]) -> Pool:
+def _pool(seen: _Seen, body: Mapping[str, Plain], sensitive: Sequence[str]) -> Pool:
     kind, name = class_of(body)
     node_class = seen.live.get(f"{kind}/{name}", {})
     claims = seen.claims.get(name_of(body), [])
-    marks = [each.words for each in conditions(body) if each.status == "False" and _is_mark(each.type)]
+    marks = [
+        each.words for each in conditions(body, sensitive) if each.status == "False" and _is_mark(each.type)
+    ]
     return Pool(
         node_class=name if kind == EC2_NODE_CLASS.name else f"{kind}/{name}",
         nodes=_nodes(claims, sum(bool(outdated(each, body, node_class)) for each in claims)),

@@ -1,4 +1,4 @@
-"""What runs on NodePools and node classes: counted for a plan, and again right before each deletion."""
+"""What runs on NodePools and node classes: counted for a plan, and again right before deletions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
-from gpupool.cluster.listing import list_all
+from gpupool.cluster.listing import read_all
 from gpupool.karpenter.labels import NODEPOOL
 from gpupool.objects import labels_of
+from gpupool.planning.guards import nodes
+from gpupool.planning.pruning import reference_of, referring, refers
 from gpupool.yamlio.nodes import plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from gpupool.cluster.port import Cluster
     from gpupool.planning.pruning import ClassRef
@@ -31,10 +33,59 @@ class Usage(NamedTuple):
         return counts.get(kind)
 
 
+class InUse(NamedTuple):
+    """What keeps objects of one kind from being deleted, at one moment."""
+
+    kind: str
+    usage: Usage
+    pools: Mapping[ClassRef, list[str]]
+    """The NodePools that refer to each node class."""
+
+    size: int = 0
+    """How many objects the server listed for it."""
+
+    def why(self, name: str) -> str:
+        """Return what keeps an object; the empty text where nothing does."""
+        if pools := self.pools.get((self.kind, name)):
+            return refers(pools)
+        count = self.usage.of(self.kind, name)
+        return f"it still has {nodes(count)}" if count else ""
+
+
+def no_use(kind: str) -> InUse:
+    """Return what keeps objects of a kind on which nothing can run."""
+    return InUse(kind, Usage(Counter(), Counter()), {})
+
+
+def use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
+    """Return what keeps some NodePools; the server looks for their NodeClaims, and lists no others.
+
+    Raises:
+        ClusterError: where the server refuses.
+    """
+    if not names:
+        return no_use(NODE_POOL.name)
+    selector = f"{NODEPOOL} in ({','.join(sorted(names))})"
+    claims = read_all(cluster, NODE_CLAIM, _references, selector)
+    return InUse(NODE_POOL.name, _usage(claims), {}, len(claims))
+
+
+def use_of_classes(cluster: Cluster) -> InUse:
+    """Return what keeps node classes: the NodePools that refer to them, and their NodeClaims.
+
+    No selector of the API server tells them by their class, so that all are listed.
+
+    Raises:
+        ClusterError: where the server refuses.
+    """
+    pools = read_all(cluster, NODE_POOL, reference_of)
+    claims = read_all(cluster, NODE_CLAIM, _references)
+    return InUse(EC2_NODE_CLASS.name, _usage(claims), referring(pools), len(pools) + len(claims))
+
+
 def usage_of(claims: Iterable[Mapping[str, Plain]]) -> Usage:
     """Count NodeClaims."""
-    bodies = list(claims)
-    return Usage(Counter(map(_pool, bodies)), Counter(map(_class, bodies)))
+    return _usage(map(_references, claims))
 
 
 def node_claims(cluster: Cluster) -> Usage:
@@ -43,24 +94,19 @@ def node_claims(cluster: Cluster) -> Usage:
     Raises:
         ClusterError: where the server refuses.
     """
-    return usage_of(list_all(cluster, NODE_CLAIM))
+    return _usage(read_all(cluster, NODE_CLAIM, _references))
 
 
-def node_claims_of(cluster: Cluster, pool: str) -> int:
-    """Count the NodeClaims of one NodePool; the server looks for them.
-
-    Raises:
-        ClusterError: where the server refuses.
-    """
-    return len(list_all(cluster, NODE_CLAIM, f"{NODEPOOL}={pool}"))
-
-
-def _pool(claim: Mapping[str, Plain]) -> str:
-    """Return the name of a NodeClaim's NodePool; empty for one that belongs to none."""
-    return plain_text(labels_of(claim).get(NODEPOOL))
+def _usage(references: Iterable[tuple[str, ClassRef]]) -> Usage:
+    counted = Usage(Counter(), Counter())
+    for pool, node_class in references:
+        counted.by_pool[pool] += 1
+        counted.by_class[node_class] += 1
+    return counted
 
 
-def _class(claim: Mapping[str, Plain]) -> ClassRef:
-    """Return kind and name of the node class that a NodeClaim was launched from."""
+def _references(claim: Mapping[str, Plain]) -> tuple[str, ClassRef]:
+    """Return what a NodeClaim was launched from: its NodePool, empty for none, and its node class."""
     reference = plain_map(plain_map(claim.get("spec")).get("nodeClassRef"))
-    return plain_text(reference.get("kind")), plain_text(reference.get("name"))
+    node_class = plain_text(reference.get("kind")), plain_text(reference.get("name"))
+    return plain_text(labels_of(claim).get(NODEPOOL)), node_class

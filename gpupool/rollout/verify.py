@@ -117,9 +117,8 @@ def standing(asking: Asking, known: Assessed, live: Mapping[str, Plain] | None) 
     Raises:
         StalePlanError: where it does not.
     """
-    seen = {**asking.observed.live, known.change.address: live}
-    there = {address: body for address, body in seen.items() if body is not None}
-    now, why, _ = _object(replace(asking, observed=asking.observed._replace(live=there)), known)
+    alone = {} if live is None else {known.change.address: live}
+    now, why, _ = _object(replace(asking, observed=asking.observed._replace(live=alone)), known)
     if why:
         raise StalePlanError([why], [] if now is None else [now.change])
 

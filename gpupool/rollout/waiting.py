@@ -11,11 +11,12 @@ from gpupool.cluster.listing import list_all
 from gpupool.errors import ClusterError
 from gpupool.planning.masking import sensitive_values
 from gpupool.planning.quoted import without
+from gpupool.rollout.no_result import is_of_a_class, no_result
 from gpupool.rollout.observed import generation_of, name_of, terminating
 from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.port import Cluster
@@ -38,6 +39,9 @@ _ROOTS: Final = (
 """What the others wait for comes first."""
 
 _NOT_BEGUN: Final = "AwaitingReconciliation"
+_DEPENDENT: Final = "DependenciesNotReady"
+"""A reason that says no more than that other conditions come first."""
+
 _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.2, 2.0, 1.5
 PATIENCE_SECONDS: Final = 5.0
 """So long one look is tried again before it is said that the server does not answer."""
@@ -71,6 +75,15 @@ class Condition(NamedTuple):
         """Give what it says without why."""
         return f"{self.type}={self.status}"
 
+    def is_about(self, generation: int) -> bool:
+        """Return whether Karpenter has come to a result for this generation of the object."""
+        is_old = self.generation is not None and self.generation < generation
+        return not is_old and self.reason != _NOT_BEGUN
+
+    def holds(self, generation: int) -> bool:
+        """Return whether it is True of this generation, as far as Ready depends on it."""
+        return self.type in INFORMATIONAL or (self.status == "True" and self.is_about(generation))
+
 
 class Readiness(NamedTuple):
     """Whether an object is Ready."""
@@ -103,11 +116,11 @@ UNSEEN: Final = Readiness(is_ready=False, reason="nobody looked: no time was lef
 GONE: Final = Readiness(is_ready=False, reason="does not exist", is_hopeless=True)
 
 
-def ready(body: Mapping[str, Plain]) -> Readiness:
-    """Say whether Karpenter has taken an object as it is now."""
+def ready(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Readiness:
+    """Return whether Karpenter has accepted an object as it is now; `sensitive` is the blueprint's."""
     if leaving := terminating(body):
         return Readiness(is_ready=False, reason=leaving, is_hopeless=True)
-    found = {each.type: each for each in conditions(body)}
+    found = {each.type: each for each in conditions(body, sensitive)}
     if not found:
         return _not_ready(["no status yet: is Karpenter running?"])
     root, generation = found.get(READY), generation_of(body)
@@ -115,19 +128,26 @@ def ready(body: Mapping[str, Plain]) -> Readiness:
         return _not_ready([f"Karpenter has not looked at it yet since it was changed ({root.state} before)"])
     if root is not None and root.status == "True":
         return Readiness(is_ready=True)
-    return _unready(found, root)
+    return _unready(found, root, body)
 
 
-def _unready(found: Mapping[str, Condition], root: Condition | None) -> Readiness:
-    missing = sorted((each for each in found.values() if _is_missing(each)), key=_rank)
-    begun = [each for each in missing if each.reason != _NOT_BEGUN]
-    waiting = [each.type for each in missing if each.reason == _NOT_BEGUN]
-    said = [each.words for each in begun]
-    if waiting:
-        said.append(f"not looked at yet: {', '.join(waiting)}")
+def _unready(found: Mapping[str, Condition], root: Condition | None, body: Mapping[str, Plain]) -> Readiness:
+    """Name the conditions at fault; not those that only say that others are."""
+    now = generation_of(body)
+    missing = sorted((each for each in found.values() if not each.holds(now)), key=_rank)
+    judged = [each for each in missing if each.is_about(now)]
+    silent = [each.type for each in missing if not each.is_about(now)]
+    causes = [each for each in judged if each.reason != _DEPENDENT]
+    said = [each.words for each in (causes if causes or silent else judged)]
+    if silent:
+        # Karpenter judges all conditions of a class in one go; it writes nothing into those it fails on.
+        has_tried = is_of_a_class(found) and any(
+            each.is_about(now) for each in found.values() if each.type not in INFORMATIONAL
+        )
+        said.append(no_result(silent, body) if has_tried else f"not looked at yet: {', '.join(silent)}")
     if not missing:
         said = [root.words if root else "it has no condition Ready yet"]
-    states = [f"{each.state} {each.reason}" for each in missing]
+    states = [f"{each.state} {each.reason} {each.is_about(now)}" for each in missing]
     return _not_ready(said, "; ".join(states))
 
 
@@ -136,22 +156,21 @@ def _not_ready(said: Iterable[str], state: str = "") -> Readiness:
     return Readiness(is_ready=False, reason=reason, state=state or reason)
 
 
-def _is_missing(condition: Condition) -> bool:
-    return condition.status != "True" and condition.type not in INFORMATIONAL
-
-
 def _rank(condition: Condition) -> tuple[bool, int, str]:
     known = condition.type in _ROOTS
     return condition.status != "False", _ROOTS.index(condition.type) if known else len(_ROOTS), condition.type
 
 
-def conditions(body: Mapping[str, Plain]) -> Iterator[Condition]:
-    """Yield the conditions of an object's status; what they quote of its own secrets is cut out."""
+def conditions(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Iterator[Condition]:
+    """Yield the conditions of an object's status; what they quote of its own secrets is cut out.
+
+    Those are what is sensitive in every blueprint, and what `sensitive` of this one names.
+    """
     for each in plain_list(plain_map(body.get("status")).get("conditions")):
         said = plain_map(each)
         generation, message = said.get("observedGeneration"), plain_text(said.get("message"))
         if message and said.get("status") != "True":
-            message = without(message, sensitive_values((), dict(body)))
+            message = without(message, sensitive_values(sensitive, dict(body)))
         yield Condition(
             plain_text(said.get("type")),
             plain_text(said.get("status")),
@@ -167,10 +186,12 @@ def wait_ready(
     names: Mapping[str, Collection[str]],
     say: Callable[[Progress], None],
     seconds: float | None = None,
+    sensitive: Sequence[str] = (),
 ) -> dict[Key, Readiness]:
     """Wait until objects, by kind and name, are Ready, and give how each of them was when that ended.
 
-    It ends in good order when so many seconds have passed, or the command's time is up. Who waits for
+    What `sensitive` names, as in the blueprint, is cut out of what conditions say. It ends in good order when
+    so many seconds have passed, or the command's time is up. Who waits for
     NodeOverlays has to know that Karpenter's feature gate for them is on: nobody looks at them otherwise.
 
     Raises:
@@ -182,7 +203,7 @@ def wait_ready(
     waiting = set(known)
     while waiting:
         try:
-            known |= _look(cluster, waiting, known)
+            known |= _look(cluster, waiting, known, sensitive)
         except ClusterError as problem:
             known |= watch.without_answer(waiting, problem)
         watch.tell(known)
@@ -192,14 +213,16 @@ def wait_ready(
     return known
 
 
-def _look(cluster: Cluster, waiting: Collection[Key], known: Collection[Key]) -> dict[Key, Readiness]:
+def _look(
+    cluster: Cluster, waiting: Collection[Key], known: Collection[Key], sensitive: Sequence[str]
+) -> dict[Key, Readiness]:
     """Judge every object of the kinds that are waited for: one request for each kind, whatever there is."""
     kinds = [kind for kind in KINDS.values() if any(kind.name == each for each, _ in waiting)]
     found: dict[Key, Readiness] = {}
     for kind in kinds:
         live = {name_of(body): body for body in list_all(cluster, kind)}
         found |= {
-            (kind.name, name): ready(live[name]) if name in live else GONE
+            (kind.name, name): ready(live[name], sensitive) if name in live else GONE
             for each, name in known
             if each == kind.name
         }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from gpupool.cluster.kinds import KINDS
 from gpupool.objects import digest
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 _STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 
-class Wish(NamedTuple):
+@dataclass(frozen=True)
+class Wish:
     """One object that is to be there."""
 
     kind: Kind
@@ -47,9 +50,9 @@ class Wish(NamedTuple):
         """Give `KIND/NAME`."""
         return f"{self.kind.name}/{self.name}"
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Return a digest of what is sent without what is sensitive, as an inventory keeps it."""
+        """A digest of what is sent without what is sensitive, as an inventory keeps it."""
         return short(digest(masking.blanked(self.sensitive, dict(self.body))))
 
     def place(self, field: str = "") -> Place | None:

@@ -114,6 +114,24 @@ def test_without_any_stream_the_exit_code_is_left(blueprint: Path, redirect: str
     assert any((blueprint.parent / "out").iterdir())
 
 
+OPENS: Final = """\
+import sys
+from gpupool.cli import streams
+with streams.prepared(), open(sys.argv[1], "w") as file:
+    file.write(str(file.fileno()))
+"""
+
+
+@pytest.mark.parametrize("redirect", ["", "<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_no_file_gets_the_number_of_a_stream_that_was_closed(tmp_path: Path, redirect: str) -> None:
+    """What is written for a stream would end up in it."""
+    line = f'exec "{sys.executable}" -c "$0" "$1" {redirect}'
+
+    subprocess.run(["sh", "-c", line, OPENS, str(tmp_path / "number")], check=True, timeout=SECONDS)  # noqa: S607
+
+    assert int((tmp_path / "number").read_text("ascii")) > 2
+
+
 def test_a_terminal_that_is_closed_ends_a_command_unless_nohup_was_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -120,6 +120,8 @@ def test_a_signal_ends_it(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="was ended by a signal"):
         connect(way(tmp_path, "import time; time.sleep(600)"), deadline)
 
+    assert not deadline.is_over
+
 
 BROKEN: Final = {
     "it fails": ("import sys; sys.exit('log in\\n  again')", "ended with exit code 1: log in again"),

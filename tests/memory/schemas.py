@@ -120,6 +120,11 @@ _LEASE_SPEC: Final = {
 LEASE: Final = _built_in(
     "coordination.k8s.io/v1", "Lease", {"spec": Type("map", fields=_LEASE_SPEC)}
 )._replace(is_namespaced=True, is_created_by_put=True)
+EVENT: Final = _built_in("v1", "Event", {"type": TEXT, "reason": TEXT, "message": TEXT})._replace(
+    is_namespaced=True
+)
+"""Nobody writes one here; they are asked for."""
+
 CRD: Final = _built_in("apiextensions.k8s.io/v1", "CustomResourceDefinition", {})
 
 
@@ -128,7 +133,7 @@ def resources() -> tuple[Resource, ...]:
     """Return every kind that is served, Karpenter's by the CRDs of its release."""
     files = sorted(crd_folder().glob("karpenter*.yaml"))
     crds = [yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader) for file in files]
-    return (NAMESPACE, CONFIG_MAP, LEASE, CRD, *map(_custom, crds))
+    return (NAMESPACE, CONFIG_MAP, LEASE, EVENT, CRD, *map(_custom, crds))
 
 
 def _custom(crd: Body) -> Resource:

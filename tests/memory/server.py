@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -21,8 +22,19 @@ if TYPE_CHECKING:
     from tests.memory.schemas import Body, Resource
 
 KNOWN_QUERY: Final = frozenset(
-    {"fieldManager", "fieldValidation", "force", "dryRun", "limit", "continue", "labelSelector"}
+    {
+        "fieldManager",
+        "fieldValidation",
+        "force",
+        "dryRun",
+        "limit",
+        "continue",
+        "labelSelector",
+        "fieldSelector",
+    }
 )
+_EQUALS: Final = re.compile(r"(?P<key>[\w./-]+)=(?P<values>[\w.-]+)")
+_IN: Final = re.compile(r"(?P<key>[\w./-]+) in \((?P<values>[\w.-]+(,[\w.-]+)*)\)")
 NAMESPACES: Final = ("default", "kube-system")
 
 
@@ -209,6 +221,9 @@ class MemoryServer:
             left = self._pages[token]
         else:
             keys = sorted(key for key in self._objects if key[:2] == place.key[:2])
+            if keys and "fieldSelector" in request.query:
+                message = f"the field selector {request.query['fieldSelector']} is not faked"
+                raise NotFakedError(message)
             fits = _selector(request.query.get("labelSelector", ""))
             left = [copy(self._objects[key]) for key in keys if fits(self._objects[key])]
         limit = int(request.query.get("limit", "0")) or len(left)
@@ -405,14 +420,15 @@ class MemoryServer:
 
 
 def _selector(said: str) -> Callable[[Body], bool]:
-    """Return what tells whether an object's labels fit; only `KEY=VALUE` is faked."""
+    """Return what tells whether an object's labels fit; only `KEY=VALUE` and `KEY in (VALUE,VALUE)` are faked."""
     if not said:
         return lambda _body: True
-    key, equals, value = said.partition("=")
-    if not equals or {"=", ",", "!"} & {*key, *value}:
+    found = _IN.fullmatch(said) or _EQUALS.fullmatch(said)
+    if found is None:
         message = f"the selector {said} is not faked"
         raise NotFakedError(message)
-    return lambda body: body["metadata"].get("labels", {}).get(key) == value
+    key, values = found["key"], found["values"].split(",")
+    return lambda body: body["metadata"].get("labels", {}).get(key) in values
 
 
 def _body(request: Request) -> Body:

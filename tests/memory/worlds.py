@@ -130,6 +130,7 @@ class World:
     kept: Kept
     server: MemoryServer = field(default_factory=lambda: MemoryServer(missing_crds=True))
     timeout: float = 600.0
+    concurrency: int = 1
     said: list[str] = field(default_factory=list)
     done: list[Outcome] = field(default_factory=list)
 
@@ -142,7 +143,7 @@ class World:
     @property
     def way(self) -> Way:
         """Return a command line's way to the server."""
-        return Way(context=self.context, concurrency=1, timeout=self.timeout)
+        return Way(context=self.context, concurrency=self.concurrency, timeout=self.timeout)
 
     def look(self, wanted: Desired, consent: Consent | None = None) -> Session:
         """Plan, as `gpupool diff` does."""

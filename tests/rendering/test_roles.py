@@ -29,8 +29,12 @@ def granted(role: dict[str, Any]) -> Granted:
     }
 
 
-def role(purpose: Purpose, kind: str) -> dict[str, Any]:
-    (found,) = (each for each in objects(purpose) if each["kind"] == kind)
+def role(purpose: Purpose, kind: str, namespace: str | None = None) -> dict[str, Any]:
+    (found,) = (
+        each
+        for each in objects(purpose)
+        if each["kind"] == kind and each["metadata"].get("namespace") == namespace
+    )
     return found
 
 
@@ -56,14 +60,16 @@ LEASES = "coordination.k8s.io", "leases"
 
 def test_plan_needs_this_and_nothing_beyond() -> None:
     assert granted(role("plan", "ClusterRole")) == READS | every("get", "list", "create", "patch")
-    assert granted(role("plan", "Role")) == {("get", "", "configmaps", "gpupool-demo")}
+    assert granted(role("plan", "Role", "capacity")) == {("get", "", "configmaps", "gpupool-demo")}
+    assert granted(role("plan", "Role", "default")) == {("list", "", "events", "*")}
 
 
 def test_apply_needs_this_and_nothing_beyond() -> None:
     verbs = every("get", "list", "create", "patch", "delete", "watch")
 
     assert granted(role("apply", "ClusterRole")) == READS | verbs
-    assert granted(role("apply", "Role")) == {
+    assert granted(role("apply", "Role", "default")) == {("list", "", "events", "*")}
+    assert granted(role("apply", "Role", "capacity")) == {
         ("get", "", "configmaps", "gpupool-demo"),
         ("patch", "", "configmaps", "gpupool-demo"),
         ("create", "", "configmaps", "*"),
@@ -87,7 +93,11 @@ def test_a_name_bounds_what_is_neither_listed_nor_created() -> None:
 
     for purpose in ("plan", "apply"):
         found = rights(purpose, PLACE)
-        within = [*found.in_namespace, *(rule for rule in found.everywhere if rule.group not in WRITTEN)]
+        within = [
+            *found.in_namespace,
+            *found.optional,
+            *(rule for rule in found.everywhere if rule.group not in WRITTEN),
+        ]
         assert {named(rule) for rule in within if {"create", "list"} & {*rule.verbs}} <= {False}
         assert all(named(rule) for rule in within if not {"create", "list"} & {*rule.verbs})
 
@@ -96,10 +106,24 @@ def test_a_name_bounds_what_is_neither_listed_nor_created() -> None:
 def test_roles_and_bindings_have_one_name_and_one_place(purpose: Purpose) -> None:
     found = [each for each in objects(purpose) if "Role" in each["kind"]]
 
-    assert [each["kind"] for each in found] == ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
+    assert [each["kind"] for each in found] == [
+        "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Role", "RoleBinding",
+    ]  # fmt: skip
     assert {each["metadata"]["name"] for each in objects(purpose)} == {f"gpupool-demo-{purpose}"}
-    assert [each["metadata"].get("namespace") for each in found] == [None, None, "capacity", "capacity"]
-    assert [each["roleRef"]["kind"] for each in found if "roleRef" in each] == ["ClusterRole", "Role"]
+    places = [None, None, "capacity", "capacity", "default", "default"]
+    assert [each["metadata"].get("namespace") for each in found] == places
+    assert [each["roleRef"]["kind"] for each in found if "roleRef" in each] == ["ClusterRole", "Role", "Role"]
+
+
+@pytest.mark.parametrize("purpose", ["plan", "apply"])
+def test_an_inventory_beside_the_events_has_one_role_with_both(purpose: Purpose) -> None:
+    """Two of one name in one namespace would be one, with the rights of the second alone."""
+    found = list(yaml.safe_load_all(roles_text(purpose, Place("demo", "default"), GROUP)))
+
+    (one,) = (each for each in found if each["kind"] == "Role")
+    assert granted(one) == granted(role(purpose, "Role", "capacity")) | granted(
+        role(purpose, "Role", "default")
+    )
 
 
 RBAC = {"apiGroup": "rbac.authorization.k8s.io"}
@@ -136,7 +160,7 @@ def test_roles_and_policy_are_for_the_same_subject(
 ) -> None:
     policy, *others = objects("plan", subject)
 
-    assert [each["subjects"] for each in others if "subjects" in each] == [[bound], [bound]]
+    assert [each["subjects"] for each in others if "subjects" in each] == [[bound]] * 3
     assert [each["expression"] for each in policy["spec"]["matchConditions"]] == [condition]
 
 

@@ -133,15 +133,11 @@ def test_before_the_first_commit_there_is_none(here: Path) -> None:
     assert commit([BLUEPRINT]) == ""
 
 
-def test_what_another_user_laid_above_is_not_believed(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repository(here)
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-
-    assert commit([BLUEPRINT]) == ""
-
-
 class TestHostile:
-    """Each lays a program where git would run it, and looks whether it ran."""
+    """Each lays a program where git would run it, and looks whether it ran.
+
+    Against fetching and against bare repositories two guards each hold: these tests fail where both are gone.
+    """
 
     @pytest.fixture
     def program(self, tmp_path: Path) -> Path:
@@ -163,18 +159,28 @@ class TestHostile:
             f"sshCommand = {program}\ngitProxy = {program}\neditor = {program}\npager = {program}\n"
             f"hooksPath = {program.parent}\n[diff]\nexternal = {program}\n[alias]\nrev-parse = !{program}\n"
             f'ls-tree = !{program}\n[filter "x"]\nclean = {program}\nsmudge = {program}\n'
-            f'[extensions]\npartialClone = origin\n[remote "origin"]\nurl = ext::{program}\npromisor = true\n'
+            f'[extensions]\npartialClone = origin\n[remote "origin"]\nurl = ssh://example.com/x\npromisor = true\n'
+            f'[protocol]\nallow = always\n[protocol "ssh"]\nallow = always\n'
         )
 
     def bare(self, folder: Path, program: Path) -> None:
-        """Lay a repository's own files into a folder, as a commit can bring them along."""
-        git(folder, "init", "-q", "--bare", str(folder))
+        """Lay a repository's own files into a folder, as a commit can bring them along.
+
+        It has a commit with the blueprint in it, so that whoever reads it has another answer.
+        """
+        (folder / "laid").write_text(f"{folder}\n")
+        repository(folder)
+        for each in (folder / ".git").iterdir():
+            each.rename(folder / each.name)
+        (folder / ".git").rmdir()
         (folder / "config").write_text(self.settings(program))
-        (folder / "index").touch()
-        (folder / "refs" / "heads" / "master").write_text(f"{SHA}\n")
-        (folder / "HEAD").write_text("ref: refs/heads/master\n")
-        (folder / BLUEPRINT).write_text("name: a\n")
         (folder / ".gitattributes").write_text("* filter=x diff=x\n")
+
+    def partial(self, folder: Path, program: Path) -> None:
+        """Make a repository that lacks its commit, and says where that can be fetched."""
+        repository(folder)
+        (folder / ".git" / "config").write_text(self.settings(program))
+        (folder / ".git" / "HEAD").write_text(f"{SHA}\n")
 
     def test_today_s_git_would_run_it(self, here: Path, program: Path, ran: Path) -> None:
         """What is laid there is armed, or the tests below would show nothing."""
@@ -183,6 +189,21 @@ class TestHostile:
 
         with suppress(subprocess.CalledProcessError):
             git(here, "status")
+
+        assert ran.exists()
+
+    def test_today_s_git_would_read_it(self, here: Path, program: Path) -> None:
+        """So is a bare repository: git takes it for the one that it was asked about."""
+        self.bare(here, program)
+
+        assert len(git(here, "-c", "safe.bareRepository=all", "rev-parse", "HEAD")) == len(SHA)
+
+    def test_today_s_git_would_fetch_by_it(self, here: Path, program: Path, ran: Path) -> None:
+        """Whatever the command line says of all transports: what is said of one counts more."""
+        self.partial(here, program)
+
+        with suppress(subprocess.CalledProcessError):
+            git(here, "-c", "protocol.allow=never", "rev-parse", "--verify", "HEAD^{commit}")
 
         assert ran.exists()
 
@@ -213,13 +234,19 @@ class TestHostile:
         assert not ran.exists()
 
     def test_an_object_that_a_remote_would_have(self, here: Path, program: Path, ran: Path) -> None:
-        """Git fetches what a partial clone lacks, with the program that the remote's address names."""
-        repository(here)
-        (here / ".git" / "config").write_text(self.settings(program))
-        (here / ".git" / "HEAD").write_text(f"{SHA}\n")
+        """Git fetches what a partial clone lacks, with the program that is named for its transport."""
+        self.partial(here, program)
 
         assert commit([BLUEPRINT]) == ""
         assert not ran.exists()
+
+    def test_what_another_user_laid_above_is_not_believed(
+        self, here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        repository(here)
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+
+        assert commit([BLUEPRINT]) == ""
 
     def test_a_program_named_git_in_the_checkout(
         self, here: Path, program: Path, ran: Path, monkeypatch: pytest.MonkeyPatch
@@ -239,6 +266,8 @@ class TestHostile:
         laid.mkdir()
         self.bare(laid, program)
         monkeypatch.setenv("GIT_DIR", str(laid))
+        monkeypatch.setenv("GIT_COMMON_DIR", str(laid))
+        monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(laid / "objects"))
         monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(program))
 
         assert commit([BLUEPRINT]) == head

@@ -69,8 +69,7 @@ CASES = {
         (
             "SubnetsReady=False: SubnetsNotFound: SubnetSelector did not match any Subnets;"
             " AMIsReady=False: AMINotFound: AMISelector did not match any AMIs;"
-            " ValidationSucceeded=Unknown: DependenciesNotReady: Awaiting AMI, Subnet;"
-            " not looked at yet: InstanceProfileReady"
+            " no result for InstanceProfileReady: Karpenter failed, and the error is only in its log"
         ),
     ),
     "a class that is not Ready": (
@@ -91,6 +90,120 @@ CASES = {
     "a reason that says nothing": (thing({"Ready": ("Unknown", "Ready", "")}), "Ready=Unknown"),
     "no Ready yet": (thing({"ValidationSucceeded": ("True",)}), "it has no condition Ready yet"),
 }
+
+
+AWAITED_CLASS = ("Unknown", *AWAITED)
+DEPENDENT = (
+    "Unknown",
+    "DependenciesNotReady",
+    "Awaiting AMI, Instance Profile, Security Group, and Subnet resolution",
+)
+FINE = {
+    each: ("True", each, "", "2")
+    for each in ("CapacityReservationsReady", "PlacementGroupReady", "SubnetsReady", "SecurityGroupsReady")
+}
+SPEC = {"role": "no-such-role", "amiSelectorTerms": [{"alias": "al2023@v20991231"}]}
+LOGGED = "Karpenter failed, and the error is only in its log"
+
+
+def node_class(spec: dict[str, Any] | None = None, **said: tuple[str, ...]) -> dict[str, Any]:
+    """Give a class of a second generation of which Karpenter 1.14 found nothing wrong but for what is said."""
+    conditions = {
+        **FINE,
+        **{each: ("True", each, "", "2") for each in ("AMIsReady", "InstanceProfileReady")},
+        **said,
+    }
+    newer = {each: (*words, *("", "")[: 3 - len(words)], "2")[:4] for each, words in conditions.items()}
+    unready = ("Unknown", "ReconcilingDependents", "AMIsReady=True", "2")
+    return {**thing({**newer, "Ready": unready}, generation=2), "spec": SPEC if spec is None else spec}
+
+
+CLASSES = {
+    "a new one with an AMI date that was never published": (
+        node_class(AMIsReady=AWAITED_CLASS, ValidationSucceeded=DEPENDENT),
+        f"no result for AMIsReady (spec.amiSelectorTerms: al2023@v20991231): {LOGGED}",
+    ),
+    "a new one with a role that does not exist": (
+        node_class(InstanceProfileReady=AWAITED_CLASS, ValidationSucceeded=DEPENDENT),
+        f"no result for InstanceProfileReady (spec.role: no-such-role): {LOGGED}",
+    ),
+    "one that was changed, with what was so before": (
+        node_class(
+            AMIsReady=("True", "AMIsReady", "", "1"),
+            ValidationSucceeded=("True", "ValidationSucceeded", "", "2"),
+        ),
+        f"no result for AMIsReady (spec.amiSelectorTerms: al2023@v20991231): {LOGGED}",
+    ),
+    "two at once": (
+        node_class(
+            AMIsReady=AWAITED_CLASS, InstanceProfileReady=AWAITED_CLASS, ValidationSucceeded=DEPENDENT
+        ),
+        (
+            "no result for AMIsReady (spec.amiSelectorTerms: al2023@v20991231) and InstanceProfileReady"
+            f" (spec.role: no-such-role): {LOGGED}"
+        ),
+    ),
+    "tags are not quoted": (
+        node_class({"amiSelectorTerms": [{"tags": {"token": "s3cret-7f3a"}}]}, AMIsReady=AWAITED_CLASS),
+        f"no result for AMIsReady (spec.amiSelectorTerms): {LOGGED}",
+    ),
+    "an own instance profile": (
+        node_class({"instanceProfile": "nodes"}, InstanceProfileReady=AWAITED_CLASS),
+        f"no result for InstanceProfileReady (spec.instanceProfile: nodes): {LOGGED}",
+    ),
+    "what only waits for the one at fault": (
+        node_class(
+            SubnetsReady=("False", *NO_SUBNETS, "2"), ValidationSucceeded=("False", *DEPENDENT[1:], "2")
+        ),
+        "SubnetsReady=False: SubnetsNotFound: SubnetSelector did not match any Subnets",
+    ),
+    "no right to launch": (
+        node_class(
+            ValidationSucceeded=(
+                "False",
+                "RunInstancesAuthCheckFailed",
+                "Controller isn't authorized to call",
+                "2",
+            )
+        ),
+        "ValidationSucceeded=False: RunInstancesAuthCheckFailed: Controller isn't authorized to call",
+    ),
+    "nobody looked at it yet": (
+        thing({"AMIsReady": AWAITED_CLASS, "SubnetsReady": AWAITED_CLASS, "Ready": AWAITED_CLASS}),
+        "not looked at yet: SubnetsReady, AMIsReady",
+    ),
+    "a pool half of which was looked at again": (
+        thing(
+            {
+                "ValidationSucceeded": ("True", "ValidationSucceeded", "", "2"),
+                "NodeClassReady": ("True", "NodeClassReady", "", "1"),
+                "Ready": ("Unknown", "ReconcilingDependents", "NodeClassReady=True", "2"),
+            },
+            generation=2,
+        ),
+        "not looked at yet: NodeClassReady",
+    ),
+}
+"""As Karpenter 1.14.1 writes them; `tests/server/test_end_to_end.py` has it write some of them."""
+
+
+@pytest.mark.parametrize(("body", "reason"), CLASSES.values(), ids=CLASSES)
+def test_the_condition_at_fault_is_named(body: dict[str, Any], reason: str) -> None:
+    found = ready(body)
+
+    assert (found.is_ready, found.reason) == (False, reason)
+
+
+def test_that_karpenter_failed_is_news() -> None:
+    both = {"AMIsReady": AWAITED_CLASS, "Ready": AWAITED_CLASS}
+    before, after = (
+        ready(thing({**both, "SubnetsReady": AWAITED_CLASS})),
+        ready(thing({**both, "SubnetsReady": ("True",)})),
+    )
+
+    assert before.reason == "not looked at yet: SubnetsReady, AMIsReady"
+    assert after.reason == f"no result for AMIsReady: {LOGGED}"
+    assert before.state != after.state
 
 
 @pytest.mark.parametrize(("body", "reason"), CASES.values(), ids=CASES)

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from gpupool.rendering.roles import Place, Purpose, Subject, roles_text
+from gpupool.rendering.roles import EVENTS_NAMESPACE, Place, Purpose, Subject, roles_text
 from tests.rig.access import Access
 from tests.rig.client import Client
 from tests.rig.server import ApiServer
@@ -67,8 +67,9 @@ def granted_but(server: ApiServer, purpose: Purpose, place: Place, without: Lack
     subject = Subject("User", f"{purpose}-{'-'.join(without or ('with', 'all'))}")
     with granted(server, purpose, place, subject, with_policy=False):
         name = f"{place.inventory}-{purpose}"
-        for roles in (f"{RBAC}/clusterroles", f"{RBAC}/namespaces/{place.namespace}/roles"):
-            _take_away(server, f"{roles}/{name}", without)
+        for namespace in ("", place.namespace, EVENTS_NAMESPACE):
+            roles = f"namespaces/{namespace}/roles" if namespace else "clusterroles"
+            _take_away(server, f"{RBAC}/{roles}/{name}", without)
         _wait_for(server, subject.name, place, without)
         yield subject.name
 
@@ -97,7 +98,8 @@ def _wait_for(server: ApiServer, user: str, place: Place, without: Lacking | Non
         "name": place.inventory,
     }
     everywhere = {"verb": "list", "resource": "nodeclaims", "group": "karpenter.sh"}
-    for asked in (namespaced, everywhere):
+    events = {"namespace": EVENTS_NAMESPACE, "verb": "list", "resource": "events"}
+    for asked in (namespaced, everywhere, events):
         wanted = (asked["resource"], asked["verb"]) != without
         _until(server, {"user": user, "resourceAttributes": asked}, wanted=wanted)
 

@@ -19,6 +19,7 @@ CHILDREN = {
     "EC2NodeClass": ("SubnetsReady", "ValidationSucceeded"),
     "NodePool": ("NodeClassReady", "ValidationSucceeded"),
 }
+EVENTS = "/api/v1/namespaces/default/events"
 Said = tuple[str, str, str]
 """Status, reason and message of a condition."""
 
@@ -118,6 +119,56 @@ def claim(
     )
     said = (f"{each}:{each}".split(":")[:2] for each in conditions)
     say(server, "NodeClaim", name, {each: ("True", reason, "") for each, reason in said})
+
+
+def record(
+    server: Client, address: str, reason: str, message: str, *, minute: int = 0, **more: object
+) -> None:
+    """Record an event of an object as Karpenter does, by the older API: a Warning, unless `more` sets another type."""
+    moment = f"2026-11-21T10:{minute:02}:00Z"
+    body = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": "event-"},
+        "involvedObject": _reference(server, address),
+        "reason": reason,
+        "message": message,
+        "type": "Warning",
+        "count": 1,
+        "firstTimestamp": "2026-11-21T10:00:00Z",
+        "lastTimestamp": moment,
+        "source": {"component": "karpenter"},
+        **more,
+    }
+    answer = server.request("POST", EVENTS, json.dumps(body).encode())
+    assert answer.status == 201, answer
+
+
+def record_series(server: Client, address: str, reason: str, message: str, times: int, minute: int) -> None:
+    """Record a series of events by the newer API."""
+    body = {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"generateName": "event-"},
+        "regarding": _reference(server, address),
+        "reason": reason,
+        "note": message,
+        "type": "Warning",
+        "action": "Reconcile",
+        "eventTime": "2026-11-21T10:00:00.000000Z",
+        "series": {"count": times, "lastObservedTime": f"2026-11-21T10:{minute:02}:00.000000Z"},
+        "reportingController": "karpenter.sh/karpenter",
+        "reportingInstance": "karpenter-0",
+    }
+    path = "/apis/events.k8s.io/v1/namespaces/default/events"
+    answer = server.request("POST", path, json.dumps(body).encode())
+    assert answer.status == 201, answer
+
+
+def _reference(server: Client, address: str) -> dict[str, str]:
+    kind, _, name = address.partition("/")
+    found = get(server, kind, name)
+    return {"apiVersion": found["apiVersion"], "kind": kind, "name": name, "uid": found["metadata"]["uid"]}
 
 
 def delete(server: Client, kind: str, name: str) -> None:

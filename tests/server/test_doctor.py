@@ -12,7 +12,15 @@ import pytest
 import yaml
 
 from gpupool.cluster.crds import CRDS, NEEDED
-from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_POOL, config_map_path, crd_path, lease_path
+from gpupool.cluster.kinds import (
+    EC2_NODE_CLASS,
+    EVENTS,
+    KINDS,
+    NODE_POOL,
+    config_map_path,
+    crd_path,
+    lease_path,
+)
 from gpupool.rendering.roles import Place, Subject, rights
 from gpupool.rollout.inventory import Place as Kept
 from tests.cli.blueprints import HEAD
@@ -274,7 +282,11 @@ def words_of(purpose: str) -> dict[str, set[str]]:
     """The verbs that a purpose needs, by what they are on, as doctor writes it."""
     found: dict[str, set[str]] = {}
     granted_rights = rights("plan" if purpose == "plan" else "apply", PLACE)
-    for within, rules in (("", granted_rights.everywhere), (f" in {NAMESPACE}", granted_rights.in_namespace)):
+    for within, rules in (
+        ("", granted_rights.everywhere),
+        (f" in {NAMESPACE}", granted_rights.in_namespace),
+        (" in default", granted_rights.optional),
+    ):
         for rule in rules:
             for resource in rule.resources:
                 on = f"{resource}.{rule.group}" if rule.group else resource
@@ -378,6 +390,25 @@ class TestRights:
         assert (found.code, found.states[check]) == (1, "failed")
         others = {"rights to plan", "rights to apply"} - {check}
         assert {found.states[other] for other in others} == {"ok"}
+
+    def test_what_gpupool_goes_on_without_is_no_failure(
+        self, server: ApiServer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write_blueprint()
+        with granted(server, "plan", PLACE, Subject("User", "planner")) as planner:
+            metadata = {"name": "gpupool-sound-plan", "namespace": NAMESPACE}
+            path = path_of(server, {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": metadata})
+            body = server.request("GET", path).body
+            body["rules"] = [each for each in body["rules"] if each["resources"] != ["events"]]
+            assert server.request("PUT", path, json.dumps(body).encode()).status == 200
+            until(lambda: planner.request("GET", EVENTS).status == 403)
+            until(lambda: planner.request("GET", NODE_POOL.path).status == 200)
+
+            found = doctor(capsys, server.kubeconfig, "--as", "planner")
+
+        right = found.check("rights to plan")
+        assert (found.code, right["state"], right["items"]) == (0, "warning", ["list events in default"])
+        assert "this user can only plan" in found.check("rights to apply")["message"]
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """From a blueprint to a machine: apply an example, let the real Karpenter take it, and look at what it launches."""
 
 import json
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.run import Outcome, process
 from tests.rig import karpenter as rig
 from tests.rig.server import CHECKOUT, ApiServer, api_server
+from tests.server import statuses
 
 EXAMPLE = CHECKOUT / "docs" / "examples" / "ml-platform" / "base.yaml"
 HERE = """\
@@ -124,6 +126,86 @@ def test_status_shows_it(applied: Cluster, claim: dict[str, Any]) -> None:
     assert "NodePool/chat-spot: Ready" in text.out
     assert launched in text.out
     assert launched in json.dumps(plain)
+
+
+LATE = """\
+apiVersion: gpupool.dev/v1alpha1
+kind: Blueprint
+metadata: {name: late}
+cluster: {name: rig, region: us-east-1, timezone: UTC, context: rig}
+defaults: {nodeClass: {ami: al2023@DATED}}
+pools:
+  dated: {profile: inference, accelerator: l4, limits: {gpus: 8}}
+"""
+LOGGED = "Karpenter failed, and the error is only in its log"
+
+
+class TestLate:
+    """Classes that Karpenter, as it is, does not call Ready."""
+
+    @pytest.fixture
+    def blueprint(self, tmp_path: Path) -> Path:
+        return tmp_path / "late.yaml"
+
+    @pytest.fixture
+    def run(self, controller: rig.Karpenter, blueprint: Path) -> Iterator[Callable[..., Outcome]]:
+        environment = {"KUBECONFIG": str(controller.server.kubeconfig)}
+        yield lambda *words: process(
+            *words, "-f", str(blueprint), folder=blueprint.parent, environment=environment
+        )
+        for kind in ("NodePool", "EC2NodeClass"):
+            for name in ("dated", "roled", "dangling"):
+                statuses.delete(controller.server, kind, name)
+
+    def test_an_ami_date_that_was_never_published(
+        self, controller: rig.Karpenter, run: Callable[..., Outcome], blueprint: Path
+    ) -> None:
+        """A new class has no result for its AMI; one that was changed keeps the result of before the change."""
+        why = f"no result for AMIsReady (spec.amiSelectorTerms: al2023@v20991231): {LOGGED}"
+        blueprint.write_text(LATE.replace("DATED", "v20991231"), "utf-8")
+        new = run("apply", "--yes", "--timeout", "12s")
+        logged = re.search(r"grep '([^']+)'", new.err)
+        blueprint.write_text(LATE.replace("DATED", "v20260810"), "utf-8")
+        fixed = run("apply", "--yes", "--timeout", "90s")
+        blueprint.write_text(LATE.replace("DATED", "v20991231"), "utf-8")
+        changed = run("apply", "--yes", "--timeout", "12s")
+        status = run("status")
+
+        assert (new.code, fixed.code, changed.code) == (7, 0, 6), (new.err, fixed.err, changed.err)
+        assert f"EC2NodeClass/dated not ready (create): {why}\n" in new.err
+        assert f"EC2NodeClass/dated not ready (update): {why}\n" in changed.err
+        assert f"EC2NodeClass/dated: not Ready: {why}\n" in status.out
+        assert "state: changed and not Ready: EC2NodeClass/dated." in changed.err
+        assert logged
+        lines = [each for each in controller.log.read_text("utf-8").splitlines() if logged[1] in each]
+        assert any("failed to discover any AMIs for alias" in each for each in lines)
+
+    def test_a_role_that_does_not_exist(self, run: Callable[..., Outcome], blueprint: Path) -> None:
+        text = LATE.replace("{ami: al2023@DATED}", "{ami: al2023@v20260810, role: no-such-role}")
+        blueprint.write_text(text.replace("dated", "roled"), "utf-8")
+
+        said = run("apply", "--yes", "--timeout", "12s")
+
+        why = f"no result for InstanceProfileReady (spec.role: no-such-role): {LOGGED}"
+        assert said.code == 7, said.err
+        assert f"EC2NodeClass/roled not ready (create): {why}\n" in said.err
+
+    def test_the_warning_about_a_pool_without_a_class(
+        self, controller: rig.Karpenter, run: Callable[..., Outcome], blueprint: Path
+    ) -> None:
+        """The one event of type Warning that Karpenter 1.14 records of such objects."""
+        blueprint.write_text(LATE.replace("DATED", "v20260810").replace("dated", "dangling"), "utf-8")
+        statuses.create(controller.server, statuses.pair("dangling")[1])
+
+        deadline = time.monotonic() + SECONDS
+        while "Failed resolving NodeClass" not in (said := run("status")).out:
+            assert time.monotonic() < deadline, said.out
+            time.sleep(1)
+
+        assert "NodePool/dangling: not Ready: NodeClassReady=False: NodeClassNotFound" in said.out
+        assert re.search(
+            r"^  event \(once, last at [^)]+\): Failed resolving NodeClass$", said.out, re.MULTILINE
+        )
 
 
 def test_a_pool_with_a_node_is_not_deleted(applied: Cluster, claim: dict[str, Any]) -> None:

@@ -195,12 +195,13 @@ def test_lists_by_label(real: Callable[[Request], Answer]) -> None:
         for name, labels in (("memory-0", {"a.b/c": "x"}), ("memory-1", {"a.b/c": "y"}), ("memory-2", {})):
             body = {**BASES["NodePool"], "metadata": {"name": name, "labels": labels}}
             ask_one(Request("POST", COLLECTIONS["NodePool"], {"fieldManager": "x"}, body))
-        selectors = ("a.b/c=x", "a.b/c=z", "d=x")
+        selectors = ("a.b/c=x", "a.b/c=z", "d=x", "a.b/c in (x)", "a.b/c in (v,y,x)", "a.b/c in (v,w)")
         found = [
             ask_one(Request("GET", COLLECTIONS["NodePool"], {"labelSelector": each})) for each in selectors
         ]
         views.append([page_view(each) for each in found])
-    assert views[0] == views[1] == [(200, ["memory-0"], False), (200, [], False), (200, [], False)]
+    found_names = [["memory-0"], [], [], ["memory-0"], ["memory-0", "memory-1"], []]
+    assert views[0] == views[1] == [(200, names, False) for names in found_names]
 
 
 def page_view(answer: Answer) -> tuple[int, list[str], bool]:

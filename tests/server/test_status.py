@@ -167,6 +167,7 @@ class TestSays:
             "exists": True,
             "ready": True,
             "reason": "",
+            "events": [],
             "blueprint": NAME,
             "pool": None,
         }

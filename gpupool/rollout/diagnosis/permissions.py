@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.port import Request
 from gpupool.cluster.refusals import message
-from gpupool.rendering.roles import Place, rights
+from gpupool.rendering.roles import EVENTS_NAMESPACE, Place, rights
 from gpupool.rollout.diagnosis.check import Check, State
 from gpupool.yamlio.nodes import plain_map
 
@@ -50,6 +50,9 @@ class Permissions(NamedTuple):
     """What apply needs beside those of plan."""
 
     missing: frozenset[Right]
+    optional: frozenset[Right] = frozenset()
+    """Those without which plan and apply go on."""
+
     unasked: str = ""
     """Why nobody knows; empty where it is known."""
 
@@ -73,10 +76,10 @@ def permissions(reached: Reached, place: Place | None) -> Permissions:
     answers = in_parallel(reached.way.concurrency, reached.cluster.ask, map(_review, wanted))
     refused = [answer for answer in answers if not answer.ok]
     if refused:
-        return Permissions(plan, more, frozenset(), message(refused[0]))
+        return Permissions(plan, more, frozenset(), unasked=message(refused[0]))
     allowed = [plain_map(answer.body.get("status")).get("allowed") is True for answer in answers]
     missing = frozenset(right for right, may in zip(wanted, allowed, strict=True) if not may)
-    return Permissions(plan, more, missing)
+    return Permissions(plan, more, missing, frozenset(_optional("plan")))
 
 
 def rights_to_plan(found: Permissions) -> Check:
@@ -86,7 +89,7 @@ def rights_to_plan(found: Permissions) -> Check:
 
 def rights_to_apply(found: Permissions) -> Check:
     """Say whether the user may do what `apply` needs beside that; to be able to plan alone is no failure."""
-    if found.missing == {*found.apply}:
+    if found.missing - found.optional == {*found.apply}:
         words = "none of what apply needs beyond plan: this user can only plan"
         return Check(_TO_APPLY, State.WARNING, words, "to apply, grant what `gpupool rbac apply` prints")
     return _rights_to("apply", found, found.apply, "apply needs beyond plan")
@@ -101,7 +104,11 @@ def _rights_to(purpose: Purpose, found: Permissions, wanted: Collection[Right], 
         return Check(name, State.OK, f"all that {words}")
     said = f"{len(missing)} of {len(wanted)} that {words} are missing"
     fix = f"grant what `gpupool rbac {purpose}` prints"
-    return Check(name, State.FAILED, said, fix, tuple(_by_resource(missing)))
+    items = tuple(_by_resource(missing))
+    if found.optional.issuperset(missing):
+        said = f"all that {words}, but for what explains objects that are not Ready"
+        return Check(name, State.WARNING, said, fix, items)
+    return Check(name, State.FAILED, said, fix, items)
 
 
 def _by_resource(missing: Iterable[Right]) -> Iterator[str]:
@@ -116,6 +123,11 @@ def _rights(purpose: Purpose, place: Place | None) -> Iterator[Right]:
     yield from _each(granted.everywhere, "")
     if place is not None:
         yield from _each(granted.in_namespace, place.namespace)
+    yield from _optional(purpose)
+
+
+def _optional(purpose: Purpose) -> Iterator[Right]:
+    return _each(rights(purpose, Place("", "")).optional, EVENTS_NAMESPACE)
 
 
 def _each(rules: Iterable[Rule], namespace: str) -> Iterator[Right]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tests.memory.worlds import Kept, World
 
 CASES: Final = 3_000
-DELETION: Final = 11
+DELETION: Final = 10
 """Which request of an apply deletes the pool that is gone from the blueprint."""
 
 TAKE: Final = Consent(prune=True, max_deletes=99, allow_empty=True, on_conflict="take")
@@ -229,7 +229,24 @@ def test_a_pool_is_deleted_right_after_its_nodes_were_counted(kept: Kept) -> Non
     here.carry_out(found)
 
     asked = [(each.method, each.path.rpartition("/")[2]) for each in here.server.requests]
-    assert asked[DELETION - 3 : DELETION] == [("GET", "b"), ("GET", "nodeclaims"), ("DELETE", "b")]
+    assert asked[DELETION - 2 : DELETION] == [("GET", "nodeclaims"), ("DELETE", "b")]
+
+
+def test_a_pool_that_was_written_since_it_was_read_is_read_and_counted_again(kept: Kept) -> None:
+    here, wanted = world(kept, {"a": 0, "b": 0}), blueprints.chosen({"a": 1})
+    found = here.look(wanted, EVERYTHING)
+    here.server.requests.clear()
+
+    def write() -> None:
+        here.change("NodePool/b", {"status": {"resources": {"cpu": "1"}}}, "karpenter", "/status")
+
+    here.server.hooks.append(At(DELETION, write))
+
+    ensure_whole(here.carry_out(found))
+
+    asked = [(each.method, each.path.rpartition("/")[2]) for each in here.server.requests]
+    first = [("GET", "nodeclaims"), ("DELETE", "b")]
+    assert asked[DELETION - 2 : DELETION + 3] == [*first, ("GET", "b"), *first]
 
 
 @pytest.mark.parametrize("nth", range(1, DELETION + 1))

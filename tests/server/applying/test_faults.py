@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.cluster import kube
+from gpupool.cluster.deadline import Deadline
 from tests.cli.run import gpupool
 from tests.rig.faults import (
     Cut,
@@ -59,6 +60,9 @@ def refusal(status: int, reason: str) -> Instead:
 
 PAGE = Instead(Answered(200, (("Content-Type", "text/html"),), b"<html>Sign in to this network</html>"))
 """What somebody between the two says in the server's place."""
+
+DEEP = Instead(Answered(200, (("Content-Type", "application/json"),), b"[" * 100_000))
+"""JSON that no reader of JSON follows to its end."""
 
 PASSING = {
     "429": too_many_requests(),
@@ -121,6 +125,31 @@ def test_the_server_says_when_to_come_again(
     ensure_converged(first, SECOND, specs)
 
 
+@pytest.mark.parametrize("words", ["GET NodePool", UPDATE], ids=["a list", "an object"])
+def test_pauses_grow_and_have_chance_in_them(
+    first: Scene, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """Many jobs that were refused at one moment do not come again at one moment."""
+    pauses: list[float] = []
+    skip = Deadline.pause
+
+    def pause(self: Deadline, seconds: float) -> None:
+        pauses.append(seconds)
+        skip(self, seconds)
+
+    monkeypatch.setattr(Deadline, "pause", pause)
+    first.strike(words, unavailable(), times=None)
+
+    said = first.run("apply", SECOND, *ONE_BY_ONE)
+
+    assert said.code in {1, 7}
+    assert len(pauses) >= MANY - 1
+    longest = [min(0.25 * 2.0 ** min(nth, 7), 30.0) for nth in range(len(pauses))]
+    parts = [pause / most for pause, most in zip(pauses, longest, strict=True)]
+    assert [part for part in parts if not 0.5 <= part <= 1] == []
+    assert len(set(parts)) > len(parts) / 2
+
+
 MANY = 20
 """At least so often something is asked within ten minutes, with pauses of up to half a minute."""
 
@@ -139,6 +168,7 @@ LASTING: dict[str, tuple[Fault, int, str]] = {
     "403": (refusal(403, "Forbidden"), 1, "the API server answers 403: no: Forbidden"),
     "400": (refusal(400, "BadRequest"), 1, "the API server answers 400: no: BadRequest"),
     "a page": (PAGE, MANY, "its answer is no JSON: <html>Sign in to this network</html> (asked "),
+    "deep JSON": (DEEP, MANY, "its answer is no JSON: [[["),
     "reset": (Reset(after_answer=True), MANY, " times); "),
     "half a body": (Cut(), MANY, "more expected) (asked "),
 }

@@ -210,6 +210,24 @@ def test_a_write_that_is_never_answered(first: Scene, clean: Clean, what: str, a
     finish(first, specs)
 
 
+def test_a_count_that_is_never_answered(first: Scene, clean: Clean) -> None:
+    """Nothing is deleted, and all that was written before is noted."""
+    specs = clean(SECOND)
+    # The plan counts once.
+    rule = first.strike("GET NodeClaim", never(), times=None, skip=1)
+    child = first.start("apply", SECOND, *ONE_BY_ONE)
+    thread = tell_when_struck(child, rule, signal.SIGTERM)
+
+    said = ended(child)
+
+    thread.join()
+    assert said.code == 143
+    assert f"NodePool/{first.name}-gone not tried (delete): it was stopped" in said.err.splitlines()
+    assert first.written() == [*SECOND_WRITES[:6], *LAST_WORDS]
+    assert is_true(first)
+    finish(first, specs)
+
+
 def test_waiting_for_somebody_else(first: Scene) -> None:
     leases.held_by_another(first.server, first.lock)
     rule = first.strike("GET leases", Through())

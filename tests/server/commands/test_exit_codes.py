@@ -481,6 +481,29 @@ def test_a_command_line_that_makes_no_sense(
     assert list(tmp_path.iterdir()) == []
 
 
+BRACKETS: Final = ("a[0].b", "[", "x]y[", "[/red]")
+
+
+def test_names_with_what_paths_are_written_with(scene: Scene) -> None:
+    """The keys of tags may have any characters."""
+    formats = [
+        word
+        for name in ("text", "patch", "json", "markdown", "github")
+        for word in ("-o", f"{name}=out.{name}")
+    ]
+    scene.says(CHAT.replace("l4,", f"l4, nodeClass: {{tags: {dict.fromkeys(BRACKETS, 'ours')}}},"))
+
+    said = [scene.run("diff"), scene.run("plan", *formats), scene.run("apply", "out.json", *QUICK)]
+    scene.edit(CLASS, {"spec": {"tags": {**dict.fromkeys(BRACKETS, "his"), "his]": "own"}}})
+    contested = scene.run("diff", "-o", "text", *formats)
+    taken = scene.run("apply", *YES, "--on-conflict", "take")
+
+    assert [each.code for each in (*said, contested, taken)] == [2, 0, 0, 4, 0], [each.err for each in said]
+    assert [each for each in BRACKETS if each not in contested.out] == []
+    assert scene.there(CLASS)["spec"]["tags"] == {**dict.fromkeys(BRACKETS, "ours"), "his]": "own"}
+    assert scene.run("diff").code == 0
+
+
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
 )

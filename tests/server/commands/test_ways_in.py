@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -175,6 +177,8 @@ BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
     ),
     "a server that is no address": (in_cluster("server", "127.0.0.1:1"), "is `127.0.0.1:1`: write it with https://"),
     "a server whose address has a blank": (in_cluster("server", "https://a b"), "https://a b: the address is not valid"),
+    "a server with a bracket": (in_cluster("server", "https://[::1"), "can't use broken: "),
+    "a proxy with a bracket": (in_cluster("proxy-url", "http://[::1"), "can't use the proxy `http://[::1` of the context `rig`: write it as"),
     "a server by another protocol": (in_cluster("server", "ftp://127.0.0.1"), "ftp://127.0.0.1: the address is not valid"),
     "a token of two lines": (
         lambda found: found["users"][0]["user"].update({"token": "one\ntwo"}),
@@ -218,6 +222,32 @@ def test_a_broken_way(scene: Scene, found: Config, change: Callable[[Config], ob
     assert words in said.err
     assert said.err.startswith("error: ")
     assert said.err.count("\n") == 1
+
+
+AT_ONCE = (
+    "a server that nobody knows", "a server whose address has a blank", "a server by another protocol", "a token of two lines",
+    "an unknown authority", "no such user", "a wrong token",
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("_hurried")
+@pytest.mark.parametrize("case", AT_ONCE)
+def test_what_the_next_try_would_not_mend_is_asked_once(
+    scene: Scene, found: Config, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that a resolver does not find is no such name; one without a network says that it can't tell."""
+    change, words = BROKEN[case]
+    change(found)
+    if case == "a server that nobody knows":
+        monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+
+    said = scene.run("diff", "--kubeconfig", written("broken", found))
+
+    assert (said.code, words in said.err, "(asked " in said.err) == (1, True, False), said.err
+
+
+def nowhere(*_: object, **__: object) -> NoReturn:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
 @pytest.mark.usefixtures("scene")

@@ -274,6 +274,7 @@ def test_what_is_not_proved_to_be_ours_is_kept(world: World, metadata: dict[str,
 
     assert [each.name for each in deleted if each.resource == "nodepools"] == []
     assert "nodepools/kept-c" in world.names()
+    assert ended.code == 0, "what is kept for good holds nothing back"
     assert why in ended.out
 
 

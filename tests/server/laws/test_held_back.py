@@ -66,9 +66,9 @@ def written(folder: Path, pools: dict[str, Any], **more: Any) -> list[str]:  # n
     return [str(path)]
 
 
-def claim(here: World, pool: str, name: str = "claim") -> None:
-    """Make a node of a pool, as Karpenter would."""
-    reference = {"group": EC2_NODE_CLASS.group, "kind": EC2_NODE_CLASS.name, "name": pool}
+def claim(here: World, pool: str, name: str = "claim", node_class: str = "") -> None:
+    """Make a node of a pool, as Karpenter would; its class is of the pool's name where no other is named."""
+    reference = {"group": EC2_NODE_CLASS.group, "kind": EC2_NODE_CLASS.name, "name": node_class or pool}
     said = {
         "apiVersion": NODE_CLAIM.api_version,
         "kind": NODE_CLAIM.name,
@@ -198,6 +198,35 @@ def test_the_class_of_a_moved_pool_stays_with_its_nodes(here: World, tmp_path: P
     assert pruned(here, moved)[0] == set()
     here.server.request("DELETE", NODE_CLAIM.path)
     assert pruned(here, moved) == ({"EC2NodeClass/gone"}, "")
+
+
+def test_nodes_count_for_the_class_that_they_were_launched_from(here: World, tmp_path: Path) -> None:
+    """Whatever their pool is called, and whatever class it has by now."""
+    classes = {name: {"ami": "al2023@v20260810"} for name in ("before", "now")}
+    here.apply(
+        written(
+            tmp_path,
+            {"moves": {**POOLS["gone"], "nodeClass": "before"}},
+            nodeClasses={**classes, "moves": classes["now"]},
+        )
+    )
+    claim(here, "moves", node_class="before")
+    moved = written(
+        tmp_path, {"moves": {**POOLS["gone"], "nodeClass": "now"}}, nodeClasses={"now": classes["now"]}
+    )
+
+    plan = here.look(moved, PRUNE).plan
+    gone, why = pruned(here, moved)
+
+    counts = {each.address: each.node_claims for each in plan.changes if each.actions == ("delete",)}
+    assert counts == {"EC2NodeClass/before": 1, "EC2NodeClass/moves": 0}
+    assert [each.message for each in plan.guards if each.name == "in-use"] == [
+        "EC2NodeClass/before still has 1 NodeClaim: it is kept until they are gone"
+    ]
+    assert gone == {"EC2NodeClass/moves"}
+    assert "EC2NodeClass/before: it still has 1 NodeClaim" in why
+    here.server.request("DELETE", NODE_CLAIM.path)
+    assert pruned(here, moved) == ({"EC2NodeClass/before"}, "")
 
 
 PROTECTED: Final[dict[str, tuple[dict[str, Any], str]]] = {

@@ -169,5 +169,33 @@ def test_twenty_thousand_objects_are_listed(here: World) -> None:
     here.server.request("DELETE", config_map_path(*place))
 
 
+def test_a_plan_warns_before_it_is_full(here: World) -> None:
+    """Half of it is enough: what does not fit can't be applied at all."""
+    found = here.look(EXAMPLE)
+    cluster, place = found.reached.cluster, found.prepared.observed.inventory.place
+    own = inventory.read(cluster, place).current
+    for count, said in (
+        (MANY // 8, []),
+        (3 * MANY // 4, [f"for {3 * MANY // 4 + len(own)} objects: make several"]),
+    ):
+        more = [
+            Entry(
+                "NodePool",
+                f"team-{number:05}-gpu",
+                str(UUID(int=chance(number).getrandbits(128))),
+                1,
+                f"{number:024x}",
+            )
+            for number in range(count)
+        ]
+        began = inventory.begin(cluster, inventory.read(cluster, place), [*own, *more], "p", "t")
+        inventory.finish(cluster, began, [*own, *more], {}, "t")
+
+        warnings = [each for each in here.look(EXAMPLE).plan.warnings if "of what a ConfigMap holds" in each]
+
+        assert len(warnings) == len(said)
+        assert [each for each in said if each not in warnings[0]] == []
+
+
 def chance(seed: int) -> Random:
     return Random(seed)  # noqa: S311 - no secret
