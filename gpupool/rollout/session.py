@@ -177,10 +177,9 @@ def is_settled(session: Session) -> bool:
     if plan.consent.prune and session.prepared.deletions:
         return False
     there = {each.address: each.digest for each in listed.current}
-    wanted = {each.wish.address for each in session.prepared.assessed}
-    if any(address not in wanted and address not in session.prepared.observed.live for address in there):
-        return False  # what was deleted is gone by now, and is still listed
-    return all(there.get(each.wish.address) == each.wish.digest for each in session.prepared.assessed)
+    wanted = {each.wish.address: each.wish.digest for each in session.prepared.assessed}
+    gone = there.keys() - wanted.keys() - session.prepared.observed.live.keys()  # and listed still
+    return not gone and all(there.get(address) == digest for address, digest in wanted.items())
 
 
 def is_ready(session: Session, wait: str) -> bool:
