@@ -22,6 +22,8 @@ _NEARLY_HOURS = re.compile(r"{0} *(?:[-\u2013\u2014]|to) *{0}".format(r"(\d{1,2}
 _HOUR_MINUTES = 60
 _DAY_MINUTES = 24 * _HOUR_MINUTES
 _HALF_DAY = 12
+_ENDS = 2
+"""Days of a range."""
 
 
 class WordError(ValueError):
@@ -100,8 +102,9 @@ def _day(name: str, word: str) -> int:
         return DAYS.index(name)
     if name in _USUAL_WORDS:
         hint = f"write `{_USUAL_WORDS[name]}`"
-    elif nearest := "-".join(filter(None, map(_nearest, word.strip().lower().split("-")))):
-        hint = f"did you mean `{nearest}`?"
+    elif all(near := [*map(_nearest, word.strip().lower().split("-"))]):
+        meant = "-".join(near) if len(near) <= _ENDS else f"[{', '.join(near)}]"
+        hint = f"did you mean `{meant}`?"
     else:
         hint = _DAYS_LOOK
     where = f" in '{word}'" if name != word.strip().lower() else ""

@@ -138,9 +138,7 @@ def _no_alias(said: str, version: str, item: Node) -> tuple[str, Node, str]:
     near = get_close_matches(said.lower(), _ALIAS_FAMILIES, n=1, cutoff=0.8)
     if near:
         return f"unknown image alias `{item.value}`", item, f"did you mean `{_pinned(near[0], version)}`?"
-    fix = (
-        "set an alias as in `al2023@v20260810`, an id as in `ami-0123456789abcdef0`, or `{name: …, owner: …}`"
-    )
+    fix = "set an alias (`al2023@v20260810`), an id (`ami-0123456789abcdef0`), or `{name: …, owner: …}`"
     return f"`{item.value}` is neither an image alias nor an image id", item, fix
 
 
@@ -190,7 +188,8 @@ def _term(item: Node) -> Node:
 def _nameless(words: Node, target: Target) -> Problem:
     """Return the one mistake of a blueprint that does not name its cluster."""
     message = "`cluster.name` is missing: the node role, subnets and security groups are found by it"
-    fix = "set `cluster: {name: my-cluster}`, or `role`, `subnets` and `securityGroups` of each node class"
+    where = "`name: my-cluster` under `cluster`" if target.node else "`cluster: {name: my-cluster}`"
+    fix = f"set {where}, or `role`, `subnets` and `securityGroups` of each node class"
     return Problem(Code.IDENTITY, message, target.node or words, fix)
 
 

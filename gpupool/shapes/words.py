@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from math import isfinite
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Union, get_args, get_origin
 
@@ -149,7 +150,7 @@ def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
         fix = f'put it in quotes: "{here.text}"'
     elif wanted == "a map" and (inner := _MAPS.get(str(path[-1]) if path else "")):
         fix = f"write `{path[-1]}: {{{inner}: {here.text or here.value}}}`" if _is_one(here.value) else ""
-    elif isinstance(here.value, float):
+    elif isinstance(here.value, float) and isfinite(here.value):
         fix = node_count(str(here.value)) or (f"write `{path[-1]}: {int(here.value)}`" if path else "")
     elif path[-2:-1] in {("taints",), ("startupTaints",)}:
         fix = taint(str(here.value))

@@ -96,7 +96,7 @@ ROWS = {
     "the latest image": ("a: {accelerator: l4, nodeClass: {ami: al2023@latest}}", Code.LATEST_IMAGE, "pin a release"),
     "an image of no family": ("a: {accelerator: l4, nodeClass: {ami: ami-1}}", Code.IMAGE, "amiFamily: AL2023"),
     "an image that is neither": ("a: {accelerator: l4, nodeClass: {ami: ubuntu}}", Code.IMAGE, "an id (`ami-"),
-    "an osDisk elsewhere": ("a: {accelerator: l4, nodeClass: {osDisk: {size: 4Gi}}}", Code.DISK, "say `disk`"),
+    "an osDisk elsewhere": ("a: {accelerator: l4, nodeClass: {osDisk: {size: 4Gi}}}", Code.DISK, "write `disk`"),
     "a label that brings a second plugin": (
         "a: {accelerator: l4, labels: {nvidia.com/gpu.present: 'true'}, nodeClass: {ami: bottlerocket@v1.52.0}}",
         Code.TWO_PLUGINS, "take the label out",

@@ -5,13 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from gpupool.expansion.timezones import (
-    UnknownTimezoneError,
-    has_dated_changes,
-    nearest_timezones,
-    regimes,
-    timezone_names,
-)
+from gpupool.blueprint.timezones import nearest_timezones, timezone_names
+from gpupool.expansion.timezones import UnknownTimezoneError, has_dated_changes, regimes
 from tests.budgets.clocks import load
 
 DAY = 24 * 60

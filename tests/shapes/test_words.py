@@ -86,8 +86,14 @@ def said(text: str) -> list[str]:
         ("{name: a, row: [{}, {}, {}]}", "1:16 GP0013 `row`: at most 2, 3 given"),
         ("{name: a, row: [x]}", "1:17 GP0012 `row[0]` should be a map, but this is the text `x`"),
         ("{name: a, on: 1}", "1:15 GP0012 `on` should be true or false, but this is the number 1"),
-        ("{name: a, parts: {p: {someCount: 0}}}", "1:34 GP0013 `parts.p.someCount`: `0` is less than 1"),
-        ("{name: a, parts: {p: {someCount: 10}}}", "1:34 GP0013 `parts.p.someCount`: `10` is more than 9"),
+        (
+            "{name: a, parts: {p: {someCount: 0}}}",
+            "1:34 GP0013 `parts.p.someCount`: `0` is less than 1; set at least 1",
+        ),
+        (
+            "{name: a, parts: {p: {someCount: 10}}}",
+            "1:34 GP0013 `parts.p.someCount`: `10` is more than 9; set at most 9",
+        ),
         (
             "{name: a, parts: {a.b/c: {someCount: x}}}",
             "1:38 GP0012 `parts[a.b/c].someCount` should be a whole number, but this is the text `x`",
