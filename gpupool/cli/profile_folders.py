@@ -15,7 +15,7 @@ _TYPE = Annotated[
     list[str] | None,
     typer.Option(
         "--profiles", metavar="DIR", show_default=False,
-        help="Allow profiles in this folder too; repeat it for more.",
+        help="Allow profiles and user data in this folder too; repeat it for more.",
     ),
 ]  # fmt: skip
 

@@ -11,6 +11,7 @@ from gpupool.expansion.disks import block_devices
 from gpupool.expansion.problem import Problem, warning
 from gpupool.expansion.target import Target
 from gpupool.findings import Finding, Location
+from gpupool.profiles.folders import may_be_user_data
 from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at, tree
 
 _SELECTORS = {
@@ -234,6 +235,10 @@ def _driver_twice(script: Node | None, alias: str) -> Iterator[Finding]:
 
 def _file_text(file: Node) -> str:
     path = Path(PurePath(file.at.file).parent, str(file.value))
+    if not may_be_user_data(str(path), file.at.file):
+        message = "the path leads out of the blueprint's folder and the working folder, or to a hidden file"
+        fix = "move the file beside the blueprint, or allow its folder with `--profiles DIR`"
+        raise Problem(Code.USER_DATA, message, file, fix)
     try:
         with path.open("rb") as opened:
             text = opened.read(MOST_USER_DATA + 1)

@@ -1,7 +1,7 @@
-"""The folders in which a profile's file may be: the blueprint's, `profiles/`, and those that the user allows.
+"""Where files may be that a blueprint names: a profile, or user data.
 
-A blueprint may come from anybody, as in a pull request, and mistakes in a profile quote it. So a path in it
-must not lead to whatever else the one who runs gpupool can read.
+A blueprint may come from anybody, as in a pull request; mistakes in a profile quote it, and user data is
+rendered. So a path in it must not lead to whatever else the one who runs gpupool can read.
 """
 
 from __future__ import annotations
@@ -42,6 +42,21 @@ def is_allowed(file: str, beside: Iterable[str]) -> bool:
     except ValueError:  # a name that no file can have
         return True
     return any(real.is_relative_to(folder) for folder in _folders(beside))
+
+
+def may_be_user_data(file: str, named_in: str) -> bool:
+    """Return whether user data may be at a path: beside the file that names it, or in the working folder.
+
+    What is hidden there is not for it: `.git/config` and `.env` hold credentials. What counts is where links
+    lead to, and the folders that the user allows count too.
+    """
+    try:
+        real = Path(os.path.realpath(file))
+    except ValueError:  # a name that no file can have
+        return True
+    folders = (*_folders((named_in,)), os.path.realpath(""))
+    within = [real.relative_to(folder) for folder in folders if real.is_relative_to(folder)]
+    return any(not any(part.startswith(".") for part in each.parts) for each in within)
 
 
 def _folders(beside: Iterable[str]) -> Iterator[str]:

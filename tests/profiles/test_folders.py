@@ -177,3 +177,50 @@ def test_a_profile_of_standard_input_s_blueprint(
         text = BLUEPRINT.format(profile=profile).encode()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
         assert gpupool(capsys, "render", "-f", "-").code == code
+
+
+def with_user_data(capsys: pytest.CaptureFixture[str], file: str | Path, *words: str) -> Outcome:
+    text = BLUEPRINT.format(profile="training").replace(
+        "    limits:", f"    nodeClass: {{userData: {{file: {file}}}}}\n    limits:"
+    )
+    Path("team/gpupool.yaml").write_text(text, "utf-8")
+    return gpupool(capsys, "render", "-f", "team/gpupool.yaml", *words)
+
+
+SCRIPT = f"#!/bin/sh\nexport TOKEN={SECRET}\n"
+
+
+@pytest.mark.parametrize("place", ["team/boot.sh", "team/scripts/boot.sh", "scripts/boot.sh"])
+def test_where_user_data_may_be(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(place).parent.mkdir(exist_ok=True)
+    path = put(place, SCRIPT)
+    for file in (path, os.path.relpath(path, "team")):
+        said = with_user_data(capsys, file)
+        assert (said.code, SECRET in said.out) == (0, True), said.err
+
+
+HIDDEN = [".git/config", ".env", "team/.netrc", "scripts/.ssh/id"]
+OUTSIDE = ["../other/boot.sh", "../boot.sh", "../repository/boot.sh"]
+
+
+@pytest.mark.parametrize("place", [*OUTSIDE, *HIDDEN])
+@pytest.mark.parametrize("kind", ["absolute", "relative", "link"])
+def test_where_user_data_may_not_be(place: str, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(place).parent.mkdir(parents=True, exist_ok=True)
+    path = put(place, SCRIPT)
+    file = path if kind == "absolute" else os.path.relpath(path, "team") if kind == "relative" else "link.sh"
+    if kind == "link":
+        Path("team/link.sh").symlink_to(path)
+
+    said = with_user_data(capsys, file)
+
+    assert (said.code, said.out) == (1, "")
+    assert "error GP0033 the path leads out of the blueprint's folder" in said.err
+    assert said.err.count("GP0") == 1
+    assert SECRET not in said.err
+
+
+def test_the_user_allows_folders_of_user_data(capsys: pytest.CaptureFixture[str]) -> None:
+    path = put("../other/boot.sh", SCRIPT)
+
+    assert with_user_data(capsys, path, "--profiles", "../other").code == 0
