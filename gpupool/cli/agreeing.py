@@ -13,8 +13,8 @@ def ensure_meant(context: str, *, pinned: bool) -> None:
     """
     if not pinned and not sys.stdin.isatty():
         message = (
-            f"nobody says which cluster is meant: the current context is `{context}`. Say --context, or pin"
-            " it with cluster.context or cluster.uid in the blueprint"
+            f"refusing to write to the current context `{context}` without a terminal: pass --context, or set"
+            " `cluster.context` or `cluster.uid` in the blueprint"
         )
         raise GuardError(message)
 
@@ -26,5 +26,5 @@ def ensure_terminal(way_out: str) -> None:
         GuardError: off a terminal.
     """
     if not sys.stdin.isatty():
-        message = f"nobody is there to agree to the changes: say {way_out}"
+        message = f"cannot prompt: stdin is not a terminal; pass {way_out}"
         raise GuardError(message)

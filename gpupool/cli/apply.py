@@ -50,39 +50,39 @@ class _Manner(NamedTuple):
 def apply(  # noqa: PLR0913 - each is an option of the command line
     plan: Annotated[
         str | None,
-        typer.Argument(metavar="PLAN", help="A saved plan; without one, the blueprint is planned now."),
+        typer.Argument(metavar="PLAN", help="Saved plan to apply. [default: plan the blueprint now]"),
     ] = None,
     file: Files = None,
     to: PlanOutputs = None,
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt.")] = False,
     wait: Annotated[
         str,
         typer.Option(
             "--wait",
             metavar="none|ready",
-            help="What to wait for once all is written.",
+            help="What to wait for after applying.",
             autocompletion=candidates.one_of("none", "ready"),
         ),
     ] = "ready",
     lock_timeout: Annotated[
-        str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for another run.")
+        str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for the lock.")
     ] = "60s",
     detailed_exitcode: Annotated[
-        bool, typer.Option("--detailed-exitcode", help="Exit 2 when something was changed.")
+        bool, typer.Option("--detailed-exitcode", help="Exit 2 if something was changed.")
     ] = False,
     verify_key: VerifyKey = None,
     way: "Way",
     consent: "Consent",
 ) -> None:
-    """Make the cluster what the blueprint says, or what a saved plan says.
+    """Apply a blueprint or a saved plan to the cluster.
 
     \b
-    1. plan: read what is there; the API server judges each change in a dry run
-    2. stop, with nothing written, where it refuses one, somebody else owns it,
-       or a guard holds it back
-    3. ask, unless --yes or a saved plan answers that
-    4. take the lock, and ensure that the plan is still true
+    1. plan: read the live objects; the API server checks each change in a dry run
+    2. stop, with nothing applied, if it rejects one, another owner manages it,
+       or a guard blocks it
+    3. prompt for confirmation, unless --yes or a saved plan is given
+    4. acquire the lock, and check that the plan is not stale
     5. write node classes, wait until they are Ready, then NodePools likewise
     6. with --prune, delete what is no longer in the blueprint and has no nodes
 
@@ -93,7 +93,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
     gpupool apply -f base.yaml -f prod.yaml --context prod --yes --prune
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     if wait not in {"none", "ready"}:
-        message = f"--wait {wait}: say none or ready"
+        message = f"--wait {wait}: expected none or ready"
         raise UsageError(message)
     files, changed = files_or_default(file), CHANGED if detailed_exitcode else 0
     refuse_stdin_twice([*files, *(each for each in (plan, verify_key) if each is not None)])
@@ -103,7 +103,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         from gpupool.planning.plan import Consent
 
         if consent != Consent():
-            message = "a saved plan holds all that was agreed to: say --prune and the like to `gpupool plan`"
+            message = "a saved plan contains its options: pass --prune and the like to `gpupool plan`"
             raise UsageError(message)
         result: Result | None = _saved(saved, files, way, manner)
     else:
@@ -222,10 +222,10 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
     ]
     for name in pools:
         if typer.prompt(f"Type the name of the NodePool {name} to delete it", err=True) != name:
-            message = f"{name} was not agreed to: nothing is written"
+            message = f"{name} was not confirmed; nothing was applied"
             raise GuardError(message)
-    if not pools and typer.prompt("Apply these changes? Only `yes` is taken", err=True) != "yes":
-        message = "not agreed to: nothing is written"
+    if not pools and typer.prompt("Apply these changes? Only `yes` is accepted", err=True) != "yes":
+        message = "not confirmed; nothing was applied"
         raise GuardError(message)
 
 

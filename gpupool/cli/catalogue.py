@@ -13,7 +13,7 @@ def catalogue(
     action: Annotated[Literal["refresh"], typer.Argument(metavar="ACTION", help="`refresh`: ask AWS.")],
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="FILE", help="The file to write. Unless said: one in your cache."),
+        typer.Option("--to", metavar="FILE", help="Output file. [default: a file in your cache]"),
     ] = None,
     regions: Annotated[
         list[str] | None,
@@ -21,7 +21,7 @@ def catalogue(
             "--region",
             metavar="REGION",
             show_default=False,
-            help="Ask about this region; repeat it for several. Unless said: your profile's.",
+            help="Ask about this region; repeat it for several. [default: your profile's]",
             autocompletion=candidates.regions,
         ),
     ] = None,
@@ -29,13 +29,12 @@ def catalogue(
         str | None, typer.Option("--profile", metavar="NAME", help="The AWS profile to ask with.")
     ] = None,
 ) -> None:
-    """Ask your AWS account about instance types and prices.
+    """Update instance types, offerings and prices from your AWS account.
 
-    The answers are laid over the catalogue that gpupool ships. The file in your cache serves
-    `explain` and `fit`; one that a blueprint names under `cluster.catalogue` counts for
-    rendering too. The account has to allow ec2:DescribeInstanceTypes,
-    ec2:DescribeInstanceTypeOfferings and ec2:DescribeAvailabilityZones;
-    with pricing:GetProducts there are prices too.
+    The answers update the catalogue that gpupool ships. `explain` and `fit` use the file in your
+    cache; a file that a blueprint sets as `cluster.catalogue` is used for rendering, too. Requires
+    ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings and
+    ec2:DescribeAvailabilityZones, and pricing:GetProducts for prices.
 
     \b
     pip install boto3

@@ -30,16 +30,16 @@ def _consent(  # noqa: PLR0913 - each is an option of the command line
     from gpupool.planning.tools import NAMES
 
     if not is_conflict_choice(on_conflict):
-        message = f"--on-conflict {on_conflict}: say fail, take, or take=PATH,PATH"
+        message = f"--on-conflict {on_conflict}: expected fail, take, or take=PATH,PATH"
         raise UsageError(message)
     for flag, names in (("--adopt", adopt), ("--allow-delete", allow_delete)):
         for name in names or ():
             if not is_address(name):
-                message = f"{flag} {name}: name an object as in NodePool/chat"
+                message = f"{flag} {name}: expected KIND/NAME, as in NodePool/chat"
                 raise UsageError(message)
     for tool in adopt_from or ():
         if tool not in NAMES:
-            message = f"--adopt-from {tool}: say one of {', '.join(NAMES)}"
+            message = f"--adopt-from {tool}: expected one of {', '.join(NAMES)}"
             raise UsageError(message)
     return Consent(
         prune=prune,
@@ -64,7 +64,7 @@ consents = bundled(
         ),
         "max_deletes": (
             Annotated[
-                int, typer.Option("--max-deletes", metavar="N", min=0, help="At most so many NodePools.")
+                int, typer.Option("--max-deletes", metavar="N", min=0, help="Most NodePools to delete.")
             ],
             1,
         ),
@@ -80,7 +80,7 @@ consents = bundled(
                 list[str] | None,
                 typer.Option(
                     "--allow-delete", metavar=_NAME, show_default=False,
-                    help="Delete this pool though it still has nodes; repeat it for more.",
+                    help="Delete this pool even if it has nodes; repeat it for more.",
                 ),
             ],
             None,
@@ -94,7 +94,7 @@ consents = bundled(
                 list[str] | None,
                 typer.Option(
                     "--adopt", metavar=_NAME, show_default=False,
-                    help="Take over an object that gpupool did not make; repeat it for more.",
+                    help="Adopt an object that gpupool did not create; repeat it for more.",
                     autocompletion=candidates.addresses,
                 ),
             ],
@@ -105,7 +105,7 @@ consents = bundled(
                 list[str] | None,
                 typer.Option(
                     "--adopt-from", metavar="TOOL", show_default=False,
-                    help="Take over from argocd, flux, helm or owner as well; repeat it for more.",
+                    help="Adopt from argocd, flux, helm or owner as well; repeat it for more.",
                     autocompletion=candidates.one_of("argocd", "flux", "helm", "owner"),
                 ),
             ],
@@ -114,7 +114,7 @@ consents = bundled(
         "fail_on_admission": (
             Annotated[
                 bool,
-                typer.Option("--fail-on-admission", help="Write nothing that admission would change."),
+                typer.Option("--fail-on-admission", help="Do not apply if admission would change an object."),
             ],
             False,
         ),

@@ -29,21 +29,19 @@ def diff(
     to: PlanOutputs = None,
     *,
     show_textual: Annotated[
-        bool, typer.Option("--show-textual", help="Show what differs in words only, too.")
+        bool, typer.Option("--show-textual", help="Show changes of formatting, too.")
     ] = False,
-    exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit 0 also when there are changes.")
-    ] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if there are changes.")] = False,
     helm: Annotated[
         bool,
         typer.Option("--helm", help="Compare Helm releases with the rendered values; reads their Secrets."),
     ] = False,
     way: "Way",
 ) -> None:
-    """Say what an apply would change in the cluster; nothing is written.
+    """Show what apply would change in the cluster; nothing is written.
 
-    The API server judges every change in a dry run. Exits 0 when there is nothing to do, 2 when there are
-    changes, 4 when somebody else owns what would be written, and 1 when the server would refuse it.
+    The API server checks every change in a dry run. Exits 0 if there is nothing to do, 2 if there are
+    changes, 4 if another owner manages what would be written, and 1 if the server rejects it.
 
     \b
     gpupool diff

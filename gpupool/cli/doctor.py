@@ -18,18 +18,17 @@ if TYPE_CHECKING:
 def doctor(
     file: Files = None,
     prove_plan_only: Annotated[
-        bool, typer.Option("--prove-plan-only", help="Try to write, which has to be denied.")
+        bool, typer.Option("--prove-plan-only", help="Try to write; it must be denied.")
     ] = False,
     to: Result = None,
     *,
     way: "Way",
 ) -> None:
-    """Say whether plan and apply would work here.
+    """Check whether plan and apply would work here.
 
-    Looks at the kubeconfig, which cluster it is, the API server, Karpenter's CRDs, your rights, the
-    inventory, the lock and admission webhooks; exits 1 when a check fails. Without a blueprint it looks
-    at the cluster alone. It writes nothing, but with --prove-plan-only tries to: an identity that is to
-    plan only passes when that is denied.
+    Checks the kubeconfig, the identity of the cluster, the API server, Karpenter's CRDs, your rights, the
+    inventory, the lock and admission webhooks; exits 1 if a check fails. Without a blueprint it checks
+    the cluster only. It writes nothing; with --prove-plan-only it tries to, and passes if that is denied.
 
     \b
     gpupool doctor

@@ -48,7 +48,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
         str | None,
         typer.Argument(
             metavar="POOL|POOL.FIELD|RULE",
-            help="What to explain; without it all pools, in a line each.",
+            help="Pool, field or rule. [default: all pools, one line each]",
             show_default=False,
             autocompletion=candidates.subjects,
         ),
@@ -61,41 +61,41 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
         typer.Option(
             "--why",
             metavar="TYPE",
-            help="Say what keeps an instance type out of the pool.",
+            help="Show what excludes an instance type from the pool.",
             autocompletion=candidates.instance_types,
         ),
     ] = None,
     *,
     calendar: Annotated[
-        bool, typer.Option("--calendar", help="Draw a week: how many nodes may be disrupted in each hour.")
+        bool, typer.Option("--calendar", help="Show for each hour of a week how many nodes may be disrupted.")
     ] = False,
     timezone: Annotated[
         str | None,
         typer.Option(
             "--timezone",
             metavar="ZONE",
-            help="The calendar's; the blueprint's, or UTC.",
+            help="Time zone of the calendar. [default: the blueprint's, or UTC]",
             autocompletion=candidates.timezones,
         ),
     ] = None,
     nodes: Annotated[
         int,
-        typer.Option("--nodes", metavar="N", min=0, help="How many nodes the pool has, for the calendar."),
+        typer.Option("--nodes", metavar="N", min=0, help="Number of nodes of the pool, for the calendar."),
     ] = 10,
     week: Annotated[
         str | None,
-        typer.Option("--week", metavar="DATE", help="A day of the calendar's week. Unless said: today."),
+        typer.Option("--week", metavar="DATE", help="A day of the calendar's week. [default: today]"),
     ] = None,
     catalogue: Annotated[
-        bool, typer.Option("--catalogue", help="Say where the facts about instance types come from.")
+        bool, typer.Option("--catalogue", help="Show where the facts about instance types come from.")
     ] = False,
     to: Result = None,
 ) -> None:
-    """Say which machines a pool may launch and what they cost.
+    """Show which instance types a pool may launch and what they cost.
 
-    Lists the instance types as Karpenter's scheduler finds them, what the limits admit, the most that the
-    pool can cost, and what is surprising about it. With POOL.FIELD it says where a value comes from, with
-    the code of a finding what it means. Exits 1 when the pool launches nothing. It reads no cluster.
+    Lists the instance types in the order of Karpenter's scheduler, how many the limits allow, the maximum
+    cost of the pool, and lint findings about it. With POOL.FIELD it shows where a value comes from, with
+    the code of a finding what it means. Exits 1 if the pool launches nothing. Does not contact a cluster.
 
     \b
     gpupool explain

@@ -25,7 +25,7 @@ def fit(
     workload: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE|DIR|-", help="Manifests with a Pod, Job, Deployment, PyTorchJob or the like."
+            metavar="FILE|DIR|-", help="Manifests with a Pod, Job, Deployment, PyTorchJob and so on."
         ),
     ],
     file: Files = None,
@@ -36,17 +36,17 @@ def fit(
             "--daemonsets",
             metavar="FILE|DIR",
             show_default=False,
-            help="Manifests of DaemonSets, whose requests count on each node where they run; repeat it.",
+            help="DaemonSet manifests; their requests count on each node where they run. Repeat it.",
         ),
     ] = None,
     region: Region = None,
     to: Result = None,
 ) -> None:
-    """Say which pools take a workload, and what is launched for it.
+    """Show which pools accept a workload, and what is launched for it.
 
-    Judges one pod of each kind in the manifests as Karpenter's scheduler would, alone and on a new node:
-    tolerations, selectors and affinity, GPUs, EFA, CPU and memory beside DaemonSets, offers, minValues and
-    limits. Exits 1 when some pod fits no pool. It reads no cluster.
+    Checks one pod of each template in the manifests as Karpenter's scheduler does, alone and on a new node:
+    tolerations, selectors and affinity, GPUs, EFA, CPU and memory beside DaemonSets, offerings, minValues
+    and limits. Exits 1 if a pod fits no pool. Does not contact a cluster.
 
     \b
     gpupool fit train.yaml

@@ -26,15 +26,15 @@ def init(  # noqa: PLR0913 - each is an option of the command line
         typer.Option(
             "--from-context",
             metavar="NAME",
-            help="Pin the cluster of this kubeconfig context; it is asked.",
+            help="Pin the cluster of this kubeconfig context.",
             autocompletion=candidates.contexts,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a commented starter blueprint that renders at once.
 
-    It asks nothing, and reads no cluster but for --from-context; what it fills in is there to be edited.
+    Contacts a cluster only with --from-context. Edit what it fills in.
     """
     from gpupool import api
     from gpupool.rendering.starter import Starter

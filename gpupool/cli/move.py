@@ -29,9 +29,9 @@ def move(
     ],
     file: Files = None,
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt.")] = False,
     lock_timeout: Annotated[
-        str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for another run.")
+        str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for each lock.")
     ] = "60s",
     way: "Way",
 ) -> None:

@@ -18,20 +18,20 @@ Files: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--file", "-f", metavar="FILE", show_default=False,
-        help="A blueprint; repeat it to lay later files over earlier ones. `-` reads standard input."
-        f" Unless said: {DEFAULT_FILE}",
+        help="Blueprint file; repeat it to overlay later files. `-` reads standard input."
+        f" [default: {DEFAULT_FILE}]",
     ),
 ]  # fmt: skip
 Folder: TypeAlias = Annotated[
     str | None,
-    typer.Option("--dir", "-d", metavar="DIR", help="Write one file for each object into this folder."),
+    typer.Option("--dir", "-d", metavar="DIR", help="Output folder, with one file for each object."),
 ]
 Target: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--karpenter",
         metavar="VERSION",
-        help="The Karpenter version that it is for, 1.9 to 1.14 (the default).",
+        help="Karpenter version, 1.9 to 1.14. [default: 1.14]",
         autocompletion=candidates.karpenter_versions,
     ),
 ]
@@ -39,7 +39,7 @@ Outputs: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
-        help=f"How to write the result: {', '.join(FORMATS)}; to a file with =PATH. Repeat it for several.",
+        help=f"Output format: {', '.join(FORMATS)}; with =PATH, a file. Repeat it for several.",
         autocompletion=candidates.one_of(*FORMATS),
     ),
 ]  # fmt: skip
@@ -48,7 +48,7 @@ OtherManifests: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--manifests", metavar="PATH", show_default=False,
-        help="NodePools and EC2NodeClasses in plain manifests, instead of a blueprint; repeat it for more.",
+        help="NodePool and EC2NodeClass manifests instead of a blueprint; repeat it for more.",
     ),
 ]  # fmt: skip
 Region: TypeAlias = Annotated[
@@ -56,7 +56,7 @@ Region: TypeAlias = Annotated[
     typer.Option(
         "--region",
         metavar="REGION",
-        help="The AWS region. Unless said: the blueprint's.",
+        help="AWS region. [default: the blueprint's]",
         autocompletion=candidates.regions,
     ),
 ]
@@ -65,7 +65,7 @@ Result: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
-        help="How to write the result: text, json; to a file with =PATH. Repeat it for several.",
+        help="Output format: text, json; with =PATH, a file. Repeat it for several.",
         autocompletion=candidates.result_formats,
     ),
 ]  # fmt: skip
@@ -75,7 +75,7 @@ PlanOutputs: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
-        help=f"How to show it: {', '.join(PLAN_FORMATS)}; to a file with =PATH. Repeat it for several.",
+        help=f"Output format: {', '.join(PLAN_FORMATS)}; with =PATH, a file. Repeat it for several.",
         autocompletion=candidates.one_of(*PLAN_FORMATS),
     ),
 ]  # fmt: skip
@@ -86,7 +86,7 @@ VerifyKey: TypeAlias = Annotated[
     typer.Option(
         "--verify-key",
         metavar="FILE",
-        help="Accept only a plan signed by the key of this Ed25519 public key, in PEM.",
+        help="Ed25519 public key (PEM); plans without its signature are rejected.",
     ),
 ]
 

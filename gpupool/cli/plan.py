@@ -24,10 +24,10 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
     to: PlanOutputs = None,
     *,
     detailed_exitcode: Annotated[
-        bool, typer.Option("--detailed-exitcode", help="Exit 2 when there are changes.")
+        bool, typer.Option("--detailed-exitcode", help="Exit 2 if there are changes.")
     ] = False,
     show_textual: Annotated[
-        bool, typer.Option("--show-textual", help="Show what differs in words only, too.")
+        bool, typer.Option("--show-textual", help="Show changes of formatting, too.")
     ] = False,
     sign_key: Annotated[
         str | None,
@@ -40,12 +40,11 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
     way: "Way",
     consent: "Consent",
 ) -> None:
-    """Make a plan, and save it with -o json=FILE for `gpupool apply FILE`.
+    """Create a plan, and save it with -o json=FILE for `gpupool apply FILE`.
 
-    What was agreed to here (--prune, --adopt, ...) stands in the plan; `apply FILE` takes no more than that
-    and asks nothing. Nothing is written to the cluster: the API server judges every change in a dry run. A
-    plan is good for 24 hours. Exits 3 when a guard holds it back, 4 when somebody else owns what would be
-    written.
+    The plan contains what you allow here (--prune, --adopt, ...); `apply FILE` does exactly that, without
+    a prompt. Nothing is written to the cluster: the API server checks every change in a dry run. A plan
+    expires after 24 hours. Exits 3 if a guard blocks it, 4 if another owner manages what would be written.
 
     \b
     gpupool plan -o text -o json=plan.json

@@ -56,7 +56,7 @@ def conclude(plan: "Plan", *, changed: int) -> None:
     """End a command that only looks: with `changed` where there is something to do, or in the way of it.
 
     Raises:
-        ClusterError: where the API server would refuse an object.
+        ClusterError: where the API server rejects an object.
         ConflictError: where somebody else owns a field, or an object.
     """
     from gpupool.rollout.session import ensure_acceptable

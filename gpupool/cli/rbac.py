@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def rbac(
     purpose: Annotated[
-        Literal["plan", "apply"], typer.Argument(metavar="plan|apply", help="What it is to be allowed.")
+        Literal["plan", "apply"], typer.Argument(metavar="plan|apply", help="Command that needs the rights.")
     ],
     file: Files = None,
     user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Grant it to a user.")] = None,
@@ -28,10 +28,10 @@ def rbac(
 ) -> None:
     """Print the roles to grant, for plan or for apply.
 
-    They hold what the command needs for this blueprint and nothing beyond. To plan is to dry-run, for which
-    the API server wants the right to write; the roles for plan come with an admission policy that denies
-    that subject every write which is no dry run (Kubernetes 1.30 or newer). Unless a subject is named, it
-    is the group gpupool-plan or gpupool-apply. It reads no cluster.
+    They grant what the command needs for this blueprint, and nothing else. A plan needs dry runs, for which
+    the API server requires the right to write; so the roles for plan come with an admission policy that
+    denies the subject every write that is not a dry run (Kubernetes 1.30 or newer). The default subject is
+    the group gpupool-plan or gpupool-apply. Does not contact a cluster.
 
     \b
     gpupool rbac plan --group ci-plan | kubectl apply -f -
@@ -65,7 +65,7 @@ def _subject(user: str | None, group: str | None, service_account: str | None) -
         raise UsageError(message)
     ((option, name),) = named
     if not name or not name.isprintable():
-        message = f"{option} names nobody"
+        message = f"{option} needs a name in printable characters"
         raise UsageError(message)
     if option == "--service-account":
         namespace, _, account = name.partition("/")

@@ -43,7 +43,9 @@ reaches_cluster = bundled(
             Annotated[
                 str | None,
                 typer.Option(
-                    "--kubeconfig", metavar="FILE", help="Unless said: $KUBECONFIG, or ~/.kube/config."
+                    "--kubeconfig",
+                    metavar="FILE",
+                    help="Kubeconfig file. [default: $KUBECONFIG or ~/.kube/config]",
                 ),
             ],
             None,
@@ -54,7 +56,7 @@ reaches_cluster = bundled(
                 typer.Option(
                     "--context",
                     metavar="NAME",
-                    help="The kubeconfig context; the blueprint's unless said.",
+                    help="Kubeconfig context. [default: the blueprint's]",
                     autocompletion=candidates.contexts,
                 ),
             ],
@@ -63,19 +65,25 @@ reaches_cluster = bundled(
         "impersonate": (
             Annotated[
                 str | None,
-                typer.Option("--as", metavar="USER", help="Ask as another user (impersonation)."),
+                typer.Option("--as", metavar="USER", help="User to impersonate."),
             ],
             None,
         ),
         "timeout": (
             Annotated[
-                str, typer.Option("--timeout", metavar="TIME", help="For the whole command, as in 90s, 10m.")
+                str,
+                typer.Option(
+                    "--timeout", metavar="TIME", help="Timeout of the whole command, as in 90s or 10m."
+                ),
             ],
             "10m",
         ),
         "concurrency": (
             Annotated[
-                int, typer.Option("--concurrency", metavar="N", min=1, max=64, help="Requests at once.")
+                int,
+                typer.Option(
+                    "--concurrency", metavar="N", min=1, max=64, help="Maximum number of concurrent requests."
+                ),
             ],
             16,
         ),
@@ -102,7 +110,7 @@ def one_deadline(way: "Way", stop: Callable[[int], None] | None = None) -> Itera
         stop(number)
 
     def late(_number: int, _frame: FrameType | None) -> None:
-        message = f"the time is up: --timeout is {way.timeout:g} s"
+        message = f"timed out: --timeout is {way.timeout:g} s"
         raise ClusterError(message)
 
     before = {number: signal.signal(number, stopped) for number in _ends()}
@@ -149,6 +157,6 @@ def seconds(flag: str, said: str) -> float:
     except ValueError:
         found = 0.0
     if not 0 < found < float("inf"):
-        message = f"{flag} {said}: write a time as in 90s, 10m or 1h"
+        message = f"{flag} {said}: expected a duration such as 90s, 10m or 1h"
         raise UsageError(message)
     return found

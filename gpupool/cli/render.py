@@ -15,7 +15,7 @@ def render(
     directory: Folder = None,
     *,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; fail when DIR is out of date.")
+        bool, typer.Option("--check", help="Write nothing; exit 2 if DIR is out of date.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="With --check: print what differs.")] = False,
     values: Annotated[
@@ -31,7 +31,7 @@ def render(
     """Render a blueprint to Karpenter manifests and Helm values.
 
     Prints the Kubernetes objects, ready for `kubectl apply -f -`; with -d it writes a folder with one
-    file for each object, a kustomization.yaml and the Helm values. It reads no cluster.
+    file for each object, a kustomization.yaml and the Helm values. Does not contact a cluster.
 
     \b
     gpupool render

@@ -19,14 +19,14 @@ def show(
     to: PlanOutputs = None,
     *,
     show_textual: Annotated[
-        bool, typer.Option("--show-textual", help="Show what differs in words only, too.")
+        bool, typer.Option("--show-textual", help="Show changes of formatting, too.")
     ] = False,
     verify_key: VerifyKey = None,
 ) -> None:
     """Show a saved plan.
 
-    Does not contact a cluster: a stale plan is shown all the same. A file that was cut off, or changed by
-    hand, or that contradicts itself is refused. A signature is checked with --verify-key alone.
+    Does not contact a cluster, so a stale plan is shown as well. Rejects a file that is truncated, was
+    changed by hand, or contradicts itself. Checks the signature only with --verify-key.
 
     \b
     gpupool show plan.json

@@ -34,19 +34,19 @@ def status(
             "--wait",
             metavar="ready|rollout",
             show_default=False,
-            help="Wait until all objects are Ready; with `rollout` also until no node is outdated.",
+            help="Wait until all objects are Ready; with `rollout`, also until no node is outdated.",
         ),
     ] = None,
     to: Result = None,
     *,
     way: "Way",
 ) -> None:
-    """Say how the blueprint's objects are in the cluster.
+    """Show the state of the blueprint's objects in the cluster.
 
-    For each object: whether it is Ready, or why not. For each pool: its NodeClaims and how far they are,
-    what was launched, what it uses of its limits, and how many nodes are outdated. NodePools of others
-    are listed apart. With --wait it waits for as long as --timeout says, and exits 6 when not all is
-    well by then, naming what is not and why. It writes nothing.
+    For each object: whether it is Ready, or why not. For each pool: its NodeClaims by stage, the instance
+    types that were launched, usage and limits, and how many nodes are outdated. Other NodePools are listed
+    separately. With --wait it waits up to --timeout, and exits 6 if something is not Ready by then, with
+    the reason. It writes nothing.
 
     \b
     gpupool status

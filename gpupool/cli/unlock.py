@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 @reaches_cluster
 def unlock(
     holder: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The id of the holder whose lock is to be deleted.")
+        str | None, typer.Argument(metavar="ID", help="ID of the holder whose lock to delete.")
     ] = None,
     file: Files = None,
     *,
     way: "Way",
 ) -> None:
-    """Delete the lock of a run that died, or say who holds it.
+    """Delete the lock of a dead run, or show who holds it.
 
-    Without an ID it says who holds the lock, since when, and in which run; it exits 3 when somebody
-    does. With the ID of the holder it deletes that lock, and no other. A lock that is not renewed for
-    its 60 seconds is taken over by the next `apply` by itself.
+    Without an ID it shows who holds the lock, since when, and in which run; it exits 3 if the lock is
+    held. With the ID of the holder it deletes that lock, and no other. The next `apply` takes over a
+    lock that was not renewed for 60 seconds.
 
     \b
     gpupool unlock

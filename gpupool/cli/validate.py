@@ -23,24 +23,24 @@ def validate(
         list[str] | None,
         typer.Argument(
             metavar="FILE|DIR|-",
-            help="Manifests and blueprints; a folder with all that is in it.",
+            help="Manifests and blueprints, or folders with them.",
             show_default=False,
         ),
     ] = None,
     file: Files = None,
     karpenter: Target = None,
     *,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 on warnings, too.")] = False,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Don't fail where there is nothing to check.")
+        bool, typer.Option("--allow-empty", help="Exit 0 even if there is nothing to check.")
     ] = False,
     to: Outputs = None,
 ) -> None:
     """Check blueprints and manifests before anything is applied.
 
-    Finds what the API server would refuse and what Karpenter would stumble over, all at once, with file,
-    line and what to do; exits 1 when anything is an error. Objects that are not Karpenter's are counted
-    and passed over. It reads no cluster, and manifests as kubectl reads them.
+    Finds everything that the API server or Karpenter would reject, with file, line and fix; exits 1 if
+    there is an error. Objects of other kinds are counted and skipped. Reads manifests as kubectl does.
+    Does not contact a cluster.
 
     \b
     gpupool validate

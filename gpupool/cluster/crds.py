@@ -72,7 +72,7 @@ def stored_crds(cluster: Cluster) -> StoredCrds:
 
 
 def uid_of_crd(cluster: Cluster, name: str) -> str:
-    """Return the uid of a CRD; empty where it is not there or can't be read.
+    """Return the uid of a CRD; empty where does not exist or can't be read.
 
     Raises:
         ClusterError: where the server does not answer, or refuses for another reason than missing rights.

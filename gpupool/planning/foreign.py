@@ -55,14 +55,12 @@ def belonging(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
     if adopts or member == own_set or ownership.applied(live) is not None:
         return ""
     writers = sorted({each.manager for each in ownership.entries(live) if not each.subresource})
-    return (
-        f"gpupool did not make it ({', '.join(writers) or 'nobody says who did'}): take it over with --adopt"
-    )
+    return f"not created by gpupool ({', '.join(writers) or 'creator unknown'}): adopt it with --adopt"
 
 
 def _of_another(member: Plain, blueprint: Plain) -> str:
     """Return why an object of another set is not ours to write, and how it becomes ours."""
-    another = f"it belongs to another set of objects ({PART_OF}: {member}); remove it there first"
+    another = f"it belongs to another ApplySet ({PART_OF}: {member}); remove it there first"
     if not (isinstance(blueprint, str) and is_name(blueprint)):
         return another
     if member != set_id(_USUAL_NAMESPACE, f"gpupool-{blueprint}"):

@@ -38,7 +38,7 @@ def guards(facts: Facts) -> tuple[Guard, ...]:
 def _guards(facts: Facts) -> Iterator[Guard]:
     if facts.dangling:
         said = ", ".join(f"{pool} refers to {kind}" for pool, kind in sorted(facts.dangling.items()))
-        message = f"{said}, which is not there"
+        message = f"{said}, which does not exist"
         yield Guard(
             "references", passed=False, message=message, remedy="declare the class, or create it first"
         )
@@ -57,7 +57,7 @@ def _guards(facts: Facts) -> Iterator[Guard]:
         yield Guard("prune", passed=True, message=message, remedy="--prune")
         return
     if not facts.was_complete:
-        message = "not every kind could be read, so that nobody knows what is missing"
+        message = "some kinds could not be listed, so objects may be missing from this plan"
         yield Guard("complete", passed=False, message=message, remedy="")
     if facts.pools_listed and not facts.pools_wanted:
         message = "the blueprint has no pools left: this would remove all of them"

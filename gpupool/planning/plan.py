@@ -52,7 +52,7 @@ class FieldChange(_Written):
     before: Any
     after: Any
     semantic: bool
-    """False where both say the same in other words: `1000` and `1k`, a list in another order."""
+    """False where both say equivalent: `1000` and `1k`, a list in another order."""
 
     owner: str
     """The field manager that wrote it last; empty for nobody."""

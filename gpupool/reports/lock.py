@@ -16,7 +16,7 @@ _A_MINUTE: Final = 60
 
 def nobody(namespace: str, name: str) -> str:
     """Say that a lock is free."""
-    return f"nobody holds the lock {namespace}/{name}\n"
+    return f"the lock {namespace}/{name} is free\n"
 
 
 def held(found: Lease) -> str:

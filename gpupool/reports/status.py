@@ -51,7 +51,7 @@ def _applied(status: Status) -> Iterator[str]:
         return
     yield f"inventory {'/'.join(listed.place)}, serial {listed.serial}"
     if status.is_pending and status.lock is not None and is_alive(status.lock):
-        yield f"an apply is under way; the lock is {held_by(status.lock)}"
+        yield f"an apply is in progress; the lock is {held_by(status.lock)}"
     elif status.is_pending:
         yield "an apply was interrupted: run `gpupool apply` again"
 
@@ -93,7 +93,7 @@ def _nodes(nodes: Nodes) -> str:
     said = [f"{nodes.stages[stage]} {stage}" for stage in STAGES]
     marks = [
         (nodes.drifted, "Drifted"),
-        (nodes.outdated - nodes.drifted, "made before the last change"),
+        (nodes.outdated - nodes.drifted, "created before the last change"),
         (nodes.leaving, "being drained"),
     ]
     said += [f"{number} {word}" for number, word in marks if number]

@@ -135,7 +135,7 @@ def _one(work: _Work, known: Assessed) -> Outcome:
         work.how.done(outcome := Outcome(change.address, "keep", "held back", said))
         return outcome
     if change.writes and (work.failed.is_set() or work.reached.deadline.is_stopped):
-        return Outcome(change.address, change.actions[0], "not tried", "something before it failed")
+        return Outcome(change.address, change.actions[0], "not tried", "skipped: an earlier step failed")
     try:
         if change.writes:
             work.lock.ensure_held()
@@ -228,7 +228,11 @@ def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
         )
     except GpupoolError:
         # All is written; what is left is to say so, and why nobody knows whether it is Ready.
-        return [*outcomes] if deadline.is_stopped else [_late(each, "nobody can say") for each in outcomes]
+        return (
+            [*outcomes]
+            if deadline.is_stopped
+            else [_late(each, "unknown: the API server did not answer") for each in outcomes]
+        )
     late = {f"{kind}/{name}": each.reason for (kind, name), each in found.items() if not each.is_ready}
     for (kind, name), readiness in found.items():
         if readiness is not UNSEEN:
@@ -246,7 +250,9 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
     if not (doomed and work.plan.consent.prune):
         return []
     if work.failed.is_set() or any(each.state in {"failed", "not tried"} for each in outcomes):
-        return [Outcome(each.address, "delete", "not tried", "something before it failed") for each in doomed]
+        return [
+            Outcome(each.address, "delete", "not tried", "skipped: an earlier step failed") for each in doomed
+        ]
     if any(each.state == "not ready" for each in outcomes):
         return [_kept(work, each) for each in doomed]
     how, waits = work.how, work.how.wait == "ready"
@@ -260,8 +266,8 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _kept(work: _Work, change: Change) -> Outcome:
-    """Keep what may be all the capacity that works, as long as what takes its place is not Ready."""
-    outcome = Outcome(change.address, "delete", "held back", "what takes its place is not Ready")
+    """Keep what may be all the capacity that works, as long as its replacement is not Ready."""
+    outcome = Outcome(change.address, "delete", "held back", "its replacement is not Ready")
     work.how.done(outcome)
     return outcome
 

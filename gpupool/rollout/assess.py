@@ -70,7 +70,7 @@ def assess(asking: Asking, wish: Wish) -> Assessed:
     start = _start(asking, wish, live)
     if wish.kind.name not in asking.observed.served:
         missing = Rejection(
-            "", f"the server knows no {wish.kind.name}: Karpenter's CRDs are missing", wish.place()
+            "", f"the API server does not serve {wish.kind.name}: Karpenter's CRDs are missing", wish.place()
         )
         return Assessed(replace(start, verified="offline", rejections=(missing,)), wish)
     if live is not None:
@@ -112,7 +112,7 @@ def _start(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None) -> Chan
 
 
 def _unchanged(change: Change) -> Change:
-    return replace(change, actions=("no-op",), reason="it is as the blueprint says", before=None)
+    return replace(change, actions=("no-op",), reason="matches the blueprint", before=None)
 
 
 def _dry_run(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, start: Change) -> Assessed:
@@ -179,7 +179,7 @@ def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result
     admissions = tuple(admissions_of(asking, wish, after)) if result.verified == "server" else ()
     start = replace(result.start, verified=result.verified, after=shown, admissions=admissions)
     if live is None:
-        return Assessed(replace(start, reason="it is not there"), wish)
+        return Assessed(replace(start, reason="does not exist"), wish)
     before = stripped(dict(live))
     found = differences(before, after)
     paths = planned(each.keys for each in found)
@@ -192,7 +192,7 @@ def _judged(asking: Asking, wish: Wish, live: Mapping[str, Plain] | None, result
     change = replace(start, actions=actions, fields=fields, pre=pre, residue=left)
     claims = not found and _claims(live, result.after)
     if not adopts and not claims and not any(each.semantic for each in fields):
-        only_words = "it says the same in other words" if fields else "it is as the blueprint says"
+        only_words = "equivalent; only the formatting differs" if fields else "matches the blueprint"
         # To write what differs in words would bring a new generation, and nothing else; who wrote it in other
         # words owns it now, and there is nothing to contest.
         return Assessed(replace(change, actions=("no-op",), reason=only_words, conflicts=()), wish)
@@ -221,10 +221,10 @@ def _claims(live: Mapping[str, Plain], after: Mapping[str, Plain]) -> bool:
 def _reason(change: Change) -> str:
     causes_ = {each.cause for each in change.fields if each.semantic}
     if "adopt" in change.actions:
-        return "gpupool takes it over"
+        return "gpupool adopts it"
     if causes_ == {"drift"}:
-        return "it was changed in the cluster"
-    return "the blueprint says something else" if causes_ else "gpupool does not own it yet"
+        return "changed in the cluster"
+    return "differs from the blueprint" if causes_ else "not managed by gpupool yet"
 
 
 def _fields(
@@ -308,5 +308,5 @@ def secrets_of(asking: Asking, address: str) -> list[str]:
 
 def _with_advice(said: str) -> str:
     if any(word in said for word in _NEVER_CHANGES):
-        return f"{said}: this never changes on an object that exists; make a pool of another name instead"
+        return f"{said}: this field is immutable; create a pool with another name"
     return said

@@ -86,7 +86,7 @@ def outdated(claim: Claim, pool: Mapping[str, Plain], node_class: Mapping[str, P
         wanted, version = (plain_text(current.get(each)) for each in keys)
         own, own_version = (plain_text(claim.annotations.get(each)) for each in keys)
         if wanted and own and version == own_version and wanted != own:
-            return "made before the last change"
+            return "created before the last change"
     return ""
 
 
@@ -98,14 +98,14 @@ def held_up(claim: Claim, pool: Mapping[str, Plain], size: int) -> str:
     if claim.leaving:
         return f"its node is being drained since {claim.leaving}"
     if claim.has(_CHOSEN):
-        return "its turn has come: the replacement is being made ready"
+        return "being replaced: the new node is starting"
     if not claim.has("Initialized"):
         return "Karpenter replaces no node that is not Initialized"
     if claim.annotations.get(DO_NOT_DISRUPT) == "true":
         return f"its annotation {DO_NOT_DISRUPT} forbids it"
     if allowed(budgets_of(dict(pool)), "Drifted", datetime.now(UTC), size) <= 0:
         return "the budgets of the pool allow no disruption now"
-    return "it waits for its turn; Pods that may not be disrupted, and PodDisruptionBudgets, hold it too"
+    return "waiting for its turn; Pods with do-not-disrupt and PodDisruptionBudgets can hold it as well"
 
 
 def of_pools(bodies: Iterable[Mapping[str, Plain]]) -> dict[str, list[Claim]]:

@@ -43,7 +43,7 @@ _SHARE: Final = 10
 """A count of node classes serves as many deletions as are sent at once. Where thousands of objects have to be
 listed for it, it serves a tenth as many, which take about as long as the count itself."""
 
-_UNSURE: Final = "it was stopped before the server's answer came: it may be done"
+_UNSURE: Final = "interrupted before the API server answered: it may have been applied"
 _NOT_FOUND, _CONFLICT = 404, 409
 
 
@@ -79,7 +79,7 @@ class _Stage:
                 batch, waiting = waiting[: self._size], waiting[self._size :]
                 left += self._batch(batch, is_first=not tries)
         for each in left:
-            self._end(each, "failed", "it changes all the time")
+            self._end(each, "failed", "it keeps changing")
         return [self._outcomes[each.address] for each in doomed]
 
     def _batch(self, batch: Sequence[Change], *, is_first: bool) -> list[Change]:
@@ -168,7 +168,7 @@ class _Stage:
     def _is_over(self, change: Change) -> bool:
         """Return whether nothing more is to be deleted; it is noted for this object then."""
         is_over = self._how.deadline.is_stopped or self._failed.is_set()
-        return is_over and self._end(change, "not tried", "something before it failed")
+        return is_over and self._end(change, "not tried", "skipped: an earlier step failed")
 
     def _end_by(self, change: Change, problem: GpupoolError) -> bool:
         if isinstance(problem, UnsureError):

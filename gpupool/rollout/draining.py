@@ -63,7 +63,7 @@ def _closed(how: Deleting, change: Change) -> Change:
         if answer.status != _CONFLICT:
             said = f"the API server answers {answer.status}: {message(answer)}"
             raise ClusterError(said)
-    said = "it changes all the time"
+    said = "it keeps changing"
     raise ClusterError(said)
 
 

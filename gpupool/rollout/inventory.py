@@ -132,7 +132,7 @@ def _read(place: Place, answer: Answer) -> Inventory:
     except (ValueError, TypeError, RecursionError) as problem:
         message = (
             f"the ConfigMap {place.namespace}/{place.name} is no inventory of gpupool's: {problem}. Nothing"
-            " is written while nobody knows what gpupool applied; mend it, or move it away"
+            " is applied while it is unknown what gpupool manages: repair it, or move it away"
         )
         raise ClusterError(message) from problem
 
@@ -223,7 +223,7 @@ def begin(
     if encoding.fullness(kept) > 1:
         message = (
             f"the blueprint has too many objects: a list of {len(kept)} does not fit into the ConfigMap"
-            f" {found.place.namespace}/{found.place.name}. Nothing is written; make several blueprints of it"
+            f" {found.place.namespace}/{found.place.name}. Nothing was applied; split the blueprint"
         )
         raise ClusterError(message)
     key = found.key or secrets.token_hex(32)
@@ -273,9 +273,8 @@ def _written(
             break
         # Somebody gave it a label, or the like.
         wanted = replace(wanted, uid=there.uid, version=there.version)
-    message = (
-        f"the inventory {wanted.place.namespace}/{wanted.place.name} was written by somebody else meanwhile"
-    )
+    title = f"{wanted.place.namespace}/{wanted.place.name}"
+    message = f"the inventory {title} was changed by another writer in the meantime"
     raise OutdatedError(message)
 
 

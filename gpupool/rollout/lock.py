@@ -153,14 +153,14 @@ class Lock:
                     lease.delete(cluster, found)
         except ClusterError as problem:
             if self._lease.uid:
-                self._say(f"the lock {self.title} could not be given back, and runs out by itself: {problem}")
+                self._say(f"could not release the lock {self.title}; it expires by itself: {problem}")
 
     def _own(self, cluster: Cluster) -> Lease | None:
         """Read the Lease; None where it is not ours."""
         found = lease.read(cluster, self._lease.namespace, self._lease.name)
         if found is not None and found.holder == self.holder.text:
             return found
-        self._gone = f"{words(read_holder(found.holder))} took it" if found else "somebody deleted it"
+        self._gone = f"{words(read_holder(found.holder))} acquired it" if found else "it was deleted"
         return None
 
     def _keep(self) -> None:
@@ -239,11 +239,11 @@ class Turn:
 
     def _refusal(self, title: str, found: Lease | None) -> str:
         if found is None:
-            return f"the lock {title} can't be had: others take it again and again"
+            return f"the lock {title} could not be acquired: other runs keep acquiring it"
         line = self._unlock.format(shlex.quote(read_holder(found.holder).id))
         return (
-            f"the lock {title} is {held_by(found)}. Let that run end, with a longer --lock-timeout; or, if"
-            f" you know that it is dead, delete its lock: {line}"
+            f"the lock {title} is {held_by(found)}. Wait for that run with a longer --lock-timeout or, if it"
+            f" is dead, delete its lock: {line}"
         )
 
 

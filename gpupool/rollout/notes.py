@@ -59,7 +59,7 @@ def warnings(
 ) -> Iterator[str]:
     """Say what whoever reads the plan should know beside the changes."""
     if observed.inventory.pending:
-        yield "an apply was interrupted, or is under way: the next one puts it right"
+        yield "an apply was interrupted or is in progress: the next one completes it"
     for each in gone:
         if not each.deleted:
             yield f"{each.address} is no longer in the blueprint and is kept: {each.why}"
@@ -109,5 +109,5 @@ def _renames(observed: Observed, assessed: Sequence[Assessed], deletions: Sequen
             classes = (known.get("/".join(class_of(each))) for each in pair)
             if renamed(*pair, *classes):
                 nodes = f"all {change.node_claims} nodes" if change.node_claims else "its nodes"
-                both = f"{change.address} and {address} look like one pool under another name"
+                both = f"{change.address} and {address} look like one renamed pool"
                 yield f"{both}: {nodes} would be replaced"

@@ -76,7 +76,7 @@ def gone(observed: Observed, wanted: Mapping[str, Mapping[str, Plain]]) -> list[
 
 
 def read(cluster: Cluster, address: str) -> Mapping[str, Plain] | None:
-    """Read one object as it is now; None where it is not there.
+    """Read one object as it is now; None where does not exist.
 
     Raises:
         ClusterError: where the server refuses.

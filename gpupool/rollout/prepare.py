@@ -137,7 +137,7 @@ def _deletion(asking: Asking, address: str, usage: Usage) -> Change:
         address=address,
         actions=("delete",),
         place=None,
-        reason="; ".join(filter(None, ("it is no longer in the blueprint", terminating(live)))),
+        reason="; ".join(filter(None, ("no longer in the blueprint", terminating(live)))),
         before=asking.masker.shown(address, body),
         after=None,
         fields=(),

@@ -101,8 +101,8 @@ def connect(way: Way, pins: Pins, deadline: Deadline) -> Reached:
         raise GuardError(_other("server", first.server, meant))
     if first.is_insecure:
         way.say(
-            f"warning: the context `{first.context}` has insecure-skip-tls-verify: who stands between can"
-            " read and change everything; use the cluster's certificate-authority"
+            f"warning: the context `{first.context}` has insecure-skip-tls-verify: anyone on the network path"
+            " can read and change everything; set certificate-authority"
         )
     connections = iter([first])
     cluster = Retrying(lambda: next(connections, None) or kube.connect(how, deadline), deadline, say=way.say)
@@ -122,9 +122,7 @@ def identified(reached: Reached, pins: Pins, uid: str) -> Reached:
 
 
 def _other(what: str, is_: str, meant: str) -> str:
-    return (
-        f"this is another cluster: its {what} is `{is_}`, and the blueprint's `cluster.{what}` is `{meant}`"
-    )
+    return f"wrong cluster: its {what} is `{is_}`, and the blueprint's `cluster.{what}` is `{meant}`"
 
 
 def _uid(reached: Reached) -> str:
@@ -137,7 +135,7 @@ def _uid(reached: Reached) -> str:
     if not answer.ok:
         if _NOBODY in message(answer):
             context = f"the context `{reached.context}`"
-            text = f"{context} gives no credentials: the API server takes you for {_NOBODY}"
+            text = f"{context} has no credentials: the API server treats the request as {_NOBODY}"
             raise ClusterError(text)
         refuse(request, answer, "read the namespace kube-system, whose uid says which cluster this is")
     return plain_text(plain_map(answer.body.get("metadata")).get("uid"))

@@ -73,7 +73,7 @@ def _relabelled(work: Relabelling, address: str, known: Mapping[str, Plain]) -> 
     live: Mapping[str, Plain] | None = known
     for _ in range(_MOST_TRIES):
         if live is None or uid_of(live) != uid_of(known):
-            said = "it was deleted meanwhile"
+            said = "it was deleted in the meantime"
             raise ClusterError(said)
         answer = work.reached.cluster.ask(_request(address, live, work.labels))
         if answer.ok:
@@ -83,7 +83,7 @@ def _relabelled(work: Relabelling, address: str, known: Mapping[str, Plain]) -> 
             raise ClusterError(said)
         # Somebody else wrote it between the reading and the writing, most likely its status alone.
         live = read(work.reached.cluster, address)
-    said = "it changes all the time"
+    said = "it keeps changing"
     raise ClusterError(said)
 
 

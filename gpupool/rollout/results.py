@@ -125,13 +125,13 @@ def ensure_whole(result: Result) -> None:
     if result.signal:
         raise StoppedError(result.signal, _progress(result))
     if left := result.of("failed", "not tried"):
-        message = f"partly applied: {names(_of(left))} not done. Run the same command again to go on"
+        message = f"apply incomplete: {names(_of(left))} not applied. Run the same command again to continue"
         raise PartialError(message)
     if result.unrecorded:
         message = f"the inventory is not up to date: {result.unrecorded}. Run the same command again"
         raise PartialError(message)
     if waiting := result.of("not ready"):
-        message = f"all is written, and not Ready in time: {names(_of(waiting))}"
+        message = f"applied, but not Ready in time: {names(_of(waiting))}"
         raise NotReadyError(message)
     going = result.of("deleting")
     if going and result.is_waited_for:
@@ -139,13 +139,13 @@ def ensure_whole(result: Result) -> None:
         raise NotReadyError(message)
     if held := result.of("held back"):
         why = names([f"{each.address}: {each.message}" for each in held], "; ")
-        message = f"the rest is done; held back: {why}"
+        message = f"the rest was applied; blocked: {why}"
         raise GuardError(message)
 
 
 def _progress(result: Result) -> str:
     done = len(result.of("done"))
-    return f"{done} of {len(result.outcomes)} objects are done. Run the same command again to go on"
+    return f"{done} of {len(result.outcomes)} objects are done. Run the same command again to continue"
 
 
 def names(found: Sequence[str], between: str = ", ") -> str:

@@ -118,17 +118,17 @@ def ensure_acceptable(plan: Plan) -> None:
     """Raise where the API server, or another owner, speaks against a plan.
 
     Raises:
-        ClusterError: where the API server would refuse an object.
+        ClusterError: where the API server rejects an object.
         ConflictError: where somebody else owns a field, or an object.
     """
     if rejected := [each.address for each in plan.changes if each.rejections]:
-        message = f"the API server would refuse {names(rejected)}: nothing is written"
+        message = f"the API server rejects {names(rejected)}; nothing was applied"
         raise ClusterError(message)
     foreign = [each for each in plan.changes if each.conflicts or (each.blocked and not each.leaving)]
     if foreign:
         addresses = names([each.address for each in foreign])
         advice = "".join(f". {each}" for each in _ways_out(foreign))
-        message = f"somebody else owns what would be written: {addresses}. Nothing is written{advice}"
+        message = f"conflict: another owner manages {addresses}. Nothing was applied{advice}"
         raise ConflictError(message)
 
 
@@ -136,14 +136,14 @@ def ensure_applicable(plan: Plan) -> None:
     """Raise where something speaks against a plan; nothing of it is written then.
 
     Raises:
-        ClusterError: where the API server would refuse an object.
+        ClusterError: where the API server rejects an object.
         ConflictError: where somebody else owns a field, or an object.
         GuardError: where a guard holds it back.
     """
     ensure_acceptable(plan)
     failed = [f"{each.name}: {each.message}" for each in plan.guards if not each.passed]
     if failed:
-        message = f"held back, and nothing is written: {names(failed, '; ')}"
+        message = f"blocked by a guard; nothing was applied: {names(failed, '; ')}"
         raise GuardError(message)
 
 
@@ -156,16 +156,16 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
             " take=PATHS"
         )
     if "gitops" in kinds:
-        yield "What another tool applies: only one can have it; take it out of that, or of the blueprint"
+        yield "Remove what another tool applies from that tool or from the blueprint"
     if "controller" in kinds:
-        yield "What a controller writes: leave it out of the blueprint"
+        yield "Leave what a controller writes out of the blueprint"
     commands = [each.blocked.partition(_MOVE) for each in foreign]
     for command in dict.fromkeys("".join(rest) for _, *rest in commands if rest[0]):
         yield f"If a blueprint was renamed, or its inventory moved: {command}"
     if adoptable := [each.address for each in foreign if "--adopt" in each.blocked]:
         tools = dict.fromkeys(name for each in foreign for name in each.managed_by)
         flags = [*(f"--adopt {each}" for each in adoptable), *(f"--adopt-from {each}" for each in tools)]
-        yield f"To take over: {names(flags, ' ')}"
+        yield f"To adopt: {names(flags, ' ')}"
 
 
 def is_settled(session: Session) -> bool:
@@ -259,7 +259,7 @@ def _no_key(plan: Plan) -> str:
     """Return why the sensitive values of a plan can't be compared with the blueprint's."""
     if not plan.inventory.key:
         return (
-            "the plan has no key for its sensitive values: an older gpupool made it, or somebody who may read"
+            "the plan has no key for its sensitive values: an older gpupool made it, or a user who may read"
             " neither the inventory nor the CRDs. Grant what `gpupool rbac plan` prints, and make a new one"
         )
     return (

@@ -126,11 +126,11 @@ class Status(NamedTuple):
 
     notes: tuple[str, ...]
     lock: Lease | None = None
-    """Who holds the lock, as far as that was asked: only where an apply is under way, or was interrupted."""
+    """Who holds the lock, as far as that was asked: only where an apply is in progress or was interrupted."""
 
     @property
     def is_pending(self) -> bool:
-        """Say whether an apply is under way, or was interrupted."""
+        """Say whether an apply is in progress or was interrupted."""
         listed = self.inventory
         return listed is not None and bool(listed.pending or listed.pending_plan)
 

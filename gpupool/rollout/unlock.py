@@ -34,7 +34,7 @@ def refuse_unnamed(found: Lease, line: str) -> NoReturn:
         GuardError: always.
     """
     right = line.format(shlex.quote(read_holder(found.holder).id))
-    message = f"the lock {found.title} is held; if you know that its run is dead, delete it: {right}"
+    message = f"the lock {found.title} is held; if its run is dead, delete it: {right}"
     raise GuardError(message)
 
 
@@ -58,7 +58,7 @@ def unlock(cluster: Cluster, found: Lease, wanted: str, line: str) -> Lease:
         if lease.delete(cluster, found):
             return found
         now = look(cluster, found.namespace, found.name)
-    message = f"the lock {found.title} is renewed again and again: its run is alive"
+    message = f"the lock {found.title} keeps being renewed: its run is alive"
     raise ClusterError(message)
 
 

@@ -33,7 +33,7 @@ class StalePlanError(OutdatedError):
         """Keep every reason, and the new changes to be shown beside the approved ones."""
         self.why = tuple(why)
         self.now = tuple(now)
-        super().__init__(f"the plan is no longer true: {'; '.join(why)}. Make a new one")
+        super().__init__(f"the plan is stale: {'; '.join(why)}. Make a new one")
 
 
 class Checked(NamedTuple):
@@ -82,13 +82,13 @@ def _other_inventory(asking: Asking, plan: Plan, approved: Sequence[Assessed], *
     there = asking.observed.inventory
     if is_saved and (there.uid, there.serial) != (plan.inventory.uid, plan.inventory.serial):
         return (
-            f"somebody applied this blueprint since (the inventory's serial is {there.serial}, and was"
+            f"another run applied this blueprint since (the inventory's serial is {there.serial}, and was"
             f" {plan.inventory.serial})"
         )
     unwanted = gone(asking.observed, {each.wish.address: each.wish.body for each in approved})
     planned = {each.address for each in plan.changes}
     more = sorted(each.address for each in unwanted if each.deleted and each.address not in planned)
-    return f"somebody applied more of this blueprint since: {', '.join(more)}" if more else ""
+    return f"another run applied more of this blueprint since: {', '.join(more)}" if more else ""
 
 
 def _ensure_judged(asking: Asking, changes: Sequence[Assessed]) -> None:
@@ -107,7 +107,7 @@ def _ensure_guarded(asking: Asking, changes: Sequence[Assessed], deletions: Sequ
     """Ask the guards again: some are about the cluster, and no file can prove that they are passed."""
     found = guards(facts(asking.consent, asking.observed, changes, deletions))
     if failed := [f"{each.name}: {each.message}" for each in found if not each.passed]:
-        problem = f"held back, and nothing is written: {'; '.join(failed)}"
+        problem = f"blocked by a guard; nothing was applied: {'; '.join(failed)}"
         raise GuardError(problem)
 
 
@@ -141,7 +141,7 @@ def _object(asking: Asking, known: Assessed, *, is_trusted: bool = True) -> tupl
         return known, "", note
     now = assess(asking, known.wish)
     if now.change.rejections:
-        return now, f"the API server would refuse {address} now", ""
+        return now, f"the API server rejects {address} now", ""
     if now.change.blocked or now.change.conflicts:
         return now, f"{address} was changed since", ""
     if not _meant(now.change.fields) <= _meant(change.fields):
@@ -184,7 +184,7 @@ def _other_object(change: Change, live: Mapping[str, Plain] | None) -> str:
     if live is None:
         return "was deleted since" if change.pre.uid else ""
     if not change.pre.uid:
-        return "was created by somebody else since"
+        return "was created by someone else since"
     if uid_of(live) != change.pre.uid:
         return "was deleted and created anew since"
     return terminating(live)

@@ -112,7 +112,7 @@ class Progress(NamedTuple):
     """False where it is as it was ten seconds ago."""
 
 
-UNSEEN: Final = Readiness(is_ready=False, reason="nobody looked: no time was left")
+UNSEEN: Final = Readiness(is_ready=False, reason="not checked: timed out")
 GONE: Final = Readiness(is_ready=False, reason="does not exist", is_hopeless=True)
 
 
@@ -125,7 +125,7 @@ def ready(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Readiness
         return _not_ready(["no status yet: is Karpenter running?"])
     root, generation = found.get(READY), generation_of(body)
     if root is not None and root.generation is not None and root.generation < generation:
-        return _not_ready([f"Karpenter has not looked at it yet since it was changed ({root.state} before)"])
+        return _not_ready([f"not reconciled by Karpenter since the last change ({root.state} before)"])
     if root is not None and root.status == "True":
         return Readiness(is_ready=True)
     return _unready(found, root, body)
@@ -144,7 +144,7 @@ def _unready(found: Mapping[str, Condition], root: Condition | None, body: Mappi
         has_tried = is_of_a_class(found) and any(
             each.is_about(now) for each in found.values() if each.type not in INFORMATIONAL
         )
-        said.append(no_result(silent, body) if has_tried else f"not looked at yet: {', '.join(silent)}")
+        said.append(no_result(silent, body) if has_tried else f"not reconciled yet: {', '.join(silent)}")
     if not missing:
         said = [root.words if root else "it has no condition Ready yet"]
     states = [f"{each.state} {each.reason} {each.is_about(now)}" for each in missing]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.assess import Asking, Assessed
 
 _MOST_TRIES: Final = 10
-_UNSURE: Final = "it was stopped before the server's answer came: it may be done"
+_UNSURE: Final = "interrupted before the API server answered: it may have been applied"
 _CREATED, _CONFLICT = 201, 409
 _NO_VERSION: Final = "1"
 """No object has it. The API server creates what is not there whatever version is named, and refuses where
@@ -68,7 +68,7 @@ def _write(asking: Asking, known: Assessed) -> Outcome:
             absent = ""  # a server that takes no version for what is not there
         if was_absent and live is not None and is_applied_already(live, wish.body):
             return _written(asking, known, answer._replace(status=_CREATED, body=live))
-    return Outcome(change.address, change.actions[0], "failed", "it changes all the time")
+    return Outcome(change.address, change.actions[0], "failed", "it keeps changing")
 
 
 def _written(asking: Asking, known: Assessed, answer: Answer) -> Outcome:
@@ -76,6 +76,6 @@ def _written(asking: Asking, known: Assessed, answer: Answer) -> Outcome:
     stored = plain_map(stripped(dict(answer.body)))
     note = "; ".join(map(admitted, admissions_of(asking, known.wish, stored)))
     if change.actions == ("create",) and answer.status != _CREATED and answer.asked == 1:
-        note = "somebody else created it meanwhile: look at what it says beside the blueprint"
+        note = "someone else created it in the meantime: check its other fields"
     uid, generation = uid_of(answer.body), generation_of(answer.body)
     return Outcome(change.address, change.actions[0], "done", note, uid, generation)

@@ -15,5 +15,5 @@ def test_a_time(said: str, meant: float) -> None:
 
 @pytest.mark.parametrize("said", ["", "s", "0", "-1", "1d", "ten", "nan", "inf", "1m30s"])
 def test_what_is_no_time(said: str) -> None:
-    with pytest.raises(UsageError, match=rf"--timeout {said}: write a time as in 90s, 10m or 1h"):
+    with pytest.raises(UsageError, match=rf"--timeout {said}: expected a duration such as 90s, 10m or 1h"):
         seconds("--timeout", said)

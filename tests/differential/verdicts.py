@@ -63,7 +63,7 @@ def compared(mutant: Mutant, verdict: Verdict) -> Comparison:
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Give the findings for which the API server would refuse an object."""
+    """Give the findings for which the API server rejects an object."""
     return tuple(each for each in findings if each.severity is Severity.ERROR and layer(each.code) in SERVERS)
 
 

@@ -225,7 +225,7 @@ def _update() -> Plan:
             conflicts=(Conflict("spec.weight", "kubectl-edit", "people", "2026-11-20T17:03:00Z"),),
             residue=(Residue("spec.disruption.consolidateAfter", "30s", "kubectl-create"),),
         ),
-        change("NodePool/web", "adopt", "update", reason="gpupool takes it over", force=True, place=Place("gpupool.yaml", 40, 3),
+        change("NodePool/web", "adopt", "update", reason="gpupool adopts it", force=True, place=Place("gpupool.yaml", 40, 3),
                before=pool("web", weight=1), after=pool("web"), fields=(field("spec.weight", 1, 50, owner="kubectl-create"),)),
         orphans=("NodePool/copied",),
         lost=("EC2NodeClass/old",),
@@ -266,8 +266,8 @@ def _delete() -> Plan:
 def _kept() -> Plan:
     """Nobody agreed to the deletions."""
     return plan(
-        change("NodePool/old", "delete", reason="it is no longer in the blueprint", node_claims=3),
-        change("EC2NodeClass/old", "delete", reason="it is no longer in the blueprint", node_claims=0),
+        change("NodePool/old", "delete", reason="no longer in the blueprint", node_claims=3),
+        change("EC2NodeClass/old", "delete", reason="no longer in the blueprint", node_claims=0),
     )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ PROVES_NOTHING: dict[str, tuple[Body, Body]] = {
     "a label less is said": (LIVE, wanted(SPEC)),
     "a label more is said": (LIVE, wanted(SPEC, labels={**LABELS, "team": "ml"})),
     "an annotation is said": (LIVE, wanted(SPEC, labels=LABELS, annotations={"a": "b"})),
-    "the same in other words": (LIVE, changed(limits={"nvidia.com/gpu": "8000m"})),
+    "equivalent": (LIVE, changed(limits={"nvidia.com/gpu": "8000m"})),
     "true is not 1": (live(spec=SPEC | {"weight": 1}), changed(weight=True)),
     "a list in another order": (
         live(spec=SPEC | template(spec={"taints": [{"key": "a"}, {"key": "b"}]})),

@@ -38,7 +38,7 @@ OUTDATED = {
         claim(annotations=hashed(POOL_HASH, "1")),
         annotated(**hashed(POOL_HASH, "2")),
         {},
-        "made before the last change",
+        "created before the last change",
     ),
     "of the same pool": (
         claim(annotations=hashed(POOL_HASH, "2")),
@@ -50,7 +50,7 @@ OUTDATED = {
         claim(annotations=hashed(CLASS_HASH, "1")),
         {},
         annotated(**hashed(CLASS_HASH, "2")),
-        "made before the last change",
+        "created before the last change",
     ),
     "of another way to make digests, which Karpenter writes anew": (
         claim(annotations=hashed(POOL_HASH, "1", "v2")),
@@ -87,7 +87,7 @@ HELD = {
     "chosen": (
         claim("Initialized", "DisruptionReason:Drifted"),
         NEVER,
-        "its turn has come: the replacement is being made ready",
+        "being replaced: the new node is starting",
     ),
     "not Initialized": (claim("Launched"), NEVER, "Karpenter replaces no node that is not Initialized"),
     "protected": (
@@ -104,9 +104,9 @@ HELD = {
     "a budget for something else": (
         claim("Initialized"),
         budget(nodes="0", reasons=["Empty"]),
-        "it waits for its turn",
+        "waiting for its turn",
     ),
-    "nothing that is seen from here": (claim("Initialized"), {}, "it waits for its turn"),
+    "nothing that is seen from here": (claim("Initialized"), {}, "waiting for its turn"),
 }
 
 
@@ -115,4 +115,4 @@ def test_what_keeps_them_from_it(body: Body, pool: Body, words: str) -> None:
     said = held_up(read_claim(body), pool, 4)
 
     assert said.startswith(words)
-    assert ("PodDisruptionBudgets" in said) == (words == "it waits for its turn")
+    assert ("PodDisruptionBudgets" in said) == (words == "waiting for its turn")

@@ -44,7 +44,7 @@ CASES = {
     ),
     "changed since": (
         thing({"Ready": ("True",)}, generation=2),
-        "Karpenter has not looked at it yet since it was changed (Ready=True before)",
+        "not reconciled by Karpenter since the last change (Ready=True before)",
     ),
     "one root": (
         thing(
@@ -170,7 +170,7 @@ CLASSES = {
     ),
     "nobody looked at it yet": (
         thing({"AMIsReady": AWAITED_CLASS, "SubnetsReady": AWAITED_CLASS, "Ready": AWAITED_CLASS}),
-        "not looked at yet: SubnetsReady, AMIsReady",
+        "not reconciled yet: SubnetsReady, AMIsReady",
     ),
     "a pool half of which was looked at again": (
         thing(
@@ -181,7 +181,7 @@ CLASSES = {
             },
             generation=2,
         ),
-        "not looked at yet: NodeClassReady",
+        "not reconciled yet: NodeClassReady",
     ),
 }
 """As Karpenter 1.14.1 writes them; `tests/server/test_end_to_end.py` has it write some of them."""
@@ -201,7 +201,7 @@ def test_that_karpenter_failed_is_news() -> None:
         ready(thing({**both, "SubnetsReady": ("True",)})),
     )
 
-    assert before.reason == "not looked at yet: SubnetsReady, AMIsReady"
+    assert before.reason == "not reconciled yet: SubnetsReady, AMIsReady"
     assert after.reason == f"no result for AMIsReady: {LOGGED}"
     assert before.state != after.state
 

@@ -183,7 +183,7 @@ class TestCluster:
         said = gpupool(capsys, "doctor", "--kubeconfig", way.kubeconfig(tmp_path), "--prove-plan-only")
 
         assert (said.code, said.out) == (3, "")
-        assert said.err.startswith("error: this is another cluster: its uid is `")
+        assert said.err.startswith("error: wrong cluster: its uid is `")
         assert [(each.method, each.path) for each in way.seen] == [("GET", "/api/v1/namespaces/kube-system")]
 
     @pytest.mark.parametrize(
@@ -580,7 +580,7 @@ class TestKept:
         assert [each.code for each in found] == [0, 0, 1]
         assert [each["state"] for each in checks] == ["ok", "warning", "failed"]
         assert checks[0]["message"] == "default/gpupool-sound, serial 7, lists 1 object"
-        assert "an apply of 2 objects is under way, or was interrupted" in checks[1]["message"]
+        assert "an apply of 2 objects is in progress or was interrupted" in checks[1]["message"]
         assert "is no inventory of gpupool's" in checks[2]["message"]
 
     def test_the_lock_says_who_holds_it(self, server: ApiServer, capsys: pytest.CaptureFixture[str]) -> None:

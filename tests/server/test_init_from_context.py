@@ -28,7 +28,7 @@ def test_another_cluster_is_refused(api_server: ApiServer, tmp_path: Path) -> No
     refused = process("diff", folder=tmp_path, environment=environment)
 
     assert refused.code == 3
-    assert "error: this is another cluster: its uid is" in refused.err
+    assert "error: wrong cluster: its uid is" in refused.err
 
 
 def test_a_context_that_nobody_knows(api_server: ApiServer, tmp_path: Path) -> None:

@@ -282,7 +282,7 @@ class TestKeeping:
         with lock() as taken:
             leases.delete(api_server, LOCK)
             eventually(lambda: taken.is_lost)
-            with pytest.raises(GuardError, match="is lost: somebody deleted it"):
+            with pytest.raises(GuardError, match="is lost: it was deleted"):
                 taken.ensure_held()
             assert leases.read(api_server, LOCK) is None
 

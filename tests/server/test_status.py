@@ -255,7 +255,7 @@ class TestSays:
     @pytest.mark.parametrize(
         ("renewed", "words"),
         [
-            (0, "an apply is under way; the lock is held by other@runner"),
+            (0, "an apply is in progress; the lock is held by other@runner"),
             (-600, "an apply was interrupted: run"),
         ],
     )
@@ -437,7 +437,7 @@ def test_another_cluster_is_not_asked(status: Status, folder: Path) -> None:
     said = status()
 
     assert (said.code, said.out) == (3, "")
-    assert "this is another cluster" in said.err
+    assert "wrong cluster" in said.err
 
 
 def _with_nodes(server: ApiServer) -> None:

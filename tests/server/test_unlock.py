@@ -37,7 +37,7 @@ def test_nobody_holds_it(unlock: Unlock, arguments: list[str]) -> None:
     said = unlock(*arguments)
 
     assert (said.code, said.err) == (0, "")
-    assert said.out == f"nobody holds the lock kube-system/{LOCK}\n"
+    assert said.out == f"the lock kube-system/{LOCK} is free\n"
 
 
 def test_says_who_holds_it(api_server: ApiServer, unlock: Unlock) -> None:
@@ -59,7 +59,7 @@ def test_says_who_holds_it(api_server: ApiServer, unlock: Unlock) -> None:
     assert lines[5].startswith(f"renewed  {found['spec']['renewTime']}, ")
     assert lines[5].endswith(" s ago; it holds for 60 s")
     assert said.err == (
-        f"error: the lock kube-system/{LOCK} is held; if you know that its run is dead, delete it:"
+        f"error: the lock kube-system/{LOCK} is held; if its run is dead, delete it:"
         " gpupool unlock 0ther1d0 -f gpupool.yaml --context rig\n"
     )
     assert leases.read(api_server, LOCK) == found
@@ -149,7 +149,7 @@ def test_one_that_never_stands_still(
     said = unlock("0ther1d0", "--kubeconfig", faulty.kubeconfig(tmp_path))
 
     assert (said.code, said.out) == (1, "")
-    assert said.err == f"error: the lock kube-system/{LOCK} is renewed again and again: its run is alive\n"
+    assert said.err == f"error: the lock kube-system/{LOCK} keeps being renewed: its run is alive\n"
 
 
 def test_the_next_run_s_lock_is_left_alone(
@@ -206,5 +206,5 @@ def test_another_cluster_is_left_alone(api_server: ApiServer, unlock: Unlock) ->
     said = unlock("0ther1d0")
 
     assert said.code == 3
-    assert "this is another cluster" in said.err
+    assert "wrong cluster" in said.err
     assert leases.holder(api_server, LOCK) == leases.OTHER

@@ -121,7 +121,7 @@ class TestReady:
 
         assert found["NodePool", "a"].is_ready
         assert words(told, "NodePool") == [
-            "Karpenter has not looked at it yet since it was changed (Ready=True before)",
+            "not reconciled by Karpenter since the last change (Ready=True before)",
             "Ready",
         ]
 
@@ -154,7 +154,7 @@ class TestReady:
 
         found = wait_ready(way.cluster, way.deadline, BOTH, told.append)
 
-        assert {each.reason for each in found.values()} == {"nobody looked: no time was left"}
+        assert {each.reason for each in found.values()} == {"not checked: timed out"}
 
     def test_ends_with_a_signal(self, api_server: ApiServer, told: list[Progress]) -> None:
         statuses.create_pair(api_server, "a")
@@ -286,7 +286,7 @@ class TestRollout:
             "Ready",
         ]
         assert [each.split(";")[0] for each in words(told, "NodeClaim")] == [
-            "NodePoolDrifted: it waits for its turn",
+            "NodePoolDrifted: waiting for its turn",
             "replaced",
         ]
 
@@ -321,7 +321,7 @@ class TestRollout:
 
         late = found["NodeClaim", "a-1"]
         assert not late.is_ready
-        assert late.reason.startswith("made before the last change: it waits for its turn")
+        assert late.reason.startswith("created before the last change: waiting for its turn")
 
     def test_a_server_that_does_not_answer_in_the_end(
         self, api_server: ApiServer, faulty: FaultProxy, tmp_path: Path, told: list[Progress]
@@ -340,4 +340,4 @@ class TestRollout:
 
         found = wait_rolled(way.cluster, way.deadline, ["a"], told.append)
 
-        assert found["NodePool", "a"].reason == "nobody looked: no time was left"
+        assert found["NodePool", "a"].reason == "not checked: timed out"

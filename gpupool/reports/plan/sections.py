@@ -56,22 +56,22 @@ def sections(plan: Plan) -> list[Section]:
         ),
         Section(
             "Conflicts",
-            "somebody else owns these fields, with another value",
+            "other field managers own these fields, with other values",
             tuple(_conflicts(plan)),
             is_essential=True,
         ),
-        Section(
-            "Rejections", "the API server would not take these", tuple(_rejections(plan)), is_essential=True
-        ),
-        Section("Blocked", "not to be done now", tuple(_blocked(plan)), is_essential=True, is_in_blocks=True),
+        Section("Rejections", "the API server rejects these", tuple(_rejections(plan)), is_essential=True),
+        Section("Blocked", "not applied now", tuple(_blocked(plan)), is_essential=True, is_in_blocks=True),
         Section(
             "Taken over",
-            "other owners' fields are overwritten, as was agreed to",
+            "fields of other owners are overwritten, as allowed",
             tuple((Quoted(change.address),) for change in plan.changes if change.force),
             is_in_blocks=True,
         ),
-        Section("Guards", "these hold it back", tuple(_guards(plan, passed=False)), is_essential=True),
-        Section("Noted by guards", "the rest goes on", tuple(_guards(plan, passed=True)), is_essential=True),
+        Section("Guards", "these block the apply", tuple(_guards(plan, passed=False)), is_essential=True),
+        Section(
+            "Noted by guards", "the rest is applied", tuple(_guards(plan, passed=True)), is_essential=True
+        ),
         Section("Warnings", "", tuple((Said(each),) for each in plan.warnings)),
         Section("Drift", "changed in the cluster, and changed back by this plan", tuple(_drift(plan))),
         Section("Residue", "in the cluster and not in the blueprint; it stays", tuple(_residue(plan))),

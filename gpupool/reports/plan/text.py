@@ -81,7 +81,7 @@ def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> 
         if said:
             yield style.line(f"{_INDENT}{one_line(said)}")
     if change.force:
-        yield style.line(f"{_INDENT}other owners' fields are overwritten, as was agreed to")
+        yield style.line(f"{_INDENT}fields of other owners are overwritten, as allowed")
     if change.verified != "server":
         yield style.line(f"{_INDENT}not checked by the API server in a dry run ({change.verified})")
     if "create" in change.actions:

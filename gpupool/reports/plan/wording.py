@@ -69,7 +69,7 @@ def tally(plan: Plan) -> Iterator[str]:
         (summary.update, "to update"),
         (summary.delete, f"to delete{ending}"),
         (summary.unchanged, "unchanged"),
-        (summary.textual, "the same in other words"),
+        (summary.textual, "equivalent"),
     ):
         if count:
             yield f"{count} {words}"
@@ -82,7 +82,7 @@ def _troubles(plan: Plan) -> Iterator[str]:
     if summary.conflicts:
         yield f"{summary.conflicts} with conflicts"
     if summary.blocked:
-        yield f"{summary.blocked} that can't be done now"
+        yield f"{summary.blocked} blocked"
     if failed := failed_guards(plan):
         yield f"{failed} guard{'s' * (failed != 1)} not passed"
 
@@ -104,7 +104,7 @@ def hidden(plan: Plan) -> str:
     count = sum(not field.semantic for change in plan.changes for field in change.fields)
     if not count:
         return ""
-    return f"Not shown: {count} difference{'s' * (count != 1)} in words only; see with --show-textual."
+    return f"Not shown: {count} difference{'s' * (count != 1)} in formatting only; see --show-textual."
 
 
 def unverified(plan: Plan) -> str:
@@ -200,5 +200,5 @@ def _cause(field: FieldChange) -> str:
     if field.cause == "default":
         return "  (a default of the API)"
     if field.cause == "drift":
-        return f"  (drift: by {one_line(field.owner) or 'nobody knows whom'})"
+        return f"  (drift: by {one_line(field.owner) or 'an unknown field manager'})"
     return ""

@@ -27,8 +27,8 @@ def the_inventory(cluster: Cluster, place: inventory.Place) -> Check:
         return Check(name, State.OK, f"there is no {at} yet: nothing was applied from this blueprint")
     words = f"{at}, serial {found.serial}, lists {_objects(len(found.current))}"
     if found.pending:
-        under_way = f"{words}; an apply of {_objects(len(found.pending))} is under way, or was interrupted"
-        return Check(name, State.WARNING, under_way, "apply again once nobody holds the lock")
+        under_way = f"{words}; an apply of {_objects(len(found.pending))} is in progress or was interrupted"
+        return Check(name, State.WARNING, under_way, "apply again once the lock is free")
     return Check(name, State.OK, words)
 
 
@@ -41,7 +41,7 @@ def the_lock(cluster: Cluster, place: inventory.Place, unlock: str) -> Check:
     name = "lock"
     found = lease.read(cluster, *place)
     if found is None or not found.holder:
-        return Check(name, State.OK, "nobody holds it")
+        return Check(name, State.OK, "free")
     age = found.age
     if age is None or age < (found.seconds or SECONDS):
         return Check(name, State.WARNING, held_by(found), "let that run end: others wait for it")

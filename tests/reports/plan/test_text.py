@@ -86,7 +86,7 @@ def test_words_only_are_counted_and_shown_when_that_is_asked() -> None:
     made = plan(change("NodePool/a", "update", fields=fields))
 
     assert "spec.limits.cpu" not in document(made)
-    assert "Not shown: 1 difference in words only; see with --show-textual." in document(made)
+    assert "Not shown: 1 difference in formatting only; see --show-textual." in document(made)
     assert '    ~ spec.limits.cpu: "1000" -> "1k"\n' in document(made, show_textual=True)
     assert "Not shown" not in document(made, show_textual=True)
 
@@ -95,7 +95,7 @@ def test_who_drifted_is_named() -> None:
     drifted = field("spec.weight", 1, 2, cause="drift", owner="")
     said = document(plan(change("NodePool/a", "update", fields=(drifted,))))
 
-    assert "    ~ spec.weight: 1 -> 2  (drift: by nobody knows whom)\n" in said
+    assert "    ~ spec.weight: 1 -> 2  (drift: by an unknown field manager)\n" in said
     assert "    NodePool/a spec.weight is 1, should be 2\n" in said
 
 

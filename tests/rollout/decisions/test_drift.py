@@ -221,8 +221,8 @@ def test_an_object_of_others(kept: Kept) -> None:
 
     found = here.look(wanted)
     (change,) = [each for each in found.plan.changes if each.address == "NodePool/b"]
-    assert "take it over with --adopt" in change.blocked
-    with pytest.raises(ConflictError, match="To take over: --adopt NodePool/b"):
+    assert "adopt it with --adopt" in change.blocked
+    with pytest.raises(ConflictError, match="To adopt: --adopt NodePool/b"):
         here.apply(wanted)
     assert here.objects() == before
 

@@ -169,7 +169,7 @@ def check(here: World, case: Case, found: Session, seed: int) -> None:
     if not is_settled(found):
         result = here.carry_out(found)
         if case.held and case.consent.prune:
-            with pytest.raises(GuardError, match="the rest is done; held back"):
+            with pytest.raises(GuardError, match="the rest was applied; blocked"):
                 ensure_whole(result)
             outcomes["held back"] += 1
         else:

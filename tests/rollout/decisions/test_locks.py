@@ -128,7 +128,7 @@ def test_a_lock_that_is_lost_on_the_way(kept: Kept, nth: int, way: str) -> None:
 
 
 def test_a_lock_that_is_gone_is_not_renewed(kept: Kept) -> None:
-    """A PUT creates a Lease that does not exist, but for its uid: somebody deleted it, and others may have begun."""
+    """A PUT creates a Lease that does not exist, but for its uid: it was deleted, and others may have begun."""
     here = world(kept, {"a": 0})
     cluster = here.look(blueprints.chosen(WANTED)).reached.cluster
     wanted = lease.Lease(NAMESPACE, NAME, OTHER, SECONDS, lease.now(), lease.now(), 0)

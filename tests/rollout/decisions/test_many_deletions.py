@@ -177,7 +177,7 @@ def test_what_is_written_all_the_time_costs_the_others_nothing(
     result = here.carry_out(found)
 
     assert [(each.address, each.message) for each in result.of("failed")] == [
-        (f"NodePool/{restless}", "it changes all the time")
+        (f"NodePool/{restless}", "it keeps changing")
     ]
     assert tries.pop(f"NodePool/{restless}") == 10
     assert set(tries.values()) == {1}

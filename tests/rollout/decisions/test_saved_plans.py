@@ -129,7 +129,7 @@ def test_what_happens_between_plan_and_apply(kept: Kept, part: int) -> None:
             for address, body in blueprints.bodies(wanted).items():
                 assert [*missing_leaves(body, live[address])] == [], (seed, happened)
             outcomes["done"] += 1
-            with pytest.raises(OutdatedError, match="somebody applied this blueprint since"):
+            with pytest.raises(OutdatedError, match="another run applied this blueprint since"):
                 here.carry_out_saved(plan)
         assert not here.is_locked()
 

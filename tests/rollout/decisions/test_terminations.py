@@ -95,7 +95,7 @@ def test_what_is_not_gone_in_time_is_still_listed(kept: Kept) -> None:
 
     again = here.look(wanted, PRUNE)
     assert next(each.reason for each in again.prepared.deletions).startswith(
-        "it is no longer in the blueprint; it is being deleted since "
+        "no longer in the blueprint; it is being deleted since "
     )
     assert not is_settled(again)
     mark = len(here.server.requests)
@@ -122,7 +122,7 @@ def test_a_class_that_is_wanted_again_while_it_goes_holds_back_itself_alone(kept
     both = blueprints.chosen({"a": 1, "b": 0})
 
     with pytest.raises(
-        GuardError, match=r"held back: EC2NodeClass/b: it is being deleted since .* Run the same"
+        GuardError, match=r"blocked: EC2NodeClass/b: it is being deleted since .* Run the same"
     ):
         here.apply(both)
 

@@ -231,7 +231,7 @@ def test_what_lasts_while_it_is_written(first: Scene, clean: Clean, what: str, f
 
     assert said.code == 7
     assert_said(said, words)
-    assert "not done. Run the same command again to go on" in said.err
+    assert "not done. Run the same command again to continue" in said.err
     assert_asked(first, AFTER[what], times)
     assert set(first.listed()) >= set(first.live())
     assert "pending" not in first.inventory()
@@ -285,7 +285,7 @@ def test_a_mistake_is_said_at_once(first: Scene, fault: Fault) -> None:
     said = first.run("apply", SECOND)
 
     assert said.code == 1
-    assert f"the API server would refuse NodePool/{first.name}-change: nothing is written" in said.err
+    assert f"the API server rejects NodePool/{first.name}-change; nothing was applied" in said.err
     assert first.tries("dry NodePool/change") == 1
     assert first.written() == []
 

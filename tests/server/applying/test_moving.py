@@ -201,7 +201,7 @@ def test_a_signal_ends_it_in_good_order(first: Scene) -> None:
     said = ended(child)
 
     assert said.code == 143, said
-    assert "Run the same command again to go on" in said.err
+    assert "Run the same command again to continue" in said.err
     assert leases.read(first.server, first.lock) is None
     assert run(first, move(first)).code == 0
     ensure_moved(first, before)

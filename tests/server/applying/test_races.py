@@ -60,7 +60,7 @@ def test_a_status_that_never_stands_still(first: Scene, clean: Clean, words: str
     said = first.run("apply", SECOND, *ONE_BY_ONE)
 
     assert said.code == 7
-    assert_said(said, "it changes all the time")
+    assert_said(said, "it keeps changing")
     assert first.tries(words) == 10
     assert is_true(first)
     finish(first, specs)
@@ -204,7 +204,7 @@ def test_an_inventory_that_somebody_labels_all_the_time(
     said = first.run("apply", SECOND)
 
     assert said.code == code
-    assert_said(said, "was written by somebody else meanwhile")
+    assert_said(said, "was changed by another writer in the meantime")
     assert first.tries(INVENTORY) == 10 + skip
     finish(first, specs)
 
@@ -219,7 +219,7 @@ def test_a_lock_that_others_snatch_away(first: Scene, clean: Clean, times: int |
 
     assert said.code == (3 if times is None else 0)
     if times is None:
-        assert "can't be had: others take it again and again" in said.err
+        assert "could not be acquired: other runs keep acquiring it" in said.err
         assert first.written() == []
     finish(first, specs)
 

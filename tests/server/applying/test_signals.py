@@ -106,7 +106,7 @@ def test_one_signal(first: Scene, clean: Clean, nth: int, number: signal.Signals
     assert is_true(first)
     if 1 < nth < LAST - 1:
         # The two objects that are kept count, the lock and the inventory do not.
-        assert said.err.endswith(f": {nth} of 8 objects are done. Run the same command again to go on\n")
+        assert said.err.endswith(f": {nth} of 8 objects are done. Run the same command again to continue\n")
     finish(first, specs)
 
 
@@ -203,7 +203,7 @@ def test_a_write_that_is_never_answered(first: Scene, clean: Clean, what: str, a
     address = what.partition(" ")[2]
     assert said.code == 143
     assert "failed" in said.err
-    assert "it was stopped before the server's answer came: it may be done" in said.err
+    assert "interrupted before the API server answered: it may have been applied" in said.err
     assert (what in first.written()) is after_answer
     assert first.written()[-2:] == list(LAST_WORDS)
     assert address in first.listed()

@@ -178,7 +178,7 @@ def test_another_version_of_the_blueprint(
     assert is_true(first)
     ensure_apart([first, other])
     if code:
-        assert "the plan is no longer true" in said.err
+        assert "the plan is stale" in said.err
         assert other.written() == ["POST leases", "DELETE leases"]
     ensure_converged(first, one if code else next_, specs)
 
@@ -207,7 +207,7 @@ def test_a_saved_plan_is_applied_once(first: Scene, beside: Callable[[Scene], Sc
     said = [ended(child) for child in children]
 
     assert sorted(each.code for each in said) == [0, 5], said
-    assert any("somebody applied this blueprint since" in each.err for each in said)
+    assert any("another run applied this blueprint since" in each.err for each in said)
     ensure_apart([first, other])
     ensure_converged(first, SECOND, specs)
 
@@ -226,6 +226,6 @@ def test_a_run_whose_lock_is_deleted_ends(
     said = ended(working)
 
     assert said.code == 7
-    assert f"the lock kube-system/{first.lock} is lost: somebody deleted it" in said.err
+    assert f"the lock kube-system/{first.lock} is lost: it was deleted" in said.err
     assert set(first.written()) <= {*SECOND_WRITES[:5]}
     ensure_converged(first, THIRD, specs)

@@ -94,7 +94,7 @@ def test_nothing_is_written_where_that_may_not_be(rewriting: Scene) -> None:
 
     assert said.code == 3
     assert (
-        "error: held back, and nothing is written: admission: NodePool/chat: admission would store something else than the"
+        "error: blocked by a guard; nothing was applied: admission: NodePool/chat: admission would store something else than the"
         " blueprint says\n"
     ) in said.err
     assert rewriting.live("NodePool/chat") is None

@@ -65,9 +65,9 @@ def test_is_refused_with_the_flag_that_would_take_it(by_hand: Scene, command: li
     said = by_hand.run(*command)
 
     assert said.code == 4
-    assert f"! keep {POOL}  gpupool.yaml:7\n    blocked: gpupool did not make it (kubectl-create)" in said.out
+    assert f"! keep {POOL}  gpupool.yaml:7\n    blocked: not created by gpupool (kubectl-create)" in said.out
     assert said.err == (
-        f"error: somebody else owns what would be written: {POOL}. Nothing is written. To take over: --adopt {POOL}\n"
+        f"error: conflict: another owner manages {POOL}. Nothing was applied. To adopt: --adopt {POOL}\n"
     )
     assert residue(said) == STAYS
     assert by_hand.versions() == before
@@ -80,7 +80,7 @@ def test_whoever_made_it(scene: Scene, manager: str) -> None:
     refused, taken = scene.run("diff"), adopt(scene)
 
     assert (refused.code, taken.code) == (4, 0), taken.err
-    assert f"gpupool did not make it ({manager})" in refused.out
+    assert f"not created by gpupool ({manager})" in refused.out
     assert scene.run("diff").code == 0
 
 
@@ -115,7 +115,7 @@ def test_what_another_tool_manages_takes_its_name(scene: Scene, mark: str) -> No
 
     assert refused.code == 4
     assert words in refused.out
-    assert refused.err.endswith(f"To take over: --adopt {POOL} --adopt-from {tool}\n")
+    assert refused.err.endswith(f"To adopt: --adopt {POOL} --adopt-from {tool}\n")
     assert scene.versions() == before
 
     taken = adopt(scene, "--adopt-from", tool)
@@ -159,7 +159,7 @@ def test_shows_what_stays_before_it_takes(by_hand: Scene) -> None:
     said = by_hand.run("plan", *ADOPT)
 
     assert said.code == 0, said.err
-    assert f"~ take over and update {POOL}  gpupool.yaml:7\n    gpupool takes it over\n" in said.out
+    assert f"~ take over and update {POOL}  gpupool.yaml:7\n    gpupool adopts it\n" in said.out
     assert "    ~ spec.limits[nvidia.com/gpu]: 4 -> 8\n" in said.out
     assert residue(said) == STAYS
     assert ("Drift:" in said.out, "(drift" in said.out) == (False, False)
@@ -250,7 +250,7 @@ def test_each_object_is_named(by_hand: Scene) -> None:
     both = adopt(by_hand, "--adopt", CLASS)
 
     assert (one.code, both.code) == (4, 0), both.err
-    assert f"To take over: --adopt {CLASS}\n" in one.err
+    assert f"To adopt: --adopt {CLASS}\n" in one.err
     assert f'{CLASS} spec.tags.team: "a"; by kubectl-create\n' in both.out
     assert by_hand.there(CLASS)["spec"]["subnetSelectorTerms"] == [
         {"tags": {"karpenter.sh/discovery": "my-cluster"}}
@@ -293,7 +293,7 @@ class TestOfOthers:
         said = scene.run("apply", *QUICK, "--yes", "--context", "rig", *flags)
 
         assert said.code == 4
-        assert f"it belongs to another set of objects ({PART_OF}: {owner}); remove it there first" in said.out
+        assert f"it belongs to another ApplySet ({PART_OF}: {owner}); remove it there first" in said.out
         assert "--adopt" not in said.err
         assert scene.versions() == before
 

@@ -32,9 +32,9 @@ def when(scene: Scene, manager: str) -> str:
 
 
 ADVICE = {
-    "people": "What people changed: write it into the blueprint, or overwrite it with --on-conflict take or take=PATHS",
-    "gitops": "What another tool applies: only one can have it; take it out of that, or of the blueprint",
-    "controller": "What a controller writes: leave it out of the blueprint",
+    "people": "To keep what people changed, write it into the blueprint; to overwrite it, pass --on-conflict take or take=PATHS",
+    "gitops": "Remove what another tool applies from that tool or from the blueprint",
+    "controller": "Leave what a controller writes out of the blueprint",
 }
 OWNERS = {
     "kubectl-edit": "people",
@@ -60,10 +60,7 @@ def test_a_conflict_is_named_with_its_owner(applied: Scene, manager: str, kind: 
     line = f"    {POOL} spec.limits[nvidia.com/gpu] is owned by {manager} ({kind}), who wrote the object at "
     assert said.code == 4
     assert f"{line}{when(applied, manager)}\n" in said.out
-    assert (
-        said.err
-        == f"error: somebody else owns what would be written: {POOL}. Nothing is written. {ADVICE[kind]}\n"
-    )
+    assert said.err == f"error: conflict: another owner manages {POOL}. Nothing was applied. {ADVICE[kind]}\n"
     assert [applied.run(*command).code for command in (["plan"], ["apply", *QUICK, "--yes"])] == [4, 4]
     assert applied.versions() == before
 

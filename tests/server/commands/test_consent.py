@@ -7,7 +7,7 @@ from tests.server.commands.scene import CHAT, QUICK, TRAIN, Scene
 from tests.server.commands.terminal import CTRL_C, CTRL_D, typed
 
 APPLY = ("apply", *QUICK)
-QUESTION = "Apply these changes? Only `yes` is taken: "
+QUESTION = "Apply these changes? Only `yes` is accepted: "
 NAME = "Type the name of the NodePool train to delete it: "
 
 
@@ -26,7 +26,7 @@ def test_anything_else(scene: Scene, answer: str) -> None:
 
     said = typed(APPLY, (QUESTION, answer))
 
-    assert (said.code, said.lines[-1]) == (3, "error: not agreed to: nothing is written")
+    assert (said.code, said.lines[-1]) == (3, "error: not confirmed; nothing was applied")
     assert (scene.live("NodePool/chat"), scene.versions()) == (None, before)
 
 
@@ -81,7 +81,7 @@ class TestDeletions:
     def test_another_answer(self, scene: Scene, answer: str) -> None:
         said = typed([*APPLY, "--prune"], (NAME, answer))
 
-        assert (said.code, said.lines[-1]) == (3, "error: train was not agreed to: nothing is written")
+        assert (said.code, said.lines[-1]) == (3, "error: train was not confirmed; nothing was applied")
         assert scene.live("NodePool/train") is not None
 
     def test_nothing_is_asked_where_nothing_is_deleted(self, scene: Scene) -> None:

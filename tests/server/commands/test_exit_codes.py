@@ -217,15 +217,15 @@ DIFF = {
     "deletions": Case(two_too_many, "diff", 2, "4 to delete"),
     "invalid": Case(invalid, "diff", 1, "unknown key `acelerator`"),
     "no blueprint": Case(absent, "diff", 1, "can't read the file"),
-    "refused by the server": Case(refused, "diff", 1, "the API server would refuse NodePool/chat"),
+    "refused by the server": Case(refused, "diff", 1, "the API server rejects NodePool/chat"),
     "refused beats contested": Case(refused_and_contested, "diff", 1, "owned by kubectl-edit"),
-    "contested": Case(contested, "diff", 4, "somebody else owns what would be written: NodePool/chat"),
+    "contested": Case(contested, "diff", 4, "conflict: another owner manages NodePool/chat"),
     "contested beats changes": Case(contested_and_more, "diff", 4, "2 to create"),
     "contested, and nobody wants to know of changes": Case(contested, "diff --exit-zero", 4),
     "made by somebody else": Case(by_hand, "diff", 4, "--adopt NodePool/chat"),
     "about to be deleted": Case(leaving, "diff", 2, "it is being deleted since"),
-    "a class that is gone": Case(dangling_since, "diff", 2, "which is not there"),
-    "another uid": Case(pinned("uid", "other"), "diff", 3, "this is another cluster: its uid is"),
+    "a class that is gone": Case(dangling_since, "diff", 2, "which does not exist"),
+    "another uid": Case(pinned("uid", "other"), "diff", 3, "wrong cluster: its uid is"),
     "a place that is none": Case(nothing, "diff -o text=gpupool.yaml/out", 1, "gpupool.yaml"),
 }
 PLAN = {
@@ -254,7 +254,7 @@ PLAN = {
     "no pools, as agreed": Case(empty, "plan --prune --allow-empty", 0),
     "about to be deleted": Case(leaving, "plan", 0, "it is being deleted since"),
     "a class that is not there": Case(
-        dangling, "plan", 3, "refers to EC2NodeClass/shared, which is not there"
+        dangling, "plan", 3, "refers to EC2NodeClass/shared, which does not exist"
     ),
     "another server": Case(pinned("server", "https://127.0.0.1:1"), "plan", 3, "its server is"),
     "another context": Case(pinned("context", "other"), "plan --context rig", 3, "its context is `rig`"),
@@ -265,7 +265,7 @@ APPLY = {
     "nothing to do": Case(applied, "apply", 0, "nothing to do"),
     "nothing to do, in detail": Case(applied, "apply --detailed-exitcode", 0),
     "invalid": Case(invalid, "apply", 1),
-    "refused by the server": Case(refused, "apply", 1, "would refuse NodePool/chat"),
+    "refused by the server": Case(refused, "apply", 1, "rejects NodePool/chat"),
     "refused beats contested": Case(refused_and_contested, "apply", 1),
     "contested": Case(contested, "apply", 4),
     "made by somebody else": Case(by_hand, "apply", 4, "--adopt NodePool/chat"),
@@ -281,7 +281,7 @@ APPLY = {
     "no pools": Case(empty, "apply --prune", 1),
     "no pools, as agreed": Case(empty, "apply --prune --allow-empty", 0),
     "about to be deleted": Case(leaving, "apply", 3, "it is being deleted since"),
-    "a class that is not there": Case(dangling, "apply", 3, "which is not there"),
+    "a class that is not there": Case(dangling, "apply", 3, "which does not exist"),
     "another uid": Case(pinned("uid", "other"), "apply", 3, "its uid is"),
     "another server": Case(pinned("server", "https://127.0.0.1:1"), "apply", 3, "its server is"),
     "another context": Case(pinned("context", "other"), "apply", 3, "its context is `rig`"),
@@ -290,11 +290,11 @@ APPLY = {
 """Each with the context named, and with --yes and --wait none."""
 
 ALONE_ON_A_LINE = {
-    "nobody agrees": Case(nothing, "apply --context rig", 3, "nobody is there to agree to the changes: say --yes"),
-    "nobody says where": Case(nothing, "apply --yes", 3, "nobody says which cluster is meant: the current context is `rig`"),
-    "nobody says where, and there is nothing to do": Case(applied, "apply --yes", 3, "nobody says which cluster"),
+    "nobody agrees": Case(nothing, "apply --context rig", 3, "cannot prompt: stdin is not a terminal; pass --yes"),
+    "nobody says where": Case(nothing, "apply --yes", 3, "refusing to write to the current context `rig`"),
+    "nobody says where, and there is nothing to do": Case(applied, "apply --yes", 3, "refusing to write to the current context"),
     "not Ready in time": Case(applied, "apply --yes --context rig --timeout 2s", 6, "no status yet: is Karpenter running?"),
-    "a class not Ready in time": Case(nothing, "apply --yes --context rig --timeout 3s", 7, "partly applied: NodePool/chat"),
+    "a class not Ready in time": Case(nothing, "apply --yes --context rig --timeout 3s", 7, "apply incomplete: NodePool/chat"),
     "a saved plan": Case(saved(), f"apply plan.json {' '.join(QUICK)}", 0, "2 created"),
     "a saved plan, in detail": Case(saved(), f"apply plan.json --detailed-exitcode {' '.join(QUICK)}", 2),
     "a plan that is no longer true": Case(saved(applied), "apply plan.json", 5, "Make a new one"),
@@ -319,7 +319,9 @@ OTHERS = {
     "unlock, the one": Case(locked, "unlock 0ther1d0", 0),
     "unlock, another": Case(locked, "unlock other", 3),
     "unlock, invalid": Case(invalid, "unlock", 1),
-    "move, nobody agrees": Case(renamed, "move --from demo --context rig", 3, "nobody is there to agree"),
+    "move, nobody agrees": Case(
+        renamed, "move --from demo --context rig", 3, "cannot prompt: stdin is not a terminal"
+    ),
     "move, nothing there": Case(nothing, "move --from other --yes", 1, "gpupool-other does not exist"),
     "move, itself": Case(applied, "move --from demo --yes", 64, "this is the blueprint itself"),
     "move, invalid": Case(invalid, "move --from other", 1),
@@ -335,7 +337,7 @@ def run(scene: Scene, case: Case, *more: str) -> Outcome:
     assert said.code == case.code, said.out + said.err
     assert case.words in said.out + said.err
     assert ("Traceback" in said.err, "bug in gpupool" in said.err) == (False, False)
-    if case.code in {1, 3, 4, 5, 64} and "the rest is done; held back: " not in said.err:
+    if case.code in {1, 3, 4, 5, 64} and "the rest was applied; blocked: " not in said.err:
         assert scene.versions() == before
     return said
 
@@ -403,16 +405,16 @@ def test_a_job_s_later_steps_are_told_the_same_code(
 
 
 WORDS = {
-    "apply --wait x": "--wait x: say none or ready",
-    "apply --wait rollout": "--wait rollout: say none or ready",
-    "apply --lock-timeout soon": "--lock-timeout soon: write a time as in 90s, 10m or 1h",
+    "apply --wait x": "--wait x: expected none or ready",
+    "apply --wait rollout": "--wait rollout: expected none or ready",
+    "apply --lock-timeout soon": "--lock-timeout soon: expected a duration such as 90s, 10m or 1h",
     "apply a b": "unexpected extra argument",
-    "apply plan.json --prune": "a saved plan holds all that was agreed to",
-    "apply plan.json --adopt NodePool/a": "a saved plan holds all that was agreed to",
-    "apply plan.json --allow-delete NodePool/a": "a saved plan holds all that was agreed to",
-    "apply plan.json --allow-empty": "a saved plan holds all that was agreed to",
-    "apply plan.json --max-deletes 2": "a saved plan holds all that was agreed to",
-    "apply plan.json --on-conflict take": "a saved plan holds all that was agreed to",
+    "apply plan.json --prune": "a saved plan contains its options",
+    "apply plan.json --adopt NodePool/a": "a saved plan contains its options",
+    "apply plan.json --allow-delete NodePool/a": "a saved plan contains its options",
+    "apply plan.json --allow-empty": "a saved plan contains its options",
+    "apply plan.json --max-deletes 2": "a saved plan contains its options",
+    "apply plan.json --on-conflict take": "a saved plan contains its options",
     "apply - -f -": "standard input can be read only once",
     "diff -f - -f -": "standard input can be read only once",
     "plan -f - -f -": "standard input can be read only once",
@@ -429,10 +431,10 @@ WORDS = {
 }
 FOR_SEVERAL = {
     ("diff", "plan", "apply", "status", "doctor", "unlock", "move --from other"): {
-        "--timeout x": "--timeout x: write a time as in 90s, 10m or 1h",
-        "--timeout 0": "--timeout 0: write a time",
-        "--timeout -5s": "--timeout -5s: write a time",
-        "--timeout infs": "--timeout infs: write a time",
+        "--timeout x": "--timeout x: expected a duration such as 90s, 10m or 1h",
+        "--timeout 0": "--timeout 0: expected a duration",
+        "--timeout -5s": "--timeout -5s: expected a duration",
+        "--timeout infs": "--timeout infs: expected a duration",
         "--concurrency 0": "should be greater than or equal to 1",
         "--concurrency many": "should be a valid integer",
         "--context": "requires an argument",
@@ -446,13 +448,13 @@ FOR_SEVERAL = {
     },
     ("status", "doctor"): {"-o yaml": "no format `yaml`; there are text, json"},
     ("plan", "apply"): {
-        "--adopt x": "--adopt x: name an object as in NodePool/chat",
-        "--adopt NodePool/": "--adopt NodePool/: name an object",
-        "--adopt Pod/x": "--adopt Pod/x: name an object",
-        "--allow-delete chat": "--allow-delete chat: name an object as in NodePool/chat",
-        "--on-conflict x": "--on-conflict x: say fail, take, or take=PATH,PATH",
-        "--on-conflict take=": "--on-conflict take=: say fail, take",
-        "--on-conflict fail=spec": "--on-conflict fail=spec: say fail, take",
+        "--adopt x": "--adopt x: expected KIND/NAME, as in NodePool/chat",
+        "--adopt NodePool/": "--adopt NodePool/: expected KIND/NAME",
+        "--adopt Pod/x": "--adopt Pod/x: expected KIND/NAME",
+        "--allow-delete chat": "--allow-delete chat: expected KIND/NAME, as in NodePool/chat",
+        "--on-conflict x": "--on-conflict x: expected fail, take, or take=PATH,PATH",
+        "--on-conflict take=": "--on-conflict take=: expected fail, take",
+        "--on-conflict fail=spec": "--on-conflict fail=spec: expected fail, take",
         "--max-deletes -1": "should be greater than or equal to 0",
         "--max-deletes all": "should be a valid integer",
     },
@@ -518,7 +520,9 @@ def test_a_signal(scene: Scene, number: signal.Signals, code: int) -> None:
         _, err = child.communicate(timeout=SECONDS)
 
     assert child.returncode == code, err
-    assert "error: stopped by a signal: 1 of 2 objects are done. Run the same command again to go on\n" in err
+    assert (
+        "error: stopped by a signal: 1 of 2 objects are done. Run the same command again to continue\n" in err
+    )
     assert (scene.listed(), "pending" in scene.inventory()) == ([CLASS], False)
     assert leases.holder(scene.server, f"gpupool-{NAME}") == ""
 

@@ -187,7 +187,7 @@ def test_a_guard_that_was_taken_out_of_the_file(scene: Scene) -> None:
     assert scene.run("plan", "-o", "json=plan.json").code == 3
     forged(lambda document: document["guards"].clear())
 
-    refused(scene, 3, f"references: {POOL} refers to EC2NodeClass/shared, which is not there")
+    refused(scene, 3, f"references: {POOL} refers to EC2NodeClass/shared, which does not exist")
 
 
 def test_a_deletion_that_shows_another_object(scene: Scene) -> None:

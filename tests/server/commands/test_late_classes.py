@@ -89,7 +89,7 @@ class TestNew:
                 f"to go back: git checkout {good[:12]}, then run: {AGAIN} --prune --yes; a changed class gets its"
                 " old fields back; a class that this commit does not have is deleted"
             ),
-            "error: partly applied: NodePool/train not done. Run the same command again to go on",
+            "error: apply incomplete: NodePool/train not applied. Run the same command again to continue",
         ]
 
     def test_the_way_on_ends_well(self, scene: Scene, late: Outcome) -> None:

@@ -103,7 +103,7 @@ def test_everything_is_moved_and_the_next_apply_has_nothing_to_do(two: Scene) ->
         (("--from", "Kube/demo"), 64, "--from Kube/demo: name a blueprint, as in demo or kube-system/demo"),
         (("--from", "../../demo"), 64, "--from ../../demo: name a blueprint, as in demo or kube-system/demo"),
         (("--from", "other"), 1, "the inventory kube-system/gpupool-other does not exist: nothing to move"),
-        (("--from", "demo"), 3, "nobody is there to agree to the changes: say --yes"),
+        (("--from", "demo"), 3, "cannot prompt: stdin is not a terminal; pass --yes"),
     ],
 )
 def test_what_is_refused(two: Scene, words: tuple[str, ...], code: int, message: str) -> None:
@@ -122,7 +122,7 @@ def test_a_cluster_that_is_not_named_is_refused(two: Scene) -> None:
     said = two.run("move", "--from", "demo", "--yes")
 
     assert said.code == 3
-    assert "nobody says which cluster is meant: the current context is `rig`" in said.err
+    assert "refusing to write to the current context `rig`" in said.err
     assert two.versions() == before
 
 

@@ -68,7 +68,7 @@ STALE: dict[str, tuple[Act, list[str]]] = {
         [
             f"{BESIDE}  now:      spec.limits[nvidia.com/gpu]: 12 -> 16\n",
             "  now:      spec.limits[nvidia.com/gpu] is owned by kubectl-edit now\n",
-            f"error: the plan is no longer true: {POOL} was changed since",
+            f"error: the plan is stale: {POOL} was changed since",
         ],
     ),
     "the planned field, applied by another tool": (
@@ -93,7 +93,7 @@ STALE: dict[str, tuple[Act, list[str]]] = {
     ),
     "whose it is": (
         edited({"metadata": {"labels": {PART_OF: "applyset-of-another-tool"}}}),
-        [BESIDE, f"it belongs to another set of objects ({PART_OF}: applyset-of-another-tool)"],
+        [BESIDE, f"it belongs to another ApplySet ({PART_OF}: applyset-of-another-tool)"],
     ),
     "deleted": (lambda scene: scene.delete(POOL), [f"{BESIDE}  now:      create\n", f"{POOL} was deleted since"]),
     "deleted and created anew": (anew, [BESIDE, f"{POOL} was deleted and created anew since"]),
@@ -104,7 +104,7 @@ STALE: dict[str, tuple[Act, list[str]]] = {
         another_apply,
         [
             f"{BESIDE}  now:      spec.limits[nvidia.com/gpu]: 12 -> 16\n",
-            "somebody applied this blueprint since (the inventory's serial is 2, and was 1)",
+            "another run applied this blueprint since (the inventory's serial is 2, and was 1)",
         ],
     ),
 }  # fmt: skip
@@ -171,7 +171,7 @@ def test_what_people_did_before_the_blueprint_said_so_becomes_gpupool_s(planned:
     again = planned.apply("--on-conflict", "take")
 
     assert (shown.code, settled.code) == (2, 0)
-    assert f"~ update {POOL}  gpupool.yaml:7\n    gpupool does not own it yet\n" in shown.out
+    assert f"~ update {POOL}  gpupool.yaml:7\n    not managed by gpupool yet\n" in shown.out
     assert f"{POOL} configured\n" in applied.err
     assert (f"{POOL} configured\n" in again.err, limit(planned)) == (True, 24)
     assert [each["manager"] for each in planned.there(POOL)["metadata"]["managedFields"]] == ["gpupool"]
@@ -184,7 +184,7 @@ def test_a_plan_is_applied_once(planned: Scene) -> None:
     second = apply_plan(planned)
 
     assert (first.code, second.code) == (0, 5)
-    assert "somebody applied this blueprint since" in second.err
+    assert "another run applied this blueprint since" in second.err
     assert planned.versions() == before
 
 
@@ -206,8 +206,8 @@ def test_an_object_that_comes_before_it_is_created(scene: Scene) -> None:
     said = apply_plan(scene)
 
     assert said.code == 5
-    assert f"{POOL}\n  approved: create\n  now:      gpupool did not make it (kubectl-create)" in said.err
-    assert f"{POOL} was created by somebody else since" in said.err
+    assert f"{POOL}\n  approved: create\n  now:      not created by gpupool (kubectl-create)" in said.err
+    assert f"{POOL} was created by someone else since" in said.err
     assert scene.versions() == before
 
 
@@ -301,7 +301,7 @@ class TestDeletions:
 
         words = (
             "- DELETE EC2NodeClass/train  with no NodeClaims\n"
-            "    it is no longer in the blueprint; it is being deleted since "
+            "    no longer in the blueprint; it is being deleted since "
         )
         assert words in said.out
         assert "EC2NodeClass/train deleting (finalizer example.com/hold)\n" in said.err
@@ -381,7 +381,7 @@ class TestTheFile:
         planned.edit(POOL, {"spec": {"limits": {"nvidia.com/gpu": 12}}})
         assert planned.run("plan", "-o", "json=plan.json").code == 4
 
-        self._refused(planned, 4, f"somebody else owns what would be written: {POOL}")
+        self._refused(planned, 4, f"conflict: another owner manages {POOL}")
 
     @staticmethod
     def _refused(scene: Scene, code: int, words: str) -> None:

@@ -67,7 +67,7 @@ def test_a_class_that_is_not_ready_holds_back_its_pools_alone(scene: Scene) -> N
     assert f"NodePool/train not tried (create): its EC2NodeClass train is not Ready: {why}\n" in said.err
     assert f"EC2NodeClass/train not ready (create): {why}\n" in said.err
     assert said.err.endswith(
-        "error: partly applied: NodePool/train not done. Run the same command again to go on\n"
+        "error: apply incomplete: NodePool/train not applied. Run the same command again to continue\n"
     )
     assert (listed, pending) == ([*CHATS[:1], *TRAINS[:1], "NodePool/chat"], False)
     assert again.code == 0, again.err
@@ -85,7 +85,7 @@ def test_a_pool_that_is_not_ready_in_time(scene: Scene) -> None:
     assert [each.code for each in (said, again, at_last)] == [6, 6, 0], at_last.err
     assert f"NodePool/chat: {why}\n" in said.err
     assert f"NodePool/chat not ready (create): {why}\n" in said.err
-    assert said.err.endswith("error: all is written, and not Ready in time: NodePool/chat\n")
+    assert said.err.endswith("error: applied, but not Ready in time: NodePool/chat\n")
     assert f"NodePool/chat not ready (keep): {why}\n" in again.err
     assert scene.listed() == [*CHATS]
 
@@ -110,7 +110,7 @@ def test_what_was_ready_before_it_was_changed_is_waited_for(scene: Scene) -> Non
         said = apply(scene)
 
     assert (late.code, said.code) == (7, 0), said.err
-    assert "Karpenter has not looked at it yet since it was changed (Ready=True before)" in late.err
+    assert "not reconciled by Karpenter since the last change (Ready=True before)" in late.err
     assert in_order(late, "EC2NodeClass/chat configured")
     assert in_order(said, "NodePool/chat configured", "NodePool/chat: Ready")
 
@@ -236,5 +236,5 @@ class TestDeletions:
         assert said.code == code, said.err
         assert [scene.live(each) is None for each in CHATS] == [False, False]
         assert {*CHATS} < {*scene.listed()}
-        back = "NodePool/chat held back (delete): what takes its place is not Ready\n"
+        back = "NodePool/chat held back (delete): its replacement is not Ready\n"
         assert (back in said.err) is (code == 6)

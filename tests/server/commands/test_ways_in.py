@@ -169,7 +169,7 @@ def in_cluster(key: str, value: str) -> Callable[[Config], object]:
     return lambda found: found["clusters"][0]["cluster"].update({key: value})
 
 
-NO_CREDENTIALS = "the context `rig` gives no credentials: the API server takes you for system:anonymous"
+NO_CREDENTIALS = "the context `rig` has no credentials: the API server treats the request as system:anonymous"
 BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
     "no server": (no_server, "https://127.0.0.1:1: Failed to establish a new connection: [Errno 111] Connection refused"),
     "a server that nobody knows": (
@@ -260,8 +260,8 @@ def test_a_server_whose_certificate_nobody_looks_at_is_a_warning(found: Config) 
 
     assert said.code == 2
     assert said.err == (
-        "warning: the context `rig` has insecure-skip-tls-verify: who stands between can read and change everything;"
-        " use the cluster's certificate-authority\n"
+        "warning: the context `rig` has insecure-skip-tls-verify: anyone on the network path can read and change everything;"
+        " set certificate-authority\n"
     )
 
 
@@ -365,7 +365,7 @@ class TestInAPod:
 
         assert (shown.code, refused.code, said.code) == (2, 3, 0), shown.err + said.err
         assert "Cluster    in-cluster, " in shown.out
-        assert "nobody says which cluster is meant: the current context is `in-cluster`" in refused.err
+        assert "refusing to write to the current context `in-cluster`" in refused.err
 
     def test_a_kubeconfig_counts_first(self, scene: Scene, found: Config, tmp_path: Path) -> None:
         (tmp_path / ".kube").mkdir()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Body: TypeAlias = dict[str, Any]
 GITOPS, PEOPLE, KARPENTER = "argocd-controller", "kubectl-edit", "karpenter"
 SPELLINGS = {"1h": "60m", "30s": "0.5m", "5m": "300s", "64": "64000m", "1000": "1k", "100": "1e2", "20Gi": "20480Mi"}  # fmt: skip
-"""Amounts and times, and the same in other words."""
+"""Amounts and times, and equivalent."""
 
 
 def wishes_of(files: Sequence[str]) -> tuple[Wish, ...]:
@@ -152,7 +152,7 @@ def _holders(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any part of an obje
 
 
 def _other(random: Random, value: Any) -> Any:  # noqa: ANN401 - any part of an object
-    """Give another value, or the same in other words."""
+    """Give another value, or equivalent."""
     if isinstance(value, bool):
         return random.choice((not value, int(value), None))
     if isinstance(value, int | float):

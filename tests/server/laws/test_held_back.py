@@ -283,9 +283,7 @@ def test_a_pool_under_another_name_is_pointed_out(here: World, tmp_path: Path, s
 
     plan = here.look(written(tmp_path, {"after": words}, **classes), PRUNE).plan
 
-    assert "NodePool/before and NodePool/after look like one pool under another name" in "\n".join(
-        plan.warnings
-    )
+    assert "NodePool/before and NodePool/after look like one renamed pool" in "\n".join(plan.warnings)
     assert "would be replaced" in "\n".join(plan.warnings)
     other = here.look(written(tmp_path, {"other": POOLS["kept"]}), PRUNE).plan
     assert "under another name" not in "\n".join(other.warnings)

@@ -106,7 +106,7 @@ def test_what_a_policy_forbids_is_refused_and_no_missing_right(here: World, reas
     assert {each.verified for each in plan.changes} == {"server"}
     assert all("no limits here" in each.rejections[0].message for each in pools)
     assert all(each.rejections[0].place is not None for each in pools)
-    with pytest.raises(ClusterError, match="the API server would refuse NodePool/"):
+    with pytest.raises(ClusterError, match="the API server rejects NodePool/"):
         ensure_applicable(plan)
 
 

@@ -269,7 +269,7 @@ def test_what_is_tried_again_at_apply_is_quoted_without_them(
         refused = gpupool(capsys, "apply", "plan.json", "--wait", "none")
 
     assert refused.code == 5, refused.err
-    assert f"the API server would refuse EC2NodeClass/{NAME} now" in refused.err
+    assert f"the API server rejects EC2NodeClass/{NAME} now" in refused.err
     assert "(sensitive)" in refused.err
     assert leaks(everything(refused)) == []
 
@@ -441,7 +441,7 @@ def test_a_first_plan_after_somebody_else_applied(capsys: pytest.CaptureFixture[
 
     said = _apply_saved(capsys)
 
-    assert (said.code, "somebody applied this blueprint since" in said.err) == (5, True), said.err
+    assert (said.code, "another run applied this blueprint since" in said.err) == (5, True), said.err
 
 
 def test_a_key_that_is_gone(api_server: ApiServer, capsys: pytest.CaptureFixture[str]) -> None:
