@@ -153,6 +153,10 @@ NO_YAML: dict[str, Case] = {
     ),
 }
 WRONG_SCALARS: dict[str, Case] = {
+    "a line separator, which ends a line for kubectl only": (
+        f"{SMALL}note: a\u2028b\n",
+        "8:8: error GP0004 U+2028 ends a line for kubectl and Helm but not in YAML 1.2",
+    ),
     "no": (
         SMALL.replace("my-cluster", "no"),
         "4:17: error GP0004 'no' is text in YAML 1.2 but false to kubectl",

@@ -59,7 +59,7 @@ def load(paths: Sequence[str]) -> Loaded:
     found_in_order = in_file_order(found, paths)
     errors = [finding for finding in found if finding.severity is Severity.ERROR]
     broken = [_pool_of(finding) for finding in errors if finding.code not in _READABLE]
-    if None in broken:
+    if None in broken or len(nodes) < len(paths):
         raise InputError(found_in_order)
     whole = merge_all(nodes, kinds.BLUEPRINT)
     return Loaded(_without_pools(whole, broken), tuple(paths), found_in_order, tuple(nodes))

@@ -1,0 +1,135 @@
+"""Every message that a finding has, with an example of each: made from the mistakes that the tests make anyway.
+
+The page is read whole before a release; `python -m tests.pages` writes it anew.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gpupool import api
+from gpupool.codes import Code, Layer, layer
+from gpupool.karpenter.validation.check import check
+from gpupool.reports.escaping import one_line
+from gpupool.scheduling.explained import explain
+from gpupool.scheduling.traps.find import traps
+from tests import goldencases, test_bad_input
+from tests.cli import test_mistakes
+from tests.differential.trees import node
+from tests.expansion import test_checks
+from tests.karpenter import later, matrix
+from tests.karpenter.examples import changed
+from tests.yamlio import test_bad_input as bad_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gpupool.findings import Finding
+    from gpupool.scheduling.traps.trap import Trap
+
+_VALUES: Final = re.compile(
+    r"`[^`]*`|'[^']*'|\"[^\"]*\"|\b[a-z]+\.[\w.\[\]/-]+|\(.*?\)|[\w./+-]*\d[\w./%,+-]*|: .{0,400}$"
+)
+"""What is another one in each message of a kind: quoted values, paths, numbers, what stands in brackets, lists."""
+
+_LONGEST: Final = 400
+GENERATORS: Final = Path(__file__).parents[1] / ".ci"
+HEAD: Final = """\
+# Messages
+
+What each [finding](findings.md) says, with an example: `severity code message`, and the fix below it. A value in backticks is
+the user's own.
+"""
+
+
+def page() -> str:
+    """Return every message once, by layer and code."""
+    found: dict[tuple[str, str], str] = {}
+    for each in sorted(_lines(), key=lambda line: (line[0], len(line[1]), line)):
+        code, text = each
+        found.setdefault((code, _form(text)), text)
+    missing = sorted({str(code) for code in Code} - {code for code, _ in found})
+    lines = [HEAD]
+    for one in Layer:
+        lines.append(f"## {str(one).capitalize()}\n\n```text")
+        lines += [text for (code, _), text in sorted(found.items()) if layer(code) is one]
+        lines.append("```\n")
+    lines.append(f"No example here: {', '.join(missing) or 'none'}.\n")
+    return "\n".join(lines)
+
+
+def _form(text: str) -> str:
+    """Return what is the same in all messages of a kind."""
+    return _VALUES.sub("…", text.partition("\n")[0])
+
+
+def _lines() -> Iterator[tuple[str, str]]:
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name, "gpupool.yaml")
+        for text in _blueprints():
+            file.write_bytes(text.encode() if isinstance(text, str) else text)
+            for finding in api.validate([], [str(file)]).findings:
+                yield finding.code, _shown(finding, name)
+    for finding in (*_objects(), *_rendered()):
+        yield finding.code, _shown(finding, "")
+    for trap in _traps():
+        yield trap.code, _entry(str(trap.severity), trap.code, trap.message, trap.fix)
+
+
+def _shown(finding: Finding, folder: str) -> str:
+    shown = _entry(str(finding.severity), finding.code, finding.message, finding.fix)
+    return shown.replace(f"{folder}/", "") if folder else shown
+
+
+def _entry(severity: str, code: str, message: str, fix: str) -> str:
+    head = f"{severity} {code} {one_line(message)[:_LONGEST]}"
+    return f"{head}\n    fix: {one_line(fix)}" if fix else head
+
+
+def _blueprints() -> Iterator[str | bytes]:
+    good = test_mistakes.GOOD
+    yield from (good.replace(each.right, each.wrong) for each in test_mistakes.MISTAKES)
+    for pools, *_ in test_checks.ROWS.values():
+        yield _blueprint(pools, "")
+    for words, _ in test_checks.STATIC_ROWS.values():
+        yield _blueprint(f"a: {{accelerator: l4, replicas: 2, {words}}}", test_checks.STATIC)
+    for words, _, before in test_checks.NEW.values():
+        yield _blueprint(f"a: {{{test_checks.GPU}, {words}}}", f', karpenter: "{before}"')
+    yield _blueprint(f"a: {{{test_checks.GPU}}}", ', karpenter: "1.8"')
+    yield from (text for text, *_ in test_bad_input.CASES.values())
+    yield from (text for text, *_ in bad_yaml.INPUTS)
+
+
+def _blueprint(pools: str, cluster: str) -> str:
+    lines = "".join(f"  {line}\n" for line in pools.splitlines())
+    return f"{test_checks.HEAD}{test_checks.CLUSTER % cluster}{test_checks.AMI}pools:\n{lines}"
+
+
+def _objects() -> Iterator[Finding]:
+    for row in matrix.rows():
+        if not row.accepted:
+            yield from check(row.kind, node(row.body))
+    for whole, path, value, *_ in later.BROKEN:
+        yield from check(whole["kind"], node(changed(whole, path, value)))
+
+
+def _rendered() -> Iterable[Finding]:
+    for case in goldencases.cases():
+        files = [str(case.folder / name) for name in case.blueprints]
+        yield from api.validate([], files).findings
+
+
+def _traps() -> Iterator[Trap]:
+    # Their worlds are made by the generators of the catalogue, which pytest finds by itself.
+    sys.path.append(str(GENERATORS))
+    from tests.scheduling import test_traps
+    from tests.scheduling.classes import CLASSES
+    from tests.scheduling.worlds import market
+
+    where = market(CLASSES["al2023"])
+    for bite in test_traps.BITES.values():
+        yield from traps(bite.pool, explain(bite.pool, where))
