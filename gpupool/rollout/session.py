@@ -152,8 +152,8 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
     kinds = {each.kind for change in foreign for each in change.conflicts}
     if "people" in kinds:
         yield (
-            "What people changed: write it into the blueprint, or overwrite it with --on-conflict take or"
-            " take=PATHS"
+            "To keep what people changed, write it into the blueprint; to overwrite it, pass --on-conflict"
+            " take or take=PATHS"
         )
     if "gitops" in kinds:
         yield "Remove what another tool applies from that tool or from the blueprint"

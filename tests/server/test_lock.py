@@ -165,7 +165,7 @@ class TestTaking:
     def test_that_others_take_again_and_again(self, faulty: FaultProxy, lock: Held, tmp_path: Path) -> None:
         faulty.rules = [on_leases("POST", conflict(), times=None)]
 
-        with pytest.raises(GuardError, match="others take it again and again"):  # noqa: SIM117
+        with pytest.raises(GuardError, match="other runs keep acquiring it"):  # noqa: SIM117
             with lock(faulty.kubeconfig(tmp_path), lock_timeout=0.5):
                 pytest.fail("it was never free")
 
@@ -272,7 +272,7 @@ class TestKeeping:
             _take_away(api_server)
             eventually(lambda: taken.is_lost)
             with pytest.raises(
-                GuardError, match=r"is lost: other@runner, process 77, https.* took it\. Nothing more"
+                GuardError, match=r"is lost: other@runner, process 77, https.* acquired it\. Nothing more"
             ):
                 taken.ensure_held()
 
@@ -409,7 +409,7 @@ class TestGivingBack:
 
         assert leases.holder(api_server, LOCK) == taken.holder.text
         assert [line.partition(": ")[0] for line in said] == [
-            f"the lock kube-system/{LOCK} could not be given back, and runs out by itself"
+            f"could not release the lock kube-system/{LOCK}; it expires by itself"
         ]
 
     def test_a_signal_ends_the_wait(self, api_server: ApiServer, said: list[str]) -> None:

@@ -179,7 +179,7 @@ OTHERS = {
     "no blueprint": (["-f", "absent.yaml"], 1, "1 error"),
     "a bad flag": (["--force"], 64, "No such option: --force"),
     "two ids": (["a", "b"], 64, "unexpected extra argument"),
-    "no time": (["--timeout", "soon"], 64, "write a time as in 90s"),
+    "no time": (["--timeout", "soon"], 64, "expected a duration such as 90s"),
 }
 
 

@@ -115,7 +115,7 @@ class TestReady:
         statuses.patch(api_server, "NodePool", "a", {"spec": {"weight": 7}})
         way = reached(api_server.kubeconfig)
 
-        say = act(told, ("not looked at it yet", lambda: statuses.make_ready(api_server, "a")))
+        say = act(told, ("not reconciled by Karpenter since", lambda: statuses.make_ready(api_server, "a")))
 
         found = wait_ready(way.cluster, way.deadline, {"NodePool": ["a"]}, say)
 

@@ -231,7 +231,7 @@ def test_what_lasts_while_it_is_written(first: Scene, clean: Clean, what: str, f
 
     assert said.code == 7
     assert_said(said, words)
-    assert "not done. Run the same command again to continue" in said.err
+    assert "not applied. Run the same command again to continue" in said.err
     assert_asked(first, AFTER[what], times)
     assert set(first.listed()) >= set(first.live())
     assert "pending" not in first.inventory()
@@ -265,7 +265,7 @@ def test_the_lock_s_end(first: Scene, clean: Clean, fault: str) -> None:
 
     assert said.code == 0
     assert_said(said, words)
-    assert "could not be given back, and runs out by itself" in said.err
+    assert "it expires by itself" in said.err
     assert first.tries(RELEASE) > 2
     assert is_true(first)
     finish(first, specs)

@@ -151,7 +151,7 @@ def test_a_tool_that_nobody_knows(scene: Scene) -> None:
 
     assert (said.code, said.err) == (
         64,
-        "error: --adopt-from spinnaker: say one of argocd, flux, helm, owner\n",
+        "error: --adopt-from spinnaker: expected one of argocd, flux, helm, owner\n",
     )
 
 
@@ -275,7 +275,7 @@ def test_what_the_server_would_refuse_is_not_taken_over(scene: Scene) -> None:
     said = adopt(scene)
 
     assert said.code == 1
-    assert "make a pool of another name instead" in said.out
+    assert "create a pool with another name" in said.out
     assert scene.versions() == before
 
 

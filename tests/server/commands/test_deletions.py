@@ -185,7 +185,7 @@ def test_what_is_wanted_again_while_it_goes_holds_back_itself_alone(holding: Sce
     holding.apply()
 
     assert said.code == 3
-    assert f"held back: {CLASS}: it is being deleted since " in said.err
+    assert f"blocked: {CLASS}: it is being deleted since " in said.err
     assert f"held by {HOLD}. Run the same command again when it is gone\n" in said.err
     assert limits == {"nvidia.com/gpu": 16}
     assert holding.listed() == sorted([*KEPT, CLASS, POOL])

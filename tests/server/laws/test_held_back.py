@@ -112,7 +112,7 @@ def test_no_more_goes_than_was_said(here: World, tmp_path: Path) -> None:
     assert gone == set()
     assert here.uids().keys() == ALL
     assert "2 NodePools would be deleted, and --max-deletes is 1" in why
-    assert "nothing is written" in why
+    assert "nothing was applied" in why
     assert "weight" not in here.objects()["NodePool/kept"]["spec"]
 
 

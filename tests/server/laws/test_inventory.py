@@ -87,7 +87,7 @@ def test_one_that_went_wrong(here: World, case: str) -> None:
 
     assert "the ConfigMap kube-system/gpupool-ml-platform is no inventory of gpupool's" in str(refused.value)
     assert why in str(refused.value)
-    assert "mend it, or move it away" in str(refused.value)
+    assert "repair it, or move it away" in str(refused.value)
     assert len(str(refused.value)) < 400
     assert here.server.audit.since(mark) == []
     assert here.versions() == before
