@@ -24,11 +24,15 @@ _DONE: Final = {
 }
 
 
+def _state(outcome: Outcome) -> str:
+    return "blocked" if outcome.state == "held back" else outcome.state
+
+
 def done_line(outcome: Outcome) -> str:
     """Give the line that is printed as soon as an object is done, or is not."""
     if outcome.state == "deleting":
         return one_line(f"{outcome.address} {outcome.message}")
-    what = _DONE[outcome.action] if outcome.state == "done" else f"{outcome.state} ({outcome.action})"
+    what = _DONE[outcome.action] if outcome.state == "done" else f"{_state(outcome)} ({outcome.action})"
     return one_line(f"{outcome.address} {what}{': ' * bool(outcome.message)}{outcome.message}")
 
 
@@ -44,7 +48,7 @@ def _lines(result: Result, again: Again) -> Iterator[str]:
     yield from unready.events(result)
     counts: dict[str, int] = {}
     for each in result.outcomes:
-        what = _DONE[each.action] if each.state == "done" else each.state
+        what = _DONE[each.action] if each.state == "done" else _state(each)
         counts[what] = counts.get(what, 0) + 1
     yield ", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing to do"
     yield f"cluster.uid: {result.uid}"

@@ -274,7 +274,7 @@ def test_a_node_that_comes_at_the_last_moment_keeps_its_pool(
 
     assert [each.struck for each in first.faulty.rules] == [1] * len(first.faulty.rules)
     assert said.code == 3
-    assert_said(said, "gone held back (delete): it still has 1 NodeClaim")
+    assert_said(said, "gone blocked (delete): it still has 1 NodeClaim")
     assert {"NodePool/gone", "EC2NodeClass/gone"} <= set(first.live())
     assert is_true(first)
     statuses.delete(first.server, "NodeClaim", launch.node)
@@ -288,7 +288,7 @@ def test_what_is_protected_at_the_last_moment_stays(first: Scene) -> None:
     said = first.run("apply", SECOND, *ONE_BY_ONE)
 
     assert said.code == 3
-    assert_said(said, "gone held back (delete): gpupool.dev/protect protects it")
+    assert_said(said, "gone blocked (delete): gpupool.dev/protect protects it")
     assert {"NodePool/gone", "EC2NodeClass/gone"} <= set(first.live())
 
 

@@ -270,8 +270,8 @@ class TestDeletions:
         said = apply_plan(scene)
 
         assert said.code == 3
-        assert "NodePool/train held back (delete): it still has 1 NodeClaim\n" in said.err
-        assert "EC2NodeClass/train held back (delete): NodePool/train refers to it\n" in said.err
+        assert "NodePool/train blocked (delete): it still has 1 NodeClaim\n" in said.err
+        assert "EC2NodeClass/train blocked (delete): NodePool/train refers to it\n" in said.err
         assert scene.live("NodePool/train") is not None
         assert scene.listed() == [CLASS, "EC2NodeClass/train", POOL, "NodePool/train"]
         statuses.delete(scene.server, "NodeClaim", "node")

@@ -236,5 +236,5 @@ class TestDeletions:
         assert said.code == code, said.err
         assert [scene.live(each) is None for each in CHATS] == [False, False]
         assert {*CHATS} < {*scene.listed()}
-        back = "NodePool/chat held back (delete): its replacement is not Ready\n"
+        back = "NodePool/chat blocked (delete): its replacement is not Ready\n"
         assert (back in said.err) is (code == 6)
