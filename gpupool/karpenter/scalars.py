@@ -74,7 +74,7 @@ TaintValue: TypeAlias = Annotated[
     str,
     Matching(
         rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$",
-        "a taint value such as true or gpu-team; leave the key out for a taint without value",
+        "a taint value such as true or gpu-team; omit `value` for a taint without one",
     ),
 ]
 Instant: TypeAlias = Annotated[str, DateTime()]
@@ -91,7 +91,7 @@ BudgetNodes: TypeAlias = Annotated[
     str,
     Matching(
         r"^((100|[0-9]{1,2})%|[0-9]+)$",
-        'a number of nodes or a percentage in quotes, as in "3" or "10%"',
+        'a number of nodes or a percentage in quotes, such as "3" or "10%"',
         repairs.node_count,
     ),
 ]
@@ -134,7 +134,7 @@ EvictionThreshold: TypeAlias = Annotated[
     ),
 ]
 
-AMIID: TypeAlias = Annotated[str, Matching(r"ami-[0-9a-z]+", "an image id such as ami-0123456789abcdef0")]
+AMIID: TypeAlias = Annotated[str, Matching(r"ami-[0-9a-z]+", "an AMI id such as ami-0123456789abcdef0")]
 SubnetID: TypeAlias = Annotated[
     str, Matching(r"subnet-[0-9a-z]+", "a subnet id such as subnet-0123456789abcdef0")
 ]
@@ -147,9 +147,11 @@ ReservationID: TypeAlias = Annotated[
 PlacementGroupID: TypeAlias = Annotated[
     str, Matching(r"^pg-[0-9a-z]+$", "a placement group id such as pg-0123456789abcdef0")
 ]
-AccountID: TypeAlias = Annotated[str, Matching(r"^[0-9]{12}$", "an AWS account of twelve digits, in quotes")]
+AccountID: TypeAlias = Annotated[
+    str, Matching(r"^[0-9]{12}$", "an AWS account id of twelve digits, in quotes")
+]
 SelectorTags: TypeAlias = Annotated[dict[str, str], Field(max_length=20)]
-Price: TypeAlias = Annotated[str, Matching(r"^\d+(\.\d+)?$", 'USD per hour as text, as in "1.25"')]
+Price: TypeAlias = Annotated[str, Matching(r"^\d+(\.\d+)?$", 'USD per hour as a string, such as "1.25"')]
 PriceAdjustment: TypeAlias = Annotated[
     str,
     Matching(

@@ -27,10 +27,10 @@ class Reason(StrEnum):
 
     ENDING = "not .yaml, .yml or .json"
     HIDDEN = "hidden folder"
-    LINKED_FOLDER = "link to a folder"
-    READ_ALREADY = "read already"
+    LINKED_FOLDER = "symbolic link to a folder"
+    READ_ALREADY = "already read"
     HELM_TEMPLATE = "Helm template"
-    NO_OBJECT = "no Kubernetes object"
+    NO_OBJECT = "not a Kubernetes object"
     OVERLAY = "blueprint without a name"
     UNREADABLE = "unreadable"
 
@@ -157,4 +157,4 @@ def _unreadable(path: str, problem: Exception) -> Finding:
     reason = getattr(problem, "strerror", None) or str(problem)
     fix = "check the path and its permissions; `-` reads from standard input"
     at = Location(printable(path))
-    return Finding(Code.MANIFEST_UNREADABLE, f"can't read it: {reason}", at, fix)
+    return Finding(Code.MANIFEST_UNREADABLE, f"can't be read: {reason}", at, fix)

@@ -7,7 +7,7 @@ import pytest
 from gpupool.yamlio.read import read
 
 UNREADABLE = [
-    (b"a: \xff\n", "GP0001", 1, 4, "not UTF-8: byte 0xff"),
+    (b"a: \xff\n", "GP0001", 1, 4, "not UTF-8: invalid byte 0xff"),
     ("größe: ä\nb: ".encode() + b"\xe4\n", "GP0001", 2, 4, "not UTF-8: byte 0xe4"),
     ("a: b".encode("utf-16"), "GP0001", 1, 1, "UTF-16, not UTF-8"),
     ("a: b".encode("utf-32"), "GP0001", 1, 1, "UTF-32, not UTF-8"),
@@ -30,45 +30,45 @@ SYNTAX = [
     (b"a: [1, 2\nb: 3\n", "GP0002", 1, 4, "the bracket `[` is still open on line 2, at `: 3`"),
     (b"a: {b: 1\nc: 2\n", "GP0002", 1, 4, "the bracket `{` is still open on line 2"),
     (b"a: [1, 2", "GP0002", 1, 4, "the bracket `[` is never closed"),
-    (b'a: ["1" 2]\n', "GP0002", 1, 9, "`2]` where `,` or `]` should stand"),
-    (b"{a: b: c}", "GP0002", 1, 6, "`: c}` where `,` or `}` should stand"),
-    (b"a: ]\n", "GP0002", 1, 4, "`]` where a value should stand"),
-    (b"{: x}\n", "GP0002", 1, 2, "`: x}` where a value should stand"),
-    (b"a: {b: c,, d: e}\n", "GP0002", 1, 10, "where a value should stand"),
+    (b'a: ["1" 2]\n', "GP0002", 1, 9, "expected `,` or `]`, not `2]`"),
+    (b"{a: b: c}", "GP0002", 1, 6, "expected `,` or `}`, not `: c}`"),
+    (b"a: ]\n", "GP0002", 1, 4, "expected a value, not `]`"),
+    (b"{: x}\n", "GP0002", 1, 2, "expected a value, not `: x}`"),
+    (b"a: {b: c,, d: e}\n", "GP0002", 1, 10, "expected a value, not "),
     (
         b"a:\n    b: 1\n  c: 2\n",
         "GP0002",
         3,
         3,
-        "`c: 2` is not the next key of the map that begins on line 1",
+        "`c: 2` is not the next key of the map that starts on line 1",
     ),
-    (b"a:\n    b: 1\n  c: 2\n", "GP0002", 3, 3, "that has column 1, this line column 3"),
-    (b"a: b\n- c\n", "GP0002", 2, 1, "`- c` is not the next key of the map that begins on line 1"),
-    (b"- a\nb: c\n", "GP0002", 2, 1, "`b: c` is not the next `- ` item of the list that begins on line 1"),
+    (b"a:\n    b: 1\n  c: 2\n", "GP0002", 3, 3, "it starts in column 1, this line in column 3"),
+    (b"a: b\n- c\n", "GP0002", 2, 1, "`- c` is not the next key of the map that starts on line 1"),
+    (b"- a\nb: c\n", "GP0002", 2, 1, "`b: c` is not the next `- ` item of the list that starts on line 1"),
     (b"a: 1\n  b: 2\n", "GP0002", 2, 4, "the line is indented too far"),
     (b"a:b\nc: d\n", "GP0002", 2, 2, "a key where no key can stand"),
     (b"a: b: c\n", "GP0002", 1, 5, "a second `: ` in the line"),
-    (b"a: 1\nfoo\nb: 2\n", "GP0002", 2, 1, "`foo` is no `key: value`"),
+    (b"a: 1\nfoo\nb: 2\n", "GP0002", 2, 1, "`foo` is not a `key: value` pair"),
     (b'a: "b" c\n', "GP0002", 1, 8, "`c` after the end of the value"),
-    (b"a: - b\n", "GP0002", 1, 4, "a `- ` item can't begin on this line"),
-    (b"a: ? b\n", "GP0002", 1, 4, "`? ` can't stand here"),
-    (b"{a: 1}\nb: 2\n", "GP0002", 2, 1, "`b: 2` belongs to nothing above it"),
+    (b"a: - b\n", "GP0002", 1, 4, "a `- ` item can't start on this line"),
+    (b"a: ? b\n", "GP0002", 1, 4, "`? ` is not allowed here"),
+    (b"{a: 1}\nb: 2\n", "GP0002", 2, 1, "`b: 2` does not belong to a map or list above it"),
     (b"a: b\n...\nc: d\n", "GP0002", 3, 1, "`c: d` stands after the end of the document"),
-    (b"a: @foo\n", "GP0002", 1, 4, "a value can't begin with `@`"),
-    (b"a: %foo\n", "GP0002", 1, 4, "a value can't begin with `%`"),
+    (b"a: @foo\n", "GP0002", 1, 4, "a value can't start with `@`"),
+    (b"a: %foo\n", "GP0002", 1, 4, "a value can't start with `%`"),
     (b"a: * 9 * * *\n", "GP0002", 1, 4, "`*` begins an alias"),
     (b"a: & b\n", "GP0002", 1, 4, "`&` begins an anchor"),
-    (b'a: "\\d"\n', "GP0002", 1, 5, "an unknown escape in double quotes"),
+    (b'a: "\\d"\n', "GP0002", 1, 5, "unknown escape in double quotes"),
     (b'a: "\\xZZ"\n', "GP0002", 1, 7, "too few hexadecimal digits"),
     (b'a: "\\ud83d"\n', "GP0002", 1, 7, "that is no character"),
     (b"a: |foo\n", "GP0002", 1, 4, "only a comment may stand after a `|` or `>`"),
     (b"a: |0\n", "GP0002", 1, 5, "can't be indented by 0"),
-    (b"a: !foo!bar x\n", "GP0002", 1, 4, "an unknown tag: `!foo!bar x`"),
-    (b"a: !{x} y\n", "GP0002", 1, 4, "what follows `!` is no tag"),
+    (b"a: !foo!bar x\n", "GP0002", 1, 4, "unknown tag: `!foo!bar x`"),
+    (b"a: !{x} y\n", "GP0002", 1, 4, "invalid tag after `!`"),
     (b"%FOO\n---\na: b\n", "GP0002", 1, 1, "begins a directive"),
     (b"%YAML\n---\na: b\n", "GP0002", 1, 1, "no version of YAML"),
     (b"%YAML 2.0\n---\na: b\n", "GP0002", 1, 1, "another version of YAML"),
-    (b"%TAG\n---\na: b\n", "GP0002", 1, 1, "no tag in this directive"),
+    (b"%TAG\n---\na: b\n", "GP0002", 1, 1, "invalid %TAG directive"),
     (b"a: b\n" + b"%TAG !x! y\n" * 100_000, "GP0002", 1, 1, "more than 16 %TAG directives"),
 ]
 
@@ -97,18 +97,18 @@ NOT_IN_A_BLUEPRINT = [
     (b"1: x\n", "GP0002", 1, 1, "the key '1' is a number"),
     (b"1.30: x\n", "GP0002", 1, 1, "the key '1.30' is a number"),
     (b"true: x\n", "GP0002", 1, 1, "the key 'true' is a boolean"),
-    (b"~: x\n", "GP0002", 1, 1, "a key is null or missing"),
+    (b"~: x\n", "GP0002", 1, 1, "the key is null or missing"),
     (b"a: &b [x]\n*b : c\n", "GP0002", 2, 1, "a list can't be a key"),
     (b"a: &b 1\n*b : c\n", "GP0002", 2, 1, "the key '1' is a number"),
-    ("a:\n\u00a0\u00a0b: c\n".encode(), "GP0002", 2, 1, "an invisible blank, U+00A0"),
-    (b"a: b\nc: d\na: e\n", "GP0003", 3, 1, "'a' stands twice in this map; the first is on line 1"),
-    (b"- {a: b, 'a': c}\n", "GP0003", 1, 10, "'a' stands twice in this map; the first is on line 1"),
-    (b"a: no\n", "GP0004", 1, 4, "'no' is text in YAML 1.2 but false to kubectl and Helm"),
-    (b"- [x, on]\n", "GP0004", 1, 7, "'on' is text in YAML 1.2 but true to kubectl and Helm"),
-    (b"a: 010\n", "GP0004", 1, 4, "'010' is the number 10 in YAML 1.2 but the number 8 to kubectl and Helm"),
-    (b"a: 1_000\n", "GP0004", 1, 4, "'1_000' is text in YAML 1.2 but the number 1000 to kubectl and Helm"),
+    ("a:\n\u00a0\u00a0b: c\n".encode(), "GP0002", 2, 1, "invisible space U+00A0"),
+    (b"a: b\nc: d\na: e\n", "GP0003", 3, 1, "duplicate key 'a'; the first is on line 1"),
+    (b"- {a: b, 'a': c}\n", "GP0003", 1, 10, "duplicate key 'a'; the first is on line 1"),
+    (b"a: no\n", "GP0004", 1, 4, "'no' is a string in YAML 1.2, but false for kubectl and Helm"),
+    (b"- [x, on]\n", "GP0004", 1, 7, "'on' is a string in YAML 1.2, but true for kubectl and Helm"),
+    (b"a: 010\n", "GP0004", 1, 4, "'010' is the number 10 in YAML 1.2, but the number 8 for kubectl and Helm"),
+    (b"a: 1_000\n", "GP0004", 1, 4, "'1_000' is a string in YAML 1.2, but the number 1000 for kubectl and Helm"),
     (b"account: 012345678901\n", "GP0004", 1, 10, "'012345678901' begins with a zero"),
-    (b"y: b\n", "GP0004", 1, 1, "'y' is text in YAML 1.2 but true to kubectl and Helm"),
+    (b"y: b\n", "GP0004", 1, 1, "'y' is a string in YAML 1.2, but true for kubectl and Helm"),
     (b"a: .inf\n", "GP0004", 1, 4, "'.inf' is no finite number"),
     (b"a: !!float .nan\n", "GP0004", 1, 4, "'.nan' is no finite number"),
 ]
@@ -136,7 +136,7 @@ def test_what_cannot_be_read_to_its_end_is_nothing(text: bytes) -> None:
 def test_the_fix_of_an_ambiguous_value_names_each_meaning_and_that_of_a_key_only_the_quotes() -> None:
     value, key = read(b"a: 010\n010: b\n", "f").findings
 
-    assert value.fix == "write 8, 10 or the text in quotes, whichever is meant"
+    assert value.fix == "write `8` or `10`, or put the string in quotes"
     assert key.fix == "put the key in quotes"
 
 
@@ -193,7 +193,7 @@ def test_a_manifest_without_its_indentation_is_named_as_such() -> None:
         ("GP0002", 15),
     ]
     assert "`- key: karpenter.sh/capacity-type` is not the next key" in findings[-1].message
-    assert "no line of the file is indented, as if that was lost in copying" in findings[-1].message
+    assert "no line of the file is indented, so the indentation may be lost" in findings[-1].message
 
 
 @pytest.mark.parametrize("text", [b"a: b\n- c\n", FLAT.replace(b"\nname", b"\n  name")])

@@ -74,7 +74,7 @@ def test_a_scalar_that_kubectl_reads_otherwise_is_ambiguous(text: str, theirs: s
 
     assert reading.code == "GP0004"
     assert reading.problem.startswith(repr(text))
-    assert reading.problem.endswith(f" in YAML 1.2 but {theirs} to kubectl and Helm")
+    assert reading.problem.endswith(f" in YAML 1.2, but {theirs} for kubectl and Helm")
     assert reading.value == resolve(text)
 
 
