@@ -23,7 +23,9 @@ def read_tagged(tag: str, text: str) -> Reading:
     reading = read_plain(text)
     types = _TYPES.get(name.removeprefix("!!"))
     if types is None:
-        return Reading(reading.value, Code.NOT_YAML, _refusal(name), "remove the tag")
+        is_collection = name in ("!!map", "!!seq")
+        problem = f"{shown(text)} is not a valid {name}" if is_collection else _refusal(name)
+        return Reading(reading.value, Code.NOT_YAML, problem, "remove the tag")
     if type(reading.value) not in types:
         return Reading(
             reading.value,

@@ -213,7 +213,7 @@ class TestFit:
         Path("pod.yaml").write_text(POD.replace("{containers", "{schedulerName: volcano, containers"))
         said = fit(capsys, "pod.yaml", "--manifests", "pool.yaml")
 
-        assert "  not judged: what scheduler 'volcano' asks\n" in said.out
+        assert "  not judged: what scheduler 'volcano' requires\n" in said.out
 
     @pytest.mark.parametrize(
         ("text", "error"),

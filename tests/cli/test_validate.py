@@ -202,7 +202,7 @@ def test_nothing_to_check(path: str, folder: Path, capsys: pytest.CaptureFixture
     allowed = gpupool(capsys, "validate", "--allow-empty", path)
 
     assert (said.code, allowed.code) == (1, 0)
-    assert said.out.startswith(f"{path}: error GP1008 [structural] nothing was checked")
+    assert said.out.startswith(f"{path}: error GP1008 [structural] nothing to check")
     assert "GP1008" not in allowed.out
 
 
@@ -329,7 +329,7 @@ def test_a_file_that_is_named_twice_is_one_file(capsys: pytest.CaptureFixture[st
     assert said.code == 0
     assert said.out.splitlines() == [
         "Checked 3 objects in 2 files (Blueprint 2, NodePool 1): no problems found.",
-        "Skipped ./good.yaml: read already",
+        "Skipped ./good.yaml: already read",
     ]
 
 

@@ -191,7 +191,7 @@ def test_what_files_do_not_answer_is_named() -> None:
         "topology spread",
         "the zones of its volumes",
         "what RuntimeClass 'kata' adds",
-        "what scheduler 'volcano' asks",
+        "what scheduler 'volcano' requires",
         "its scheduling gates (nothing is launched until they are removed)",
     ]
     assert pod(volumes=[{"name": "a", "emptyDir": {}}], schedulerName="default-scheduler").not_judged == ()

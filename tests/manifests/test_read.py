@@ -96,7 +96,7 @@ items: []
         ("apiVersion: karpenter.sh/v1\nkind: NodeOverlay", "GP1007", "apiVersion: karpenter.sh/v1alpha1`"),
         ("apiVersion: v1\nkind: EC2NodeClass", "GP1007", "apiVersion: karpenter.k8s.aws/v1`"),
         ("apiVersion: karpenter.sh/v1\nkind: Nodepool", "GP1007", "kind: NodePool`"),
-        ("apiVersion: karpenter.sh/v1\nkind: Gadget", "GP1007", "Karpenter has NodePool, NodeOverlay"),
+        ("apiVersion: karpenter.sh/v1\nkind: Gadget", "GP1007", "use one of NodePool, NodeOverlay"),
         ("apiVersion: karpenter.sh/v1beta1\nkind: NodePool", "GP1006", "apiVersion: karpenter.sh/v1`"),
         ("apiVersion: karpenter.sh/v1beta1", "GP1005", "`apiVersion` and `kind`"),
         ("kind: NodePool", "GP1005", "`apiVersion` and `kind`"),

@@ -196,9 +196,7 @@ def test_json_that_is_no_plan(raw: str) -> None:
 def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "MAX_BYTES", 1 << 20)
 
-    assert said(b" " * (1 << 20) + b" ") == [
-        "plan.json: the file is 1.0 MiB; files over 1 MiB are not read"
-    ]
+    assert said(b" " * (1 << 20) + b" ") == ["plan.json: the file is 1.0 MiB; files over 1 MiB are not read"]
 
 
 def test_a_key_that_is_there_twice() -> None:

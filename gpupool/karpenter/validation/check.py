@@ -28,7 +28,7 @@ LATER: Final[Mapping[str, tuple[Rule, ...]]] = {
     "EC2NodeClass": (*runtime.EC2NODECLASS, *crash.EC2NODECLASS),
     "NodeOverlay": (*runtime.NODEOVERLAY, *crash.NODEOVERLAY),
 }
-"""What Karpenter stumbles over once the API server has taken an object."""
+"""What Karpenter rejects, or crashes on, once the API server has accepted an object."""
 
 
 def check(kind: str, body: Node, target: str = LATEST, data: Plain = None) -> list[Finding]:
