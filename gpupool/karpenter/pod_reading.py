@@ -267,4 +267,4 @@ def _not_judged(spec: Node) -> Iterator[str]:
     if scheduler not in ("", _DEFAULT_SCHEDULER):
         yield f"what scheduler {shown(scheduler)} requires"
     if items(find(spec, "schedulingGates")):
-        yield "its scheduling gates (nothing is launched until they are removed)"
+        yield "its scheduling gates, which block it until they are removed"

@@ -55,7 +55,7 @@ def amount(text: str) -> Amount:
     """
     found = _QUANTITY.fullmatch(text)
     if found is None:
-        message = f"{text!r} is no quantity"
+        message = f"{text!r} is not a quantity"
         raise ValueError(message)
     number, suffix, exponent = found.groups()
     if suffix in _BINARY_SUFFIXES:

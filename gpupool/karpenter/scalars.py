@@ -96,7 +96,7 @@ BudgetNodes: TypeAlias = Annotated[
     ),
 ]
 CronSchedule: TypeAlias = Annotated[
-    str, Matching(_CRON, 'a cron schedule of five fields, as in "0 9 * * 1-5", or @daily and the like')
+    str, Matching(_CRON, 'a cron schedule of five fields, such as "0 9 * * 1-5", or a name such as @daily')
 ]
 BudgetDuration: TypeAlias = Annotated[
     str,
@@ -156,6 +156,6 @@ PriceAdjustment: TypeAlias = Annotated[
     str,
     Matching(
         r"^(([+-]{1}(\d*\.?\d+))|(\+{1}\d*\.?\d+%)|(^(-\d{1,2}(\.\d+)?%)$)|(-100%))$",
-        "a change with its sign, in USD per hour or percent, as in -0.5 or +10%",
+        "a change with its sign, in USD per hour or percent, such as -0.5 or +10%",
     ),
 ]

@@ -192,7 +192,7 @@ def test_what_files_do_not_answer_is_named() -> None:
         "the zones of its volumes",
         "what RuntimeClass 'kata' adds",
         "what scheduler 'volcano' requires",
-        "its scheduling gates (nothing is launched until they are removed)",
+        "its scheduling gates, which block it until they are removed",
     ]
     assert pod(volumes=[{"name": "a", "emptyDir": {}}], schedulerName="default-scheduler").not_judged == ()
     assert pod(runtimeClassName="kata", overhead={"cpu": 1}).not_judged == ()

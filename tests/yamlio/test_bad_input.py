@@ -74,7 +74,7 @@ SYNTAX = [
 
 NOT_IN_A_BLUEPRINT = [
     (b"a: !Ref x\n", "GP0002", 1, 4, "unsupported tag !Ref"),
-    (b"a: !!python/object:os.system x\n", "GP0002", 1, 4, "the tag !!python/object:os.system means nothing"),
+    (b"a: !!python/object:os.system x\n", "GP0002", 1, 4, "unsupported tag !!python/object:os.system;"),
     (b"a: !!set {x}\n", "GP0002", 1, 4, "unsupported tag !!set"),
     (b"a: !!binary aGk=\n", "GP0002", 1, 4, "unsupported tag !!binary"),
     (b"a: ! x\n", "GP0002", 1, 4, "unsupported tag !"),

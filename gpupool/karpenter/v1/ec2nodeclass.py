@@ -90,7 +90,7 @@ class EC2NodeClassFields(Shape):
     """Name of an instance profile that you manage yourself. Set either this or `role`."""
 
     associate_public_ip_address: Flag | None = Field(default=None, alias="associatePublicIPAddress")
-    """Whether nodes get a public IP address. Default: the subnet decides. `true` forbids several interfaces."""
+    """Whether nodes get a public IP. Default: the subnet decides. `true` allows only one interface."""
 
     detailed_monitoring: Flag | None = None
     """Whether CloudWatch gets metrics every minute instead of every five minutes, at extra cost."""

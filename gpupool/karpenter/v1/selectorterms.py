@@ -85,7 +85,7 @@ class CapacityReservationSelectorTerm(Shape):
     """Account that owns the reservation, twelve digits in quotes; on its own it selects nothing."""
 
     instance_match_criteria: Literal["open", "targeted"] | None = None
-    """Whether any matching instance uses the reservation (`open`), or only those that name it (`targeted`)."""
+    """Whether any matching instance uses the reservation (`open`) or only those that name it (`targeted`)."""
 
 
 class PlacementGroupSelector(Shape):

@@ -30,7 +30,7 @@ def comparison_without_number(requirements: Node) -> Iterator[Complaint]:
         if operator in COMPARISONS and not (len(values) == 1 and is_count(str(values[0].value))):
             message = f"`{word(item, 'key')}` with `{operator}` needs one whole number, 0 or more"
             at = place((has(item, "values", "operator"))[0])
-            yield Complaint(at, message, 'write one number in quotes, as in `values: ["8"]`')
+            yield Complaint(at, message, 'write one number in quotes, such as `values: ["8"]`')
 
 
 def too_few_values(requirements: Node) -> Iterator[Complaint]:
