@@ -169,7 +169,7 @@ WRONG_SCALARS: dict[str, Case] = {
     ),
     "true for a text": (
         pool("labels: {a: true}"),
-        "7:61: error GP0012 `pools.train.labels.a` must be a label value: letters, digits, - _ . with",
+        "7:61: error GP0012 `pools.train.labels.a` must be a label value (letters, digits, - _ . with",
     ),
     "1.30": (
         SMALL.replace("UTC}", "UTC, kubernetes: 1.30}"),

@@ -209,7 +209,7 @@ def _domain_problem(key: str) -> str | None:
         return "is an annotation, not a label"
     for restricted in RESTRICTED_DOMAINS:
         if domain(key).endswith(restricted):
-            return f"is not a label of Karpenter's, and the domain {restricted} is reserved{_hint(key)}"
+            return f"is not a Karpenter label, and the domain {restricted} is reserved{_hint(key)}"
     return None
 
 

@@ -37,7 +37,7 @@ Amount: TypeAlias = Annotated[int | str, IntOrString()]
 
 Duration: TypeAlias = Annotated[
     str,
-    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h; Karpenter has no days", in_hours),
+    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h (Karpenter has no days)", in_hours),
 ]
 DurationOrNever: TypeAlias = Annotated[
     str,
@@ -60,7 +60,7 @@ LabelValue: TypeAlias = Annotated[
     Field(max_length=63),
     Matching(
         LABEL_VALUE_PATTERN,
-        "a label value: letters, digits, - _ . with a letter or digit at both ends",
+        "a label value (letters, digits, - _ . with a letter or digit at both ends)",
     ),
 ]
 TaintKey: TypeAlias = Annotated[
@@ -74,7 +74,7 @@ TaintValue: TypeAlias = Annotated[
     str,
     Matching(
         rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$",
-        "a taint value such as true or gpu-team; omit `value` for a taint without one",
+        "a taint value such as true or gpu-team (omit `value` for a taint without one)",
     ),
 ]
 Instant: TypeAlias = Annotated[str, DateTime()]
@@ -121,7 +121,7 @@ VolumeSize: TypeAlias = Annotated[
     str,
     Matching(
         rf"^({_SIZE})$",
-        "a volume size such as 100Gi, 500G or 2Ti; whole numbers, at most 59000Gi or 64T",
+        "a volume size such as 100Gi, 500G or 2Ti (whole numbers, at most 59000Gi or 64T)",
         repairs.size,
     ),
 ]

@@ -35,10 +35,10 @@ _KINDS = {
 _COMPARED = {
     "greater_than_equal": "{shown} is less than {ge}",
     "less_than_equal": "{shown} is more than {le}",
-    "string_too_short": "{shown} is shorter than {min_length} characters",
+    "string_too_short": "{shown} is shorter than the minimum length of {min_length}",
     "string_too_long": "{shown} is longer than {max_length} characters",
-    "too_short": "{actual_length} items, but at least {min_length} required",
-    "too_long": "{actual_length} items, but at most {max_length} allowed",
+    "too_short": "{actual_length} items, at least {min_length} required",
+    "too_long": "{actual_length} items, at most {max_length} allowed",
 }
 _LONGEST_SHOWN = 80
 """Enough of a value to know it again; what is longer may be a script or a secret."""
@@ -200,9 +200,12 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
             str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         )
         fix = architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
-        return f"{shown} is not one of {expected}", fix
+        return f"{shown} is not {'one of ' if ' or ' in expected else ''}{expected}", fix
     if "wanted" in context:
-        return f"{shown} is not {context['wanted']}", str(context.get("fix", ""))
+        wanted = context["wanted"]
+        is_empty = details["input"] == ""
+        message = f"must be {wanted}, not the empty string" if is_empty else f"{shown} is not {wanted}"
+        return message, str(context.get("fix", ""))
     if kind in _COMPARED:
         fix = (
             f"set `{context['ge']}` or more"
@@ -211,7 +214,10 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
             if "le" in context
             else ""
         )
-        return _COMPARED[kind].format(shown=shown, **context), fix
+        # Pydantic stops counting the entries of a map that has too many.
+        given = context.get("actual_length")
+        counted = {**context, "actual_length": "too many" if given is None else given}
+        return _COMPARED[kind].format(shown=shown, **counted), fix
     return details["msg"], str(context.get("fix", ""))
 
 
@@ -219,6 +225,8 @@ def _shown(value: object) -> str:
     if not isinstance(value, str | int | float):
         return "this"
     text = str(value)
+    if not text:
+        return "the empty string"
     return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
 
 

@@ -82,8 +82,8 @@ def said(text: str) -> list[str]:
         ("{name: a, inner: 1}", "1:18 GP0012 `inner` must be a map, not the number 1"),
         ("{name: a, inner: []}", "1:18 GP0012 `inner` must be a map, not a list"),
         ("{name: a, row: {}}", "1:16 GP0012 `row` must be a list, not a map"),
-        ("{name: a, row: []}", "1:16 GP0013 `row`: 0 items, but at least 1 required"),
-        ("{name: a, row: [{}, {}, {}]}", "1:16 GP0013 `row`: 3 items, but at most 2 allowed"),
+        ("{name: a, row: []}", "1:16 GP0013 `row`: 0 items, at least 1 required"),
+        ("{name: a, row: [{}, {}, {}]}", "1:16 GP0013 `row`: 3 items, at most 2 allowed"),
         ("{name: a, row: [x]}", "1:17 GP0012 `row[0]` must be a map, not the string `x`"),
         ("{name: a, on: 1}", "1:15 GP0012 `on` must be true or false, not the number 1"),
         (
@@ -110,7 +110,7 @@ def said(text: str) -> list[str]:
             "{name: null}",
             "1:8 GP0012 `name` must be a word such as abc, not null",
         ),
-        ("{name: a, note: ''}", "1:17 GP0013 `note`: `` is not a non-empty string"),
+        ("{name: a, note: ''}", "1:17 GP0013 `note`: must be a non-empty string, not the empty string"),
         (
             "{name: a, note: 1.30}",
             '1:17 GP0012 `note` must be a non-empty string, not the number 1.30; put it in quotes: `"1.30"`',

@@ -68,7 +68,9 @@ def no_timeout(tracking: Node) -> Iterator[Complaint]:
     """At least one timeout is there."""
     if not has(tracking, *_TIMEOUTS):
         yield Complaint(
-            place(tracking), f"none of {', '.join(_TIMEOUTS)} is set", "set one, or remove the map"
+            place(tracking),
+            f"none of {', '.join(_TIMEOUTS)} is set",
+            "set one, or remove `connectionTracking`",
         )
 
 
@@ -105,7 +107,9 @@ def no_placement_group(selector: Node) -> Iterator[Complaint]:
     """A placement group is named, or told by its id."""
     if not has(selector, "name", "id"):
         yield Complaint(
-            place(selector), "the placement group has neither `name` nor `id`", "set one, or remove the map"
+            place(selector),
+            "the placement group has neither `name` nor `id`",
+            "set one, or remove `placementGroupSelector`",
         )
 
 

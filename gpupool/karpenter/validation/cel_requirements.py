@@ -39,7 +39,8 @@ def too_few_values(requirements: Node) -> Iterator[Complaint]:
         least, values = present(item, "minValues"), items(present(item, "values"))
         count = number(item, "minValues") or 0
         if least is not None and word(item, "operator") == "In" and len(values) < count:
-            message = f"`{word(item, 'key')}` has {len(values)} values, fewer than `minValues: {least.value}`"
+            given = f"{len(values)} value{'s' * (len(values) != 1)}"
+            message = f"`{word(item, 'key')}` has {given}, fewer than `minValues: {least.value}`"
             yield Complaint(place(least), message, "add values, or lower `minValues`")
 
 

@@ -79,7 +79,7 @@ def known_values(requirement: Node) -> Iterator[Complaint]:
     if known < (number(requirement, "minValues") or 1):
         message = f"Karpenter knows {known or 'none'} of the values for `{label.key}`: {', '.join(said[:5])}"
         at = place(has(requirement, "values", "key")[0])
-        yield Complaint(at, message, f"use {', '.join(f'`{value}`' for value in label.values)}")
+        yield Complaint(at, message, f"use {' or '.join(f'`{value}`' for value in label.values)}")
 
 
 def taint_named(taint: Node) -> Iterator[Complaint]:
