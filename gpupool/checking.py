@@ -115,7 +115,7 @@ def _shipped_names() -> "Names":
 def _own_file(found: "OwnFile") -> _Result:
     if found.path == _STDIN:
         message = f"a {(found.kind or 'blueprint').lower()} can't be read here from standard input"
-        fix = "name its file" if found.kind == "Profile" else "write `gpupool validate -f -`"
+        fix = "pass its file" if found.kind == "Profile" else "run `gpupool validate -f -`"
         return [], [Finding(Code.NOT_THE_KIND, message, Location(found.path), fix)]
     return _profile(found) if found.kind == "Profile" else _blueprint([found.path])
 
@@ -130,8 +130,8 @@ def _profile(found: "OwnFile") -> _Result:
 
 
 def _nothing_there(paths: Sequence[str]) -> Finding:
-    message = "nothing was checked: there is no NodePool, EC2NodeClass, NodeOverlay or blueprint"
-    fix = "name other files, or say --allow-empty where that is all right"
+    message = "nothing to check: no NodePool, EC2NodeClass, NodeOverlay or blueprint found"
+    fix = "pass other files, or add `--allow-empty`"
     return Finding(Code.NO_KARPENTER_OBJECT, message, Location(paths[0]), fix)
 
 

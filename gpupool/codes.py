@@ -8,25 +8,25 @@ from typing import Self
 
 
 class Layer(StrEnum):
-    """Who would refuse what a finding is about."""
+    """Which check rejects what a finding is about."""
 
     BLUEPRINT = "blueprint"
-    """gpupool itself: it is about the blueprint's own words, or a file of gpupool's."""
+    """gpupool: the finding is about a field of a blueprint, or about another file of gpupool."""
 
     STRUCTURAL = "structural"
     """The API server, by the schema of the CRD."""
 
     CEL = "cel"
-    """The API server, by a rule of the CRD over several values."""
+    """The API server, by a CEL rule of the CRD."""
 
     RUNTIME = "runtime"
-    """Karpenter: the API server takes the object, and then it never gets Ready."""
+    """Karpenter: the API server accepts the object, but it never becomes Ready."""
 
-    POISON = "poison"
-    """Nobody: the value crashes or stalls Karpenter, or makes it select everything or nothing."""
+    CRASH = "crash"
+    """No check: the value crashes or stalls Karpenter, or makes it select everything or nothing."""
 
     RULE = "rule"
-    """Nobody: it is advice."""
+    """No check: a lint rule."""
 
 
 def layer(code: str) -> Layer:
@@ -49,24 +49,27 @@ class Code(StrEnum):
         code.meaning = meaning
         return code
 
-    UNREADABLE = "GP0001", "The file can't be read, is no UTF-8 text, or is too large."
-    NOT_YAML = "GP0002", "The file is not YAML, or uses parts of YAML that a blueprint can't have."
-    KEY_TWICE = "GP0003", "A key stands twice in one map."
+    UNREADABLE = "GP0001", "The file can't be read, is not UTF-8, or is too large."
+    NOT_YAML = (
+        "GP0002",
+        "The file is not valid YAML, or uses a part of YAML that a blueprint does not support.",
+    )
+    KEY_TWICE = "GP0003", "A duplicate key in a map."
     AMBIGUOUS_SCALAR = (
         "GP0004",
-        "A value without quotes means one thing here and another to kubectl and Helm.",
+        "An unquoted value that kubectl and Helm read differently than gpupool.",
     )
-    NOT_THE_KIND = "GP0005", "The file is of another kind (`apiVersion` or `kind` differs), or empty."
-    UNKNOWN_KEY = "GP0010", "A key that the vocabulary does not have."
-    MISSING = "GP0011", "A key that has to be there is not."
-    WRONG_TYPE = "GP0012", "A value of another type than the key takes."
-    WRONG_VALUE = "GP0013", "A value of the right type that the key does not take."
+    NOT_THE_KIND = "GP0005", "An unexpected `apiVersion` or `kind`, or an empty file."
+    UNKNOWN_KEY = "GP0010", "An unknown field."
+    MISSING = "GP0011", "A required field is missing."
+    WRONG_TYPE = "GP0012", "A value of the wrong type."
+    WRONG_VALUE = "GP0013", "A value of the right type that the field does not accept."
     SAID_TWICE = (
         "GP0014",
-        "Two words in one place say the same thing, one short and one in Karpenter's own form.",
+        "Two fields in one place set the same thing, one short and one in Karpenter's own form.",
     )
-    OTHER_NAME = "GP0015", "A later file has another `metadata.name` than the first."
-    NEW_NAME = "GP0016", "A later file names something that no earlier file has."
+    OTHER_NAME = "GP0015", "A later file sets a different `metadata.name` than the first."
+    NEW_NAME = "GP0016", "A later file adds a name that no earlier file declares."
     UNKNOWN_PROFILE = "GP0017", "There is no profile of that name or path."
     PROFILE_CYCLE = "GP0018", "Profiles extend each other in a circle."
     PROFILE_OUTSIDE = "GP0019", "A profile's path leads out of the folders in which profiles may be."
@@ -132,87 +135,99 @@ class Code(StrEnum):
     UNKNOWN_ZONE = "GP0097", "A zone that the catalogue does not have in its region."
     PLAN_FILE = "GP0100", "A plan file that can't be read, is none, was cut off, or was changed by hand."
 
-    MANIFEST_UNREADABLE = "GP1001", "A manifest that can't be read, is no UTF-8 text, or is too large."
-    MANIFEST_SYNTAX = "GP1002", "A manifest that kubectl could not read as YAML or JSON."
-    MANIFEST_KEY_TWICE = "GP1003", "A key stands twice in one map of a manifest; the API server refuses that."
-    PLACEHOLDER = "GP1004", "A manifest with a placeholder of a template that was not rendered."
-    NO_OBJECT = "GP1005", "A document that is no Kubernetes object: `apiVersion` or `kind` is missing."
+    MANIFEST_UNREADABLE = "GP1001", "A manifest that can't be read, is not UTF-8, or is too large."
+    MANIFEST_SYNTAX = "GP1002", "A manifest that kubectl can't parse as YAML or JSON."
+    MANIFEST_KEY_TWICE = "GP1003", "A duplicate key in a map of a manifest; the API server rejects it."
+    PLACEHOLDER = "GP1004", "A manifest with an unrendered template placeholder."
+    NO_OBJECT = "GP1005", "A document that is not a Kubernetes object: `apiVersion` or `kind` is missing."
     OLD_VERSION = "GP1006", "An object of a Karpenter API version that is no longer served."
-    UNKNOWN_VERSION = "GP1007", "A Karpenter kind in an API version that there is not."
-    NO_KARPENTER_OBJECT = "GP1008", "Nothing of Karpenter's was found in what was to be checked."
-    UNKNOWN_FIELD = "GP1010", "A field that Karpenter's object does not have."
-    MISSING_FIELD = "GP1011", "A required field of Karpenter's object is missing."
-    FIELD_TYPE = "GP1012", "A field of Karpenter's object holds a value of another type."
-    FIELD_VALUE = "GP1013", "A field of Karpenter's object holds a value that the schema does not allow."
-    NULL_FIELD = "GP1014", "A null that `kubectl create` drops and server-side apply refuses."
-    TOO_NEW = "GP1016", "A field, value or label key that the cluster's Karpenter version does not know yet."
-    NO_PODS = "GP1020", "Nothing that makes pods was found in what was to be fitted to pools."
-    POD_SPEC = "GP1021", "A part of a pod, or of what makes pods, that Kubernetes could not read."
-    PODS_ELSEWHERE = "GP1022", "An object whose pods are made from something that its file does not hold."
+    UNKNOWN_VERSION = "GP1007", "An unknown kind or version in one of Karpenter's API groups."
+    NO_KARPENTER_OBJECT = "GP1008", "No Karpenter object and no blueprint in the files to check."
+    UNKNOWN_FIELD = "GP1010", "An unknown field of a Karpenter object."
+    MISSING_FIELD = "GP1011", "A required field of a Karpenter object is missing."
+    FIELD_TYPE = "GP1012", "A field of a Karpenter object has a value of the wrong type."
+    FIELD_VALUE = "GP1013", "A field of a Karpenter object has a value that the schema does not allow."
+    NULL_FIELD = "GP1014", "A null that `kubectl create` drops and server-side apply rejects."
+    TOO_NEW = "GP1016", "A field, value or label key that is newer than the target Karpenter version."
+    NO_PODS = "GP1020", "No object that creates pods in the files to fit."
+    POD_SPEC = "GP1021", "A part of a pod spec or pod template that Kubernetes can't read."
+    PODS_ELSEWHERE = (
+        "GP1022",
+        "An object whose pods are created from something that its file does not contain.",
+    )
 
-    STATIC_POOL_LIMITS = "GP2001", "A pool with `replicas` that limits more than `nodes`."
-    STATIC_POOL_WEIGHT = "GP2002", "A pool with both `replicas` and `weight`."
+    STATIC_POOL_LIMITS = "GP2001", "A NodePool with `replicas` that limits more than `nodes`."
+    STATIC_POOL_WEIGHT = "GP2002", "A NodePool with both `replicas` and `weight`."
     HALF_A_WINDOW = "GP2003", "A budget with only one of `schedule` and `duration`."
-    RESTRICTED_DOMAIN = "GP2004", "A label or requirement in a domain that is Karpenter's own."
+    RESTRICTED_DOMAIN = "GP2004", "A label or requirement in a domain that is reserved for Karpenter."
     RESERVED_LABEL = "GP2005", "A label or requirement that Karpenter or the kubelet sets itself."
     EMPTY_CLASS_REFERENCE = "GP2006", "An empty group, kind or name in `nodeClassRef`."
     IN_WITHOUT_VALUES = "GP2007", "A requirement with `In` (in a NodeOverlay also `NotIn`) and no values."
     COMPARISON_WITHOUT_NUMBER = (
         "GP2008",
-        "A requirement with `Gt`, `Lt`, `Gte` or `Lte` without one whole number.",
+        "A requirement with `Gt`, `Lt`, `Gte` or `Lte` and not exactly one whole number.",
     )
     TOO_FEW_VALUES = "GP2009", "A requirement with fewer values than its `minValues`."
     PRICE_TWICE = "GP2010", "A NodeOverlay with both `price` and `priceAdjustment`."
-    OVERLAY_CAPACITY = "GP2011", "A NodeOverlay that sets a resource which every machine has."
+    OVERLAY_CAPACITY = "GP2011", "A NodeOverlay that sets a resource which every instance type has."
     ROLE_OR_PROFILE = "GP2020", "An EC2NodeClass with both or neither of `role` and `instanceProfile`."
     EMPTY_IDENTITY = "GP2021", "An empty `role` or `instanceProfile`."
-    OTHER_FAMILY = "GP2022", "An `amiFamily` that does not fit the image alias."
-    NO_FAMILY = "GP2023", "An EC2NodeClass with neither an image alias nor `amiFamily`."
+    OTHER_FAMILY = "GP2022", "An `amiFamily` that conflicts with the AMI alias."
+    NO_FAMILY = "GP2023", "An EC2NodeClass with neither an AMI alias nor `amiFamily`."
     NO_TERMS = "GP2024", "An empty list of selector terms."
-    SELECTS_NOTHING = "GP2025", "A selector term with nothing that selects."
-    MIXED_TERM = "GP2026", "A selector term with words that exclude each other."
-    ALIAS_NOT_ALONE = "GP2027", "An image alias beside other image terms."
-    ALIAS_FORM = "GP2028", "An image alias that is not `family@version`."
-    ALIAS_FAMILY = "GP2029", "An image alias of an unknown family."
-    WINDOWS_ALIAS = "GP2030", "A Windows image alias with a version other than `latest`."
+    SELECTS_NOTHING = "GP2025", "A selector term without a field that selects."
+    MIXED_TERM = "GP2026", "A selector term with fields that exclude each other."
+    ALIAS_NOT_ALONE = "GP2027", "An AMI alias beside other AMI terms."
+    ALIAS_FORM = "GP2028", "An AMI alias that is not `family@version`."
+    ALIAS_FAMILY = "GP2029", "An AMI alias of an unknown family."
+    WINDOWS_ALIAS = "GP2030", "A Windows AMI alias with a version other than `latest`."
     EMPTY_TAG = "GP2031", "A tag with an empty key, or an empty value in a selector."
-    TWO_ROOT_VOLUMES = "GP2032", "Several volumes with `rootVolume: true`."
-    VOLUME_OF_NOTHING = "GP2033", "A volume without size and snapshot."
+    TWO_ROOT_VOLUMES = "GP2032", "More than one volume with `rootVolume: true`."
+    VOLUME_OF_NOTHING = "GP2033", "A volume with neither a size nor a snapshot."
     RATE_WITHOUT_SNAPSHOT = "GP2034", "A `volumeInitializationRate` without a snapshot."
     NO_TIMEOUT = "GP2035", "`connectionTracking` without any timeout."
-    IMAGE_THRESHOLDS = "GP2036", "Image thresholds of the kubelet that are the wrong way round."
+    IMAGE_THRESHOLDS = "GP2036", "A high image GC threshold of the kubelet that is not above the low one."
     SOFT_EVICTION = "GP2037", "Soft eviction thresholds and grace periods that do not match."
-    KUBELET_KEY = "GP2038", "An unknown signal or resource in the kubelet's settings."
-    NEGATIVE_RESERVE = "GP2039", "A negative amount kept back for the system."
+    KUBELET_KEY = "GP2038", "An unknown signal or resource in the kubelet settings."
+    NEGATIVE_RESERVE = "GP2039", "A negative amount in `kubeReserved` or `systemReserved`."
     NO_PRIMARY_INTERFACE = "GP2040", "Network interfaces without a primary one."
-    INTERFACE_TWICE = "GP2041", "Two network interfaces in one place, or several for EFA on one card."
+    INTERFACE_TWICE = (
+        "GP2041",
+        "Two network interfaces with the same card and device, or several `efa-only` ones on one card.",
+    )
     PLACEMENT_GROUP = "GP2042", "A placement group with both or neither of `name` and `id`."
     KARPENTERS_TAG = "GP2043", "A tag that Karpenter sets itself."
 
-    NOT_A_QUALIFIED_NAME = "GP3001", "A label, taint or requirement key that is no qualified name."
-    RESTRICTED_LABEL = "GP3002", "A label that the CRD lets through and Karpenter refuses."
-    NOT_A_LABEL_VALUE = "GP3003", "A value that no label can have."
+    NOT_A_QUALIFIED_NAME = "GP3001", "A label, taint or requirement key that is not a qualified name."
+    RESTRICTED_LABEL = "GP3002", "A label that the CRD accepts and Karpenter rejects."
+    NOT_A_LABEL_VALUE = "GP3003", "A value that is not a valid label value."
     NO_KNOWN_VALUE = "GP3004", "A requirement with too few values that Karpenter knows."
-    TAINT_TWICE = "GP3005", "The same taint twice: one key and effect."
+    TAINT_TWICE = "GP3005", "A duplicate taint: the same key and effect."
     OVERLAY_RESOURCE = "GP3006", "A NodeOverlay that sets a resource which Karpenter counts itself."
-    USER_DATA_SIZE = "GP3007", "User data that is larger than EC2 takes."
+    USER_DATA_SIZE = "GP3007", "User data that is larger than EC2 accepts."
 
-    ALIAS_CRASH = "GP4001", "An image alias with more than one `@`, which ends Karpenter's process."
-    ENDLESS_DURATION = "GP4002", "A duration of more than 292 years, which Karpenter can't read."
-    UNREADABLE_QUANTITY = "GP4003", "A quantity that the CRD lets through and Karpenter can't read."
-    UNREADABLE_GRACE = "GP4004", "A grace period that is no duration."
-    UNREADABLE_TIME = "GP4005", "A time that the CRD lets through and Karpenter can't read."
-    RESERVE_CRASH = "GP4006", "A reserve or eviction threshold on which Karpenter crashes."
-    DISK_CRASH = "GP4007", "A volume without `ebs` or `deviceName`, on which Karpenter crashes."
+    ALIAS_CRASH = "GP4001", "An AMI alias with more than one `@`, which crashes Karpenter."
+    ENDLESS_DURATION = "GP4002", "A duration of more than 292 years, which Karpenter can't parse."
+    UNREADABLE_QUANTITY = "GP4003", "A quantity that the CRD accepts and Karpenter can't parse."
+    UNREADABLE_GRACE = "GP4004", "A grace period that is not a duration."
+    UNREADABLE_TIME = "GP4005", "A time that the CRD accepts and Karpenter can't parse."
+    RESERVE_CRASH = "GP4006", "A kubelet reserve or eviction threshold that crashes Karpenter."
+    DISK_CRASH = "GP4007", "A volume without `ebs` or `deviceName`, which crashes Karpenter."
     NO_SPEC = "GP4008", "An EC2NodeClass without a spec."
-    SELECTS_EVERYTHING = "GP4009", "A selector term without any tag, which selects everything in the region."
-    TAINT_WITH_SLASH = "GP4010", "A taint value with `/`, with which no node can register."
-    BUDGET_OVERFLOW = "GP4011", "A budget of more nodes than Karpenter can count, which then allows none."
+    SELECTS_EVERYTHING = (
+        "GP4009",
+        "A selector term with only empty fields, which selects everything in the region.",
+    )
+    TAINT_WITH_SLASH = "GP4010", "A taint value with `/`, which keeps nodes from registering."
+    BUDGET_OVERFLOW = (
+        "GP4011",
+        "A budget of more nodes than Karpenter can count, which then allows no disruption.",
+    )
     IGNORED_POOL = (
         "GP4012",
-        "A reference to a node class that no controller knows, so that all ignore the pool.",
+        "A reference to a node class that no controller handles, so the NodePool is ignored.",
     )
-    NAME_NO_LABEL = "GP4013", "A name that is too long for the node label that Karpenter makes of it."
+    NAME_NO_LABEL = "GP4013", "A name that is too long for the node label that Karpenter sets from it."
 
     CONTRADICTION = "GP5001", "Conditions on one label that contradict each other: Karpenter reads none."
     CPU_TYPES = "GP5002", "A pool for accelerators that also launches machines without any."

@@ -49,7 +49,7 @@ class Distinct:
     def _check(self, items: list[str]) -> list[str]:
         for index, item in enumerate(items):
             if item in items[:index]:
-                raise _unlike(self.wanted, "take it out", item=index)
+                raise _unlike(self.wanted, "remove it", item=index)
         return items
 
 
@@ -86,7 +86,7 @@ class DateTime:
 def _moment(value: object) -> object:
     if isinstance(value, list):
         return value
-    wanted = "a moment such as 2026-08-20T12:00:00Z"
+    wanted = "a date and time such as 2026-08-20T12:00:00Z"
     if not isinstance(value, str):
         raise _unlike(wanted)
     if not is_date_time(value):
@@ -98,7 +98,7 @@ def _moment(value: object) -> object:
 def in_hours(text: str) -> str:
     """Give the hours for a number of days or weeks."""
     match = re.fullmatch(r"([0-9]{1,5})([dw])", text, re.ASCII)
-    return f"write {int(match[1]) * _HOURS[match[2]]}h" if match else ""
+    return f"write `{int(match[1]) * _HOURS[match[2]]}h`" if match else ""
 
 
 def _unlike(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:
@@ -110,7 +110,7 @@ def _amount(value: object) -> object:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    fix = f'put it in quotes: "{value}"' if isinstance(value, float) else ""
+    fix = f'put it in quotes: `"{value}"`' if isinstance(value, float) else ""
     raise _unlike(QUANTITY_WORDS, fix)
 
 
@@ -122,21 +122,21 @@ def beginning(text: str) -> str:
     """Check the beginning of a name, whose last dash the API server leaves out of account."""
     is_cut = len(text) > 1 and text.endswith("-")
     if text and not matches(f"^{DNS}$", f"{text[:-2]}a" if is_cut else text):
-        _refuse("the beginning of a name: lower-case letters, digits, - and .")
+        _refuse("a name prefix of lower-case letters, digits, - and .")
     return text
 
 
 def rfc3339(text: str) -> str:
     """Check a moment that Go reads."""
     if not is_rfc3339(text):
-        _refuse("a moment such as 2026-08-20T12:00:00Z")
+        _refuse("a date and time such as 2026-08-20T12:00:00Z")
     return text
 
 
 def qualified(name: str) -> str:
     """Check the name of a finalizer."""
     if problem := syntax_problem(name):
-        _refuse(f"the name of a finalizer: it {problem}")
+        _refuse(f"a valid finalizer name: it {problem}")
     return name
 
 
@@ -160,5 +160,5 @@ def small(annotations: dict[str, str]) -> dict[str, str]:
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > _MOST_ANNOTATIONS:
         kind = "too_large"
-        raise PydanticCustomError(kind, f"{size:,} bytes, and 262,144 is the most")
+        raise PydanticCustomError(kind, f"{size:,} bytes exceed the maximum of 262,144")
     return annotations

@@ -116,7 +116,7 @@ def parse(text: str) -> Cron:
     said = text.strip()
     fields = _NAMED.get(said, said).split()
     if len(fields) != len(_FIELDS):
-        message = f"a schedule has five fields, and `{text}` has {len(fields)}"
+        message = f"a schedule has five fields, but `{text}` has {len(fields)}"
         raise CronError(message)
     minute, hour, day, month, weekday = (
         _field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
@@ -144,7 +144,7 @@ def _part(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
     step = _number(steps[0], {}) if steps else 1
     is_readable = len(steps) <= 1 and (is_star or len(rest) <= 1)
     if not is_readable or not low <= start <= end <= high or step == 0:
-        message = f"`{text}` is no part of a schedule: numbers from {low} to {high}, in ascending order"
+        message = f"`{text}` is not valid in a schedule: use numbers from {low} to {high}, in ascending order"
         raise CronError(message)
     return _Field(frozenset(range(start, end + 1, step)), is_star and step == 1)
 
@@ -154,6 +154,6 @@ def _number(text: str, names: Mapping[str, int]) -> int:
     if number is None:
         number = int64(text)
     if number is None or number < 0:
-        message = f"`{text}` is no number of a schedule"
+        message = f"`{text}` is not a number in a schedule"
         raise CronError(message)
     return number

@@ -151,7 +151,7 @@ RESTRICTED_DOMAINS: Final = (KARPENTER, AWS)
 _SET_BY_KARPENTER = {
     NODEPOOL: "Karpenter sets it to the pool's name",
     EC2NODECLASS: "Karpenter sets it to the node class's name",
-    HOSTNAME: "the kubelet sets it, and every node has another",
+    HOSTNAME: "the kubelet sets it to a different value on each node",
 }
 LABEL_VALUE_PATTERN: Final = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
 """What the value of a label may be, in 63 characters."""
@@ -173,12 +173,12 @@ def syntax_problem(key: str) -> str | None:
     if "/" in prefix:
         return "has more than one `/`"
     if slash and not (_PREFIX.fullmatch(prefix) and len(prefix) <= _LONGEST_PREFIX):
-        return f"should have a lower-case DNS name of at most {_LONGEST_PREFIX} characters before the `/`"
+        return f"must have a lower-case DNS name of at most {_LONGEST_PREFIX} characters before the `/`"
     if len(name) > _LONGEST_NAME:
-        return f"has {len(name)} characters in its name, and at most {_LONGEST_NAME} are allowed"
+        return f"has {len(name)} characters in its name; at most {_LONGEST_NAME} are allowed"
     if not _NAME.fullmatch(name):
-        where = "after the `/`" if slash else "in it"
-        return f"may only have letters, digits, - _ . {where}, and a letter or digit at both ends"
+        where = " after the `/`" if slash else ""
+        return f"may contain only letters, digits, - _ .{where}, with a letter or digit at both ends"
     return None
 
 
@@ -186,12 +186,12 @@ def key_problem(key: str) -> str | None:
     """Say why a NodePool may not use `key` as a node label or requirement, or give None.
 
     What the CRD refuses and what only the controller does, taken together. The words go on from
-    the key: `karpenter.sh/nodepool` *is not yours to set: …*.
+    the key: `karpenter.sh/nodepool` *is reserved: …*.
     """
     if key in WELL_KNOWN:
         return None
     if key in _SET_BY_KARPENTER:
-        return f"is not yours to set: {_SET_BY_KARPENTER[key]}"
+        return f"is reserved: {_SET_BY_KARPENTER[key]}"
     return syntax_problem(key) or _domain_problem(key)
 
 
@@ -200,7 +200,7 @@ def overlay_key_problem(key: str) -> str | None:
     if key == NODEPOOL:
         return None
     if key in OVERLAY_REFUSED:
-        return "can choose machines in a NodePool, not in a NodeOverlay"
+        return "is supported in a NodePool, but not in a NodeOverlay"
     return key_problem(key)
 
 
@@ -209,7 +209,7 @@ def _domain_problem(key: str) -> str | None:
         return "is an annotation, not a label"
     for restricted in RESTRICTED_DOMAINS:
         if domain(key).endswith(restricted):
-            return f"is no label of Karpenter's, and the domain {restricted} is its own{_hint(key)}"
+            return f"is not a Karpenter label, and the domain {restricted} is reserved{_hint(key)}"
     return None
 
 

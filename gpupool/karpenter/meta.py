@@ -45,7 +45,7 @@ Moment: TypeAlias = Annotated[str, AfterValidator(rfc3339)]
 
 
 class OwnerReference(Shape):
-    """An object without which this one goes as well."""
+    """An owner of the object; the object is deleted with its last owner."""
 
     api_version: Annotated[str, Matching(r"^([^/]*/)?[^/]+$", "an API version such as v1 or apps/v1")]
     """API version of the owner."""
@@ -63,61 +63,61 @@ class OwnerReference(Shape):
     """Whether the owner is this object's controller; at most one is."""
 
     block_owner_deletion: Flag | None = None
-    """Whether the owner waits for this object when it goes."""
+    """Whether this object must be deleted before its owner in a foreground deletion."""
 
 
 class ManagedFieldsEntry(Shape):
-    """Which fields somebody wrote; the API server keeps these itself."""
+    """Which fields a field manager wrote; maintained by the API server."""
 
     manager: Text | None = None
-    """Who wrote them."""
+    """Name of the field manager."""
 
     operation: Text | None = None
-    """How: `Apply` or `Update`."""
+    """Operation: `Apply` or `Update`."""
 
     api_version: Text | None = None
-    """The API version that they were written in."""
+    """API version of the fields."""
 
     time: Moment | None = None
-    """When they were written."""
+    """Time of the last write."""
 
     fields_type: Text | None = None
-    """Form of the list: `FieldsV1`."""
+    """Format of the fields: `FieldsV1`."""
 
     fields_v1: Any = Field(default=None, alias="fieldsV1")
     """The fields, each as a key."""
 
     subresource: Text | None = None
-    """The subresource through which they were written."""
+    """Subresource that was written."""
 
 
 class ObjectMeta(Shape):
-    """The name, labels and annotations of an object, and what only the API server sets."""
+    """The name, labels and annotations of an object, and the fields that only the API server sets."""
 
     name: ObjectName | None = None
     """Name of the object in the cluster; Karpenter's kinds have no namespace.
 
-    A NodePool's and an EC2NodeClass's name also become node label values, so keep them to 63 characters.
-    Another name is another object: renaming a NodePool replaces all of its nodes.
+    The name of a NodePool or EC2NodeClass is also a node label value, so use at most 63 characters.
+    A new name is a new object: renaming a NodePool replaces all of its nodes.
     """
 
     generate_name: GenerateName | None = None
-    """Beginning of a name that the API server completes; only for `kubectl create`."""
+    """Prefix of a name that the API server generates; only for `kubectl create`."""
 
     namespace: Text | None = None
-    """No namespace: Karpenter's kinds have none, and the API server drops it."""
+    """Ignored: Karpenter's kinds have no namespace, and the API server drops it."""
 
     labels: dict[LabelKey, LabelValue] | None = None
-    """Labels of the object itself; they reach no node and replace none."""
+    """Labels of the object itself; they are not set on nodes, and a change replaces no node."""
 
     annotations: Annotated[dict[AnnotationKey, Text], AfterValidator(small)] | None = None
-    """Annotations of the object itself; they reach no node and replace none."""
+    """Annotations of the object itself; they are not set on nodes, and a change replaces no node."""
 
     finalizers: Annotated[list[Finalizer], AfterValidator(one_way_to_go)] | None = None
-    """What has to be done before the object may go."""
+    """Finalizers that must be removed before the object is deleted."""
 
     owner_references: list[OwnerReference] | None = None
-    """Objects without which this one goes as well."""
+    """Owners of the object; it is deleted with its last owner."""
 
     uid: Text | None = None
     """Set by the API server."""
@@ -141,4 +141,4 @@ class ObjectMeta(Shape):
     """Set by older API servers."""
 
     managed_fields: list[ManagedFieldsEntry] | None = None
-    """Set by the API server: who wrote which field."""
+    """Set by the API server: which field manager wrote which field."""

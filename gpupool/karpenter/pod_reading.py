@@ -195,7 +195,7 @@ class _Reader:
     def _text_of(self, node: Node, path: str) -> str:
         if isinstance(node.value, str):
             return node.value
-        self._refuse(node, path, "a text; put it in quotes" if _is_scalar(node) else "a text")
+        self._refuse(node, path, "a string; put it in quotes" if _is_scalar(node) else "a string")
         return ""
 
     def _word(self, node: Node, key: str, path: str, words: tuple[str, ...]) -> str:
@@ -207,7 +207,7 @@ class _Reader:
 
     def _refuse(self, node: Node, path: str, wanted: str) -> None:
         value = shown(node.value) if isinstance(node.value, str) else (node.text or str(node.value))
-        has = f"{value} should be" if isinstance(node.value, str) or _is_scalar(node) else "should be"
+        has = f"{value} must be" if isinstance(node.value, str) or _is_scalar(node) else "must be"
         finding = Finding(
             Code.POD_SPEC,
             f"`{path}`: {has} {wanted}",
@@ -265,6 +265,6 @@ def _not_judged(spec: Node) -> Iterator[str]:
         yield f"what RuntimeClass {shown(name)} adds (overhead, selector, tolerations)"
     scheduler = text_at(spec, "schedulerName")
     if scheduler not in ("", _DEFAULT_SCHEDULER):
-        yield f"what scheduler {shown(scheduler)} asks"
+        yield f"what scheduler {shown(scheduler)} requires"
     if items(find(spec, "schedulingGates")):
-        yield "its scheduling gates, before which nothing is launched"
+        yield "its scheduling gates, which block it until they are removed"

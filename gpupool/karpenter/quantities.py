@@ -39,9 +39,9 @@ def problem(text: str) -> str | None:
         return None
     exponent = int64(match["digits"])
     if exponent is None:
-        return "has an exponent that is no whole number of 64 bits"
+        return "has an exponent that is not a whole number of 64 bits"
     if exponent not in _REASONABLE:
-        return "has an exponent with which Karpenter would reckon for ever"
+        return "has an exponent so large that Karpenter never finishes calculating"
     return None
 
 
@@ -55,7 +55,7 @@ def amount(text: str) -> Amount:
     """
     found = _QUANTITY.fullmatch(text)
     if found is None:
-        message = f"{text!r} is no quantity"
+        message = f"{text!r} is not a quantity"
         raise ValueError(message)
     number, suffix, exponent = found.groups()
     if suffix in _BINARY_SUFFIXES:

@@ -37,7 +37,7 @@ Amount: TypeAlias = Annotated[int | str, IntOrString()]
 
 Duration: TypeAlias = Annotated[
     str,
-    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h; Karpenter has no days", in_hours),
+    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h (Karpenter has no days)", in_hours),
 ]
 DurationOrNever: TypeAlias = Annotated[
     str,
@@ -60,7 +60,7 @@ LabelValue: TypeAlias = Annotated[
     Field(max_length=63),
     Matching(
         LABEL_VALUE_PATTERN,
-        "a label value: letters, digits, - _ . with a letter or digit at both ends",
+        "a label value (letters, digits, - _ . with a letter or digit at both ends)",
     ),
 ]
 TaintKey: TypeAlias = Annotated[
@@ -74,7 +74,7 @@ TaintValue: TypeAlias = Annotated[
     str,
     Matching(
         rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$",
-        "a taint value such as true or gpu-team; leave the key out for a taint without value",
+        "a taint value such as true or gpu-team (omit `value` for a taint without one)",
     ),
 ]
 Instant: TypeAlias = Annotated[str, DateTime()]
@@ -91,12 +91,12 @@ BudgetNodes: TypeAlias = Annotated[
     str,
     Matching(
         r"^((100|[0-9]{1,2})%|[0-9]+)$",
-        'a number of nodes or a percentage in quotes, as in "3" or "10%"',
+        'a number of nodes or a percentage in quotes, such as "3" or "10%"',
         repairs.node_count,
     ),
 ]
 CronSchedule: TypeAlias = Annotated[
-    str, Matching(_CRON, 'a cron schedule of five fields, as in "0 9 * * 1-5", or @daily and the like')
+    str, Matching(_CRON, 'a cron schedule of five fields, such as "0 9 * * 1-5", or a name such as @daily')
 ]
 BudgetDuration: TypeAlias = Annotated[
     str,
@@ -121,7 +121,7 @@ VolumeSize: TypeAlias = Annotated[
     str,
     Matching(
         rf"^({_SIZE})$",
-        "a volume size such as 100Gi, 500G or 2Ti; whole numbers, at most 59000Gi or 64T",
+        "a volume size such as 100Gi, 500G or 2Ti (whole numbers, at most 59000Gi or 64T)",
         repairs.size,
     ),
 ]
@@ -134,7 +134,7 @@ EvictionThreshold: TypeAlias = Annotated[
     ),
 ]
 
-AMIID: TypeAlias = Annotated[str, Matching(r"ami-[0-9a-z]+", "an image id such as ami-0123456789abcdef0")]
+AMIID: TypeAlias = Annotated[str, Matching(r"ami-[0-9a-z]+", "an AMI id such as ami-0123456789abcdef0")]
 SubnetID: TypeAlias = Annotated[
     str, Matching(r"subnet-[0-9a-z]+", "a subnet id such as subnet-0123456789abcdef0")
 ]
@@ -147,13 +147,15 @@ ReservationID: TypeAlias = Annotated[
 PlacementGroupID: TypeAlias = Annotated[
     str, Matching(r"^pg-[0-9a-z]+$", "a placement group id such as pg-0123456789abcdef0")
 ]
-AccountID: TypeAlias = Annotated[str, Matching(r"^[0-9]{12}$", "an AWS account of twelve digits, in quotes")]
+AccountID: TypeAlias = Annotated[
+    str, Matching(r"^[0-9]{12}$", "an AWS account id of twelve digits, in quotes")
+]
 SelectorTags: TypeAlias = Annotated[dict[str, str], Field(max_length=20)]
-Price: TypeAlias = Annotated[str, Matching(r"^\d+(\.\d+)?$", 'USD per hour as text, as in "1.25"')]
+Price: TypeAlias = Annotated[str, Matching(r"^\d+(\.\d+)?$", 'USD per hour as a string, such as "1.25"')]
 PriceAdjustment: TypeAlias = Annotated[
     str,
     Matching(
         r"^(([+-]{1}(\d*\.?\d+))|(\+{1}\d*\.?\d+%)|(^(-\d{1,2}(\.\d+)?%)$)|(-100%))$",
-        "a change with its sign, in USD per hour or percent, as in -0.5 or +10%",
+        "a change with its sign, in USD per hour or percent, such as -0.5 or +10%",
     ),
 ]

@@ -46,7 +46,7 @@ def parse_minor(text: str) -> Minor:
     """
     match = re.fullmatch(r"v?(\d+)\.(\d+)(\.\d+([-+].*)?)?", text, re.ASCII)
     if match is None:
-        msg = f"{text!r} is no Karpenter version such as {LATEST}"
+        msg = f"{text!r} is not a Karpenter version such as {LATEST}"
         raise ValueError(msg)
     return Minor(int(match[1]), int(match[2]))
 

@@ -74,7 +74,7 @@ def missing(node: Node) -> str:
         what = "a list" if isinstance(node.value, list) else "a single value"
         return f"the document is {what}, not a Kubernetes object"
     absent = [f"`{key}`" for key in ("apiVersion", "kind") if not text_at(node, key)]
-    return f"the document is no Kubernetes object: it has no {' and no '.join(absent)}"
+    return f"not a Kubernetes object: {' and '.join(absent)} {'are' if absent[1:] else 'is'} missing"
 
 
 def unknown_version(found: Identity, node: Node) -> Iterator[Finding]:
@@ -83,13 +83,13 @@ def unknown_version(found: Identity, node: Node) -> Iterator[Finding]:
     is_core = not found.group
     if found.kind in PASSED_OVER or (found.group not in _GROUPS and not (is_core and current)):
         return
-    wrong, message = "apiVersion", f"there is no {found.kind} in {shown(found.api_version)}"
+    wrong, message = "apiVersion", f"{found.kind} does not exist in {shown(found.api_version)}"
     fix = f"write `apiVersion: {current}`"
     if not current:
         wrong = "kind"
-        message = f"Karpenter has no kind {shown(found.kind)} in {shown(found.api_version)}"
+        message = f"unknown kind {shown(found.kind)} in {shown(found.api_version)}"
         near = get_close_matches(found.kind, CURRENT, n=1)
-        fix = f"write `kind: {near[0]}`" if near else f"Karpenter has {', '.join(CURRENT)}"
+        fix = f"write `kind: {near[0]}`" if near else f"use one of {', '.join(CURRENT)}"
     at = (find(node, wrong) or node).at
     yield Finding(Code.UNKNOWN_VERSION, message, at, fix, path=wrong, object=found.label)
 

@@ -26,13 +26,13 @@ _NODE_POOL = (
     _Moved("spec.disruption.expireAfter", "move it to `spec.template.spec.expireAfter`"),
     _Moved(
         "spec.disruption.consolidationPolicy",
-        "write `WhenEmptyOrUnderutilized`, with `consolidateAfter` beside it (`0s` does as before)",
+        "write `consolidationPolicy: WhenEmptyOrUnderutilized` and `consolidateAfter: 0s`",
         "WhenUnderutilized",
     ),
     _Moved("spec.template.spec.kubelet", "move it to `spec.kubelet` of the EC2NodeClass"),
     _Moved(
         "spec.template.spec.nodeClassRef.apiVersion",
-        "write `group: karpenter.k8s.aws` instead, with `kind: EC2NodeClass` beside it",
+        "write `group: karpenter.k8s.aws` and `kind: EC2NodeClass` instead",
     ),
 )
 _PROVISIONER = (
@@ -44,14 +44,14 @@ _PROVISIONER = (
     _Moved("spec.kubeletConfiguration", "move it to `spec.kubelet` of the EC2NodeClass"),
     _Moved(
         "spec.providerRef",
-        "write `spec.template.spec.nodeClassRef` with group karpenter.k8s.aws, kind EC2NodeClass and name",
+        "write `spec.template.spec.nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: NAME}`",
     ),
-    _Moved("spec.provider", "write an EC2NodeClass, and `spec.template.spec.nodeClassRef` that names it"),
-    _Moved("spec.limits.resources", "move what it holds to `spec.limits`"),
-    _Moved("spec.ttlSecondsUntilExpired", "write `spec.template.spec.expireAfter`, as in `720h`"),
+    _Moved("spec.provider", "write an EC2NodeClass, and refer to it in `spec.template.spec.nodeClassRef`"),
+    _Moved("spec.limits.resources", "move its entries to `spec.limits`"),
+    _Moved("spec.ttlSecondsUntilExpired", "write `spec.template.spec.expireAfter`, such as `720h`"),
     _Moved(
         "spec.ttlSecondsAfterEmpty",
-        "write `spec.disruption` with `consolidationPolicy: WhenEmpty` and `consolidateAfter`, as in `30s`",
+        "write `spec.disruption` with `consolidationPolicy: WhenEmpty` and `consolidateAfter`, such as `30s`",
     ),
     _Moved(
         "spec.consolidation",
@@ -65,7 +65,7 @@ _NODE_TEMPLATE = (
         "write `spec.securityGroupSelectorTerms`, a list with `tags`, `id` or `name`",
     ),
     _Moved("spec.amiSelector", "write `spec.amiSelectorTerms`, a list with `alias`, `tags`, `id` or `name`"),
-    _Moved("spec.launchTemplate", "write what the launch template holds as fields of the EC2NodeClass"),
+    _Moved("spec.launchTemplate", "set the launch template's settings as fields of the EC2NodeClass"),
 )
 _MOVED = {
     ("karpenter.sh/v1beta1", "NodePool"): _NODE_POOL,
@@ -102,8 +102,8 @@ def old_version(found: Identity, node: Node) -> Iterator[Finding]:
 def _of_the_whole(found: Identity, node: Node) -> Finding:
     kind = OLD[found.api_version, found.kind]
     new = f"`apiVersion: {CURRENT[kind]}`"
-    fix = f"write {new}" if kind == found.kind else f"write a {kind} in its place: {new} and `kind: {kind}`"
-    message = f"Karpenter no longer has {found.kind} in {found.api_version}"
+    fix = f"write {new}" if kind == found.kind else f"write a {kind} instead: {new} and `kind: {kind}`"
+    message = f"{found.kind} in `{found.api_version}` is no longer served by Karpenter"
     at = (find(node, "apiVersion") or node).at
     return Finding(Code.OLD_VERSION, message, at, fix, path="apiVersion", object=found.label)
 
@@ -111,8 +111,8 @@ def _of_the_whole(found: Identity, node: Node) -> Finding:
 def _message(moved: _Moved) -> str:
     name = moved.path.rpartition(".")[2]
     if moved.value is not None:
-        return f"Karpenter v1 does not have `{name}: {moved.value}`"
-    return f"Karpenter v1 does not have `{name}` in this place"
+        return f"`{name}: {moved.value}` does not exist in Karpenter v1"
+    return f"`{moved.path}` does not exist in Karpenter v1"
 
 
 def _family_alone(found: Identity, node: Node) -> Iterator[Finding]:
@@ -123,8 +123,8 @@ def _family_alone(found: Identity, node: Node) -> Iterator[Finding]:
     alias = _ALIASES.get(str(family.value))
     fix = "write `amiSelectorTerms`, a list with `alias`, `tags`, `id`, `name` or `ssmParameter`"
     if alias:
-        fix = f"write `amiSelectorTerms: [{{alias: {alias}@VERSION}}]` with the version that you run"
-    message = "Karpenter v1 wants `amiSelectorTerms`: `amiFamily` alone no longer chooses an image"
+        fix = f"write `amiSelectorTerms: [{{alias: {alias}@VERSION}}]` with your version"
+    message = "`amiSelectorTerms` is required in Karpenter v1: `amiFamily` alone selects no AMI"
     yield _finding(found, family, "spec.amiFamily", message, fix)
 
 
@@ -134,8 +134,8 @@ def _incomplete_reference(found: Identity, node: Node) -> Iterator[Finding]:
     reference = find(node, *path.split("."))
     if reference is None or find(reference, "apiVersion") or text_at(reference, "kind"):
         return
-    fix = "write `group: karpenter.k8s.aws` and `kind: EC2NodeClass` beside `name`"
-    yield _finding(found, reference, path, "Karpenter v1 wants the group and kind of the node class", fix)
+    fix = "add `group: karpenter.k8s.aws` and `kind: EC2NodeClass`"
+    yield _finding(found, reference, path, "`nodeClassRef` requires `group` and `kind` in Karpenter v1", fix)
 
 
 def _finding(found: Identity, field: Node, path: str, message: str, fix: str) -> Finding:

@@ -29,9 +29,9 @@ _WORDS = {
     "${": "placeholder of envsubst, Terraform or Flux",
 }
 _FIXES = {
-    "{{": "render the file first, as with `helm template ./chart | gpupool validate -`",
+    "{{": "render the file first: `helm template ./chart | gpupool validate -`",
     "{%": "render the file with Jinja first, and validate its output",
-    "${": "fill in the values first, as with `envsubst < FILE | gpupool validate -`",
+    "${": "fill in the values first: `envsubst < FILE | gpupool validate -`",
 }
 _FREE_TEXT = frozenset(
     {

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ELSEWHERE = {
-    "TrainJob": "they are made from its TrainingRuntime; name the file of that",
-    "Workflow": "its templates are filled in as it runs",
-    "CronWorkflow": "its templates are filled in as it runs",
+    "TrainJob": "they are created from its TrainingRuntime; pass that file",
+    "Workflow": "its templates are filled in at run time",
+    "CronWorkflow": "its templates are filled in at run time",
 }
 """Kinds that make pods of something that their own file does not hold, and where it is."""
 

@@ -92,15 +92,13 @@ class _Sorter:
             self._document(document, source, is_foreign=is_foreign)
             held += document.values if len(self._objects) > objects else 0
             if held > MAX_HELD:
-                message = (
-                    f"more than {MAX_HELD:,} values in the file's objects that count; the rest is not read"
-                )
+                message = f"more than {MAX_HELD:,} values in the objects to check; the rest is not read"
                 finding = Finding(Code.MANIFEST_SYNTAX, message, document.at, "split the file")
                 self.findings.append(finding)
                 return
             if len(self.findings) - before > MAX_FINDINGS:
-                message = f"more than {MAX_FINDINGS:,} mistakes in the file; the rest is not read"
-                self.findings.append(Finding(Code.MANIFEST_SYNTAX, message, document.at, "mend these first"))
+                message = f"more than {MAX_FINDINGS:,} errors in the file; the rest is not read"
+                self.findings.append(Finding(Code.MANIFEST_SYNTAX, message, document.at, "fix these first"))
                 return
 
     def _document(self, document: Document, source: Source, *, is_foreign: bool) -> None:
@@ -143,7 +141,7 @@ class _Sorter:
             elif found:
                 self._object(node, found, source)
             else:
-                fix = "write `apiVersion` and `kind`, or leave the file out"
+                fix = "add `apiVersion` and `kind`, or leave the file out"
                 self.findings.append(Finding(Code.NO_OBJECT, kinds.missing(node), node.at, fix))
 
     def _object(self, node: Node, found: Identity, source: Source) -> None:

@@ -27,10 +27,10 @@ class Reason(StrEnum):
 
     ENDING = "not .yaml, .yml or .json"
     HIDDEN = "hidden folder"
-    LINKED_FOLDER = "link to a folder"
-    READ_ALREADY = "read already"
+    LINKED_FOLDER = "symbolic link to a folder"
+    READ_ALREADY = "already read"
     HELM_TEMPLATE = "Helm template"
-    NO_OBJECT = "no Kubernetes object"
+    NO_OBJECT = "not a Kubernetes object"
     OVERLAY = "blueprint without a name"
     UNREADABLE = "unreadable"
 
@@ -129,7 +129,7 @@ def _entries(folder: str) -> tuple[list[os.DirEntry[str]], list[Finding]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name, reverse=True), []
     except OSError as problem:
-        return [], [_unreadable(folder, problem)]
+        return [], [_unreadable(folder, problem, "folder")]
 
 
 def _file(entry: os.DirEntry[str], path: str) -> Found:
@@ -148,13 +148,13 @@ def _content(path: str) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         kind = stat.S_IFMT(os.fstat(file.fileno()).st_mode)
         if kind != stat.S_IFREG:
-            message = f"it is {_KINDS.get(kind, 'a device')}, not a file"
+            message = f"it is {_KINDS.get(kind, 'a device')}, not a regular file"
             raise OSError(0, message)
         return file.read(MAX_MANIFEST_BYTES + 1)
 
 
-def _unreadable(path: str, problem: Exception) -> Finding:
+def _unreadable(path: str, problem: Exception, kind: str = "file") -> Finding:
     reason = getattr(problem, "strerror", None) or str(problem)
     fix = "check the path and its permissions; `-` reads from standard input"
     at = Location(printable(path))
-    return Finding(Code.MANIFEST_UNREADABLE, f"can't read it: {reason}", at, fix)
+    return Finding(Code.MANIFEST_UNREADABLE, f"can't read the {kind}: {reason}", at, fix)

@@ -120,7 +120,7 @@ def _take(each: KarpenterObject, templates: list[PodTemplate], findings: list[Fi
         if isinstance(part.spec.value, dict):
             templates.append(_template(part, each, count))
         else:
-            message = f"`{part.path}` should be a pod's spec, a map"
+            message = f"`{part.path}` must be a pod spec, which is a map"
             at = place(part.spec)
             findings.append(Finding(Code.POD_SPEC, message, at, path=part.path, object=each.label))
 
@@ -144,7 +144,7 @@ def _count(part: Part, each: KarpenterObject, findings: list[Finding]) -> int:
         if type(node.value) is int and node.value >= 0:
             product *= node.value
         else:
-            message = "the number of pods should be a whole number, 0 or more"
+            message = "the number of pods must be a whole number, 0 or more"
             findings.append(Finding(Code.POD_SPEC, message, place(node), object=each.label))
     return max(product - part.less * _first(part), 0)
 
@@ -157,17 +157,17 @@ def _first(part: Part) -> int:
 def _no_template(each: KarpenterObject, group: str) -> Finding:
     """Refuse an object without pods; of a kind that is not Kubernetes' own they may come from elsewhere."""
     severity = Severity.ERROR if group in _KUBERNETES else Severity.WARNING
-    message = f"a {each.kind} makes pods, and none is written where one belongs"
-    fix = "write `spec.containers`" if each.kind == "Pod" else "write the pod's template"
+    message = f"this {each.kind} has no pod {'spec' if each.kind == 'Pod' else 'template'}"
+    fix = "add `spec.containers`" if each.kind == "Pod" else "add the pod template"
     return Finding(Code.POD_SPEC, message, each.at, fix, severity, object=each.label)
 
 
 def _elsewhere(each: KarpenterObject) -> Finding:
-    message = f"the pods of a {each.kind} are not judged: {ELSEWHERE[each.kind]}"
+    message = f"the pods of a {each.kind} are not checked: {ELSEWHERE[each.kind]}"
     return Finding(Code.PODS_ELSEWHERE, message, each.at, "", Severity.WARNING, object=each.label)
 
 
 def _nothing(paths: Sequence[str]) -> Finding:
-    message = "there is nothing here that makes pods"
-    fix = "name files with a Pod, Job, Deployment, PyTorchJob or the like"
+    message = "no object here creates pods"
+    fix = "pass files with a Pod, Job, Deployment, PyTorchJob or similar"
     return Finding(Code.NO_PODS, message, Location(paths[0] if paths else "-"), fix)

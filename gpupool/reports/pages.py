@@ -13,20 +13,23 @@ _ANYTHING = "JsonValue"
 
 
 _LAYERS: Mapping[Layer, tuple[str, str]] = {
-    Layer.BLUEPRINT: ("The blueprint", "gpupool itself refuses these, or wants you to know them."),
+    Layer.BLUEPRINT: ("The blueprint", "gpupool rejects these itself, or reports them for information."),
     Layer.STRUCTURAL: (
         "The structure of Karpenter's objects",
-        "The API server refuses these by the schema of the CRD, or nobody can read the file.",
+        "The API server rejects these by the schema of the CRD, or the file can't be read.",
     ),
-    Layer.CEL: ("The CRD's rules", "The API server refuses these by a rule over several values."),
+    Layer.CEL: ("The CRD's CEL rules", "The API server rejects these by a CEL rule of the CRD."),
     Layer.RUNTIME: (
         "Karpenter's own checks",
-        "The API server takes these and Karpenter does not: the object never becomes Ready.",
+        "The API server accepts these and Karpenter rejects them: the object never becomes Ready.",
     ),
-    Layer.POISON: ("Poison", "All take these; then Karpenter crashes, stalls, or selects all or nothing."),
-    Layer.RULE: ("Advice", "Nobody refuses these."),
+    Layer.CRASH: (
+        "Crashes",
+        "No check rejects these; then Karpenter crashes, stalls, or selects everything or nothing.",
+    ),
+    Layer.RULE: ("Lint rules", "No check rejects these; they are advice."),
 }
-"""A heading and a word on who refuses what stands under it."""
+"""The heading and the introduction of each layer's section."""
 
 
 def findings_page() -> str:
@@ -34,10 +37,10 @@ def findings_page() -> str:
     head = [
         "# Findings",
         "",
-        "Each finding is printed as `file:line:column: severity code [layer] message`, and what to do on the",
+        "Each finding is printed as `file:line:column: severity code [layer] message`, with its fix on the",
         "next line; the layer `blueprint` is not printed. An error ends the command with exit code 1;",
-        "warnings and infos are only said, but `gpupool validate --strict` fails on warnings too. A code",
-        "never changes its meaning.",
+        "warnings and infos do not, but `gpupool validate --strict` fails on warnings too. A code never",
+        "changes its meaning.",
         "",
     ]
     sections = (line for part in Layer for line in _layer_section(part))

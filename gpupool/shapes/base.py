@@ -20,4 +20,4 @@ NOT_EMPTY = Field(min_length=1)
 Flag: TypeAlias = StrictBool
 Whole: TypeAlias = StrictInt
 Text: TypeAlias = str
-NonEmpty: TypeAlias = Annotated[str, Matching(r".", "a text that is not empty")]
+NonEmpty: TypeAlias = Annotated[str, Matching(r".", "a non-empty string")]

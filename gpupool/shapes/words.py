@@ -1,4 +1,4 @@
-"""Pydantic's error types in human words, each at the place in the file that caused it."""
+"""Pydantic's error types in plain English, each at the place in the file that caused it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -22,7 +22,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 _KINDS = {
-    "string_type": "a text",
+    "string_type": "a string",
     "int_type": "a whole number",
     "bool_type": "true or false",
     "list_type": "a list",
@@ -33,12 +33,12 @@ _KINDS = {
 }
 
 _COMPARED = {
-    "greater_than_equal": ("less than", "ge"),
-    "less_than_equal": ("more than", "le"),
-    "string_too_short": ("at least", "min_length"),
-    "string_too_long": ("longer than", "max_length"),
-    "too_short": ("at least", "min_length", "actual_length"),
-    "too_long": ("at most", "max_length", "actual_length"),
+    "greater_than_equal": "{shown} is less than {ge}",
+    "less_than_equal": "{shown} is more than {le}",
+    "string_too_short": "{shown} is shorter than the minimum length of {min_length}",
+    "string_too_long": "{shown} is longer than {max_length} characters",
+    "too_short": "{actual_length} items, at least {min_length} required",
+    "too_long": "{actual_length} items, at most {max_length} allowed",
 }
 _LONGEST_SHOWN = 80
 """Enough of a value to know it again; what is longer may be a script or a secret."""
@@ -49,7 +49,13 @@ _MAPS = {
 }  # fmt: skip
 """The key that is meant where a map of such a name is a single value."""
 
-_TAGS = {"<one>": "a text", "<text>": "a text", "<number>": "a number", "<list>": "a list", "<map>": "a map"}
+_TAGS = {
+    "<one>": "a string",
+    "<text>": "a string",
+    "<number>": "a number",
+    "<list>": "a list",
+    "<map>": "a map",
+}
 
 
 def findings(error: ValidationError, node: Node, model: Model) -> Iterator[Finding]:
@@ -137,24 +143,24 @@ def _inside(name: str) -> str:
 def _unknown_key(here: Node, path: Path, known: Sequence[str]) -> Finding:
     key = str(path[-1]) if path else ""
     near = nearest(key, known)
-    fix = f"did you mean `{near}`?" if near else f"known keys: {', '.join(known)}" if known else ""
+    fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(known)}" if known else ""
     where = _inside(dotted(path[:-1]))
     return Finding(
-        Code.UNKNOWN_KEY, f"unknown key `{key}`{where}", here.key or here.at, fix, path=dotted(path)
+        Code.UNKNOWN_KEY, f"unknown field `{key}`{where}", here.key or here.at, fix, path=dotted(path)
     )
 
 
 def _wrong_kind(wanted: str, here: Node, path: Path) -> Finding:
     fix = ""
-    if wanted == "a text" and here.text:
-        fix = f'put it in quotes: "{here.text}"'
+    if wanted == "a string" and here.text:
+        fix = f'put it in quotes: `"{here.text}"`'
     elif wanted == "a map" and (inner := _MAPS.get(str(path[-1]) if path else "")):
         fix = f"write `{path[-1]}: {{{inner}: {here.text or here.value}}}`" if _is_one(here.value) else ""
     elif isinstance(here.value, float) and isfinite(here.value):
         fix = node_count(str(here.value)) or (f"write `{path[-1]}: {int(here.value)}`" if path else "")
     elif path[-2:-1] in {("taints",), ("startupTaints",)}:
         fix = taint(str(here.value))
-    message = f"`{dotted(path)}` should be {wanted}, but this is {kind_of(here)}"
+    message = f"`{dotted(path)}` must be {wanted}, not {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
 
 
@@ -166,22 +172,22 @@ def _not_wanted(context: Mapping[str, Any], here: Node, path: Path) -> Finding:
     """Say what is wanted in place of a value that is no text; quotes may be all that is missing."""
     is_said = here.text is not None and here.value is not None
     quoted_fits = is_said and matches(context.get("pattern", "$."), here.text or "")
-    fix = f'put it in quotes: "{here.text}"' if quoted_fits else str(context.get("fix", ""))
-    message = f"`{dotted(path)}` should be {context['wanted']}, but this is {kind_of(here)}"
+    fix = f'put it in quotes: `"{here.text}"`' if quoted_fits else str(context.get("fix", ""))
+    message = f"`{dotted(path)}` must be {context['wanted']}, not {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
 
 
 def kind_of(node: Node) -> str:
-    """Say what a value is, as in `the number 1.30` or `a list`."""
+    """Describe a value, as in `the number 1.30` or `a list`."""
     value = node.value
     if isinstance(value, bool):
-        return f"the word {node.text or str(value).lower()} (true or false)"
+        return f"the boolean {node.text or str(value).lower()}"
     if isinstance(value, int | float):
         return f"the number {node.text or value}"
     if isinstance(value, str):
-        return f"the text `{value[:40]}`"
+        return f"the string `{value[:40]}`"
     if value is None:
-        return "empty"
+        return "null"
     return "a map" if isinstance(value, dict) else "a list"
 
 
@@ -194,20 +200,24 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
             str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         )
         fix = architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
-        return f"{shown} is none of {expected}", fix
+        return f"{shown} is not {'one of ' if ' or ' in expected else ''}{expected}", fix
     if "wanted" in context:
-        return f"{shown} is not {context['wanted']}", str(context.get("fix", ""))
+        wanted = context["wanted"]
+        is_empty = details["input"] == ""
+        message = f"must be {wanted}, not the empty string" if is_empty else f"{shown} is not {wanted}"
+        return message, str(context.get("fix", ""))
     if kind in _COMPARED:
-        word, key, *actual = _COMPARED[kind]
-        given = f", {context[actual[0]]} given" if actual else ""
         fix = (
-            f"set at most {context[key]}"
-            if key == "le"
-            else f"set at least {context[key]}"
-            if key == "ge"
+            f"set `{context['ge']}` or more"
+            if "ge" in context
+            else f"set `{context['le']}` or less"
+            if "le" in context
             else ""
         )
-        return f"{f'{shown} is ' if not actual else ''}{word} {context[key]}{given}", fix
+        # Pydantic stops counting the entries of a map that has too many.
+        given = context.get("actual_length")
+        counted = {**context, "actual_length": "too many" if given is None else given}
+        return _COMPARED[kind].format(shown=shown, **counted), fix
     return details["msg"], str(context.get("fix", ""))
 
 
@@ -215,6 +225,8 @@ def _shown(value: object) -> str:
     if not isinstance(value, str | int | float):
         return "this"
     text = str(value)
+    if not text:
+        return "the empty string"
     return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
 
 

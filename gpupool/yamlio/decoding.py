@@ -52,7 +52,7 @@ def decode(data: bytes, file: str) -> str:
     text = as_text(data, file, Code.UNREADABLE, MAX_BYTES)
     if text.count("\n%TAG") > MAX_TAG_DIRECTIVES:
         message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
-        finding = Finding(Code.NOT_YAML, message, Location(file, 1, 1), "write no %TAG directives")
+        finding = Finding(Code.NOT_YAML, message, Location(file, 1, 1), "remove the %TAG directives")
         raise UnreadableError(finding)
     bad = _found(_BAD_CHARACTER, text, file)
     if bad:
@@ -109,7 +109,7 @@ def place(text: str, offset: int, file: str) -> Location:
 
 def _too_large(size: int, limit: int, file: str) -> Finding:
     most = limit // 1024 // 1024
-    message = f"the file has {size / 1024 / 1024:.1f} MiB, and files over {most} MiB are not read"
+    message = f"the file is {size / 1024 / 1024:.1f} MiB; files over {most} MiB are not read"
     return Finding(Code.UNREADABLE, message, Location(file), "check that this is the right file, or split it")
 
 
@@ -122,7 +122,7 @@ def _as_utf8(data: bytes, file: str) -> str:
         return data.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as problem:
         readable = problem.object[: problem.start].decode()
-        message = f"the file is not UTF-8: byte 0x{problem.object[problem.start]:02x} can't stand here"
+        message = f"the file is not UTF-8: invalid byte 0x{problem.object[problem.start]:02x}"
         at = place(readable, len(readable), file)
         raise UnreadableError(Finding(Code.UNREADABLE, message, at, "save it as UTF-8")) from None
 
@@ -132,16 +132,16 @@ def _bad_character(character: str, at: Location) -> Finding:
     escape = f"\\u{ord(character):04x}"
     if character in _BREAKS_TO_SOME:
         message = f"{name} ends a line for kubectl and Helm but not in YAML 1.2"
-        fix = f'write "{escape}" in double quotes if the character is meant'
+        fix = f'write `"{escape}"` if the character is intended'
         return Finding(Code.AMBIGUOUS_SCALAR, message, at, fix)
     if character == "\ufeff":
-        message = "a byte order mark (U+FEFF) inside the file; were two files joined?"
+        message = "unexpected byte order mark (U+FEFF) inside the file; two files may have been joined"
         return Finding(Code.UNREADABLE, message, at, "remove the invisible character")
     kind = (
         "a NUL byte (the file may be UTF-16 or binary)"
         if character == "\0"
         else f"the control character {name}"
     )
-    message = f"{kind} can't stand in YAML"
-    fix = f'remove it, or write "{escape}" in double quotes if it is meant'
+    message = f"{kind} is not allowed in YAML"
+    fix = f'remove it, or write `"{escape}"` if the character is intended'
     return Finding(Code.UNREADABLE, message, at, fix)

@@ -63,7 +63,7 @@ class Dialect(NamedTuple):
 def _key(value: KeyValue, spelled: str | None) -> Reading:
     """Keep a key that is no text as it is spelled; drop a null or a collection."""
     text = spelled if value is not None else None
-    fix = "put the key in quotes" if text else "write a text as the key"
+    fix = "put the key in quotes" if text else "use a string as the key"
     return Reading(text, Code.NOT_YAML, key_problem(value, spelled), fix)
 
 
@@ -72,9 +72,9 @@ def key_problem(value: KeyValue, spelled: str | None) -> str:
     if isinstance(value, (dict, list)):
         return f"a {'map' if isinstance(value, dict) else 'list'} can't be a key"
     if value is None:
-        return "a key is null or missing"
+        return "the key is null or missing"
     kind = "a boolean" if isinstance(value, bool) else "a number"
-    return f"the key {shown(spelled or '')} is {kind}, and a key has to be text"
+    return f"the key {shown(spelled or '')} is {kind}; keys must be strings"
 
 
 BLUEPRINT = Dialect(

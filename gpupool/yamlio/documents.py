@@ -131,8 +131,8 @@ def _separator_problem(rest: str, at: Location) -> Finding | None:
     """Refuse what stands behind `---` on its line: kubectl drops the document above it, and stops."""
     if not rest or rest.startswith("#"):
         return None
-    message = f"{shown(rest)} behind `---`, where kubectl takes nothing but a comment"
-    return Finding(Code.MANIFEST_SYNTAX, message, at, "begin the document on the next line")
+    message = f"{shown(rest)} after `---`, where kubectl accepts only a comment"
+    return Finding(Code.MANIFEST_SYNTAX, message, at, "start the document on the next line")
 
 
 def _line_breaks(text: str) -> int:
@@ -169,7 +169,7 @@ def _inner_marks(chunk: _Chunk, file: str) -> Iterator[Finding]:
     place = chunk.text.find("\n\ufeff")
     if place >= 0:
         at = Location(file, chunk.line + _line_breaks(chunk.text[: place + 1]), 1)
-        message = "a byte order mark (U+FEFF) inside the document; were two files joined?"
+        message = "unexpected byte order mark (U+FEFF) inside the document; two files may have been joined"
         yield Finding(Code.MANIFEST_SYNTAX, message, at, "remove the invisible character")
 
 
@@ -188,7 +188,7 @@ def _directives(chunk: _Chunk, file: str) -> Iterator[Finding]:
         return
     for index, line in enumerate(_LINE_BREAK.split(chunk.text)):
         if line.startswith("%"):
-            message = "kubectl can't read a `%` directive: it splits the file at `---` before it reads"
+            message = "kubectl can't parse a `%` directive: it splits the file at `---` first"
             at = Location(file, chunk.line + index, 1)
             yield Finding(Code.MANIFEST_SYNTAX, message, at, "remove the line")
             return
@@ -205,8 +205,8 @@ def _rest(chunk: _Chunk, file: str, end: int) -> Iterator[Finding]:
     for index, content in enumerate(_LINE_BREAK.split(rest)):
         shown_part = content.strip()
         if shown_part and not shown_part.startswith("#"):
-            message = f"kubectl reads nothing from here on: {shown(shown_part)} is behind the document's end"
+            message = f"kubectl ignores {shown(shown_part)} and all below: the document ends above"
             at = Location(file, line + index, 1)
-            fix = "begin a new document with `---`, or remove it"
+            fix = "start a new document with `---`, or remove it"
             yield Finding(Code.MANIFEST_SYNTAX, message, at, fix, Severity.WARNING)
             return

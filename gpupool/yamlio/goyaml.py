@@ -71,8 +71,8 @@ def parse(text: str, file: str, first_line: int) -> Parsed:
             helped = more
         else:
             return Parsed(builder.root, tuple(builder.findings), True, events.end or 0, builder.count)
-    fix = "put texts that end with `:` in quotes, and write `'` without a backslash"
-    message = f"more than {MAX_STAND_INS} escaped `'`, or texts in brackets that end with `:`"
+    fix = "put strings that end with `:` in quotes, and write `'` without a backslash"
+    message = f"more than {MAX_STAND_INS} escaped `'`, or strings in brackets that end with `:`"
     finding = Finding(Code.MANIFEST_SYNTAX, message, Location(file, first_line, 1), fix)
     return Parsed(None, (finding,), False, 0, 0)
 
@@ -136,8 +136,8 @@ class _Events:
         if event.style == '"' and self._has_slashes:
             self._refuse_slash(event)
         if self._is_flow[-1] and not event.style and "?" in event.value:
-            message = f"{shown(event.value)} has a `?` in brackets, where kubectl takes it for a sign"
-            raise _DifferenceError(event, message, "put the text in quotes")
+            message = f"{shown(event.value)} contains `?` in brackets, where kubectl reads it as YAML syntax"
+            raise _DifferenceError(event, message, "put the string in quotes")
         if self._has_stand_ins:
             for written, stand_in in _STAND_INS.values():
                 event.value = event.value.replace(stand_in, written.removeprefix("\\"))
@@ -146,5 +146,5 @@ class _Events:
         start, end = event.start_mark, event.end_mark
         written = self._text[start.index : end.index] if start and end else ""
         if any(match[1] == "/" for match in _ESCAPED.finditer(written)):
-            message = "an unknown escape in double quotes: kubectl does not know `\\/`"
-            raise _DifferenceError(event, message, "write the slash alone")
+            message = "unknown escape in double quotes: kubectl does not support `\\/`"
+            raise _DifferenceError(event, message, "write `/`")

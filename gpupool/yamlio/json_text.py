@@ -84,8 +84,8 @@ class JsonReader:
 
     def _begin(self, bracket: str, depth: int) -> None:
         if depth > KUBECTL.limits.depth:
-            message = f"more than {KUBECTL.limits.depth} maps and lists inside each other"
-            self._stop(message, "make the file flatter")
+            message = f"more than {KUBECTL.limits.depth} nested maps and lists"
+            self._stop(message, "reduce the nesting")
         self._take(bracket)
 
     def _map(self, depth: int) -> dict[str, Node]:
@@ -103,7 +103,7 @@ class JsonReader:
         name = self._string()
         if name in entries:
             first = entries[name].key or at
-            message = f"{shown(name)} stands twice in this map; the first is on line {first.line}"
+            message = f"duplicate key {shown(name)}; the first is on line {first.line}"
             self._say(Finding(Code.MANIFEST_KEY_TWICE, message, at, "remove one of them"))
         self._take(":")
         entries[name] = self.value(depth, at)
@@ -120,10 +120,10 @@ class JsonReader:
 
     def _string(self) -> str:
         if not self._text.startswith('"', self.offset):
-            self._expected("a text in double quotes")
+            self._expected("a string in double quotes")
         found = _STRING.match(self._text, self.offset)
         if not found:
-            self._fail("not JSON: the text in quotes is not closed on its line", 'close it with `"`')
+            self._fail("invalid JSON: the string is not closed on its line", 'close it with `"`')
         value = found[0][1:-1]
         if "\\" in value:
             value = self._unescaped(found[0])
@@ -134,7 +134,7 @@ class JsonReader:
         try:
             value: str = json.loads(literal)
         except json.JSONDecodeError:
-            self._fail("not JSON: an unknown escape in the text", "double the backslash")
+            self._fail("invalid JSON: unknown escape in the string", "double the backslash")
         return _LONE_SURROGATE.sub("\ufffd", value)
 
     def _scalar(self, at: Location, key: Location | None) -> Node:
@@ -156,7 +156,7 @@ class JsonReader:
         if math.isfinite(value):
             return fraction(value)
         message = f"the number {shown(found[0])} is too large"
-        self._say(Finding(Code.MANIFEST_SYNTAX, message, at, "write a smaller one"))
+        self._say(Finding(Code.MANIFEST_SYNTAX, message, at, "use a smaller number"))
         return None
 
     def _takes(self, character: str) -> bool:
@@ -186,13 +186,13 @@ class JsonReader:
     def _say(self, finding: Finding) -> None:
         self.findings.append(finding)
         if len(self.findings) >= MAX_FINDINGS:
-            self._stop(f"more than {MAX_FINDINGS:,} mistakes; the rest is not read", "mend these first")
+            self._stop(f"more than {MAX_FINDINGS:,} errors; the rest is not read", "fix these first")
 
     def _stop(self, message: str, fix: str) -> NoReturn:
         raise NotJsonError(Finding(Code.MANIFEST_SYNTAX, message, self.at(), fix), is_too_much=True)
 
     def _expected(self, what: str) -> NoReturn:
-        self._fail(f"not JSON: {what} should stand here", "mend the JSON")
+        self._fail(f"invalid JSON: expected {what}", "fix the JSON")
 
     def _fail(self, message: str, fix: str) -> NoReturn:
         raise NotJsonError(Finding(Code.MANIFEST_SYNTAX, message, self.at(), fix))

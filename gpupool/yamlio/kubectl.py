@@ -64,20 +64,22 @@ def read_tagged(tag: str, text: str) -> Reading:
     if tag == f"{_PREFIX}binary":
         return _binary(text)
     if tag == f"{_PREFIX}timestamp" and not _TIMESTAMP.fullmatch(text):
-        return _mistake(f"{shown(text)} can't be read as a !!timestamp", "put the text in quotes")
+        return _mistake(f"{shown(text)} is not a valid !!timestamp", "put the string in quotes")
     if tag not in _TYPES:
         return Reading(text)
     value = kubectl_reading(text)
     if type(value) not in _TYPES[tag]:
         name = tag.removeprefix(_PREFIX)
-        return _mistake(f"{shown(text)} is no !!{name} to kubectl", "remove the tag, or write such a value")
+        return _mistake(
+            f"{shown(text)} is not a valid !!{name} for kubectl", f"remove the tag, or write a !!{name} value"
+        )
     return Reading(float(value) if isinstance(value, int) and tag == _FLOAT_TAG else value)
 
 
 def key_text(value: KeyValue, spelled: str | None) -> Reading:
     """Give the text that becomes of a key on the way to JSON."""
     if value is None or isinstance(value, (dict, list)):
-        return _mistake(key_problem(value, spelled), "write a text as the key")
+        return _mistake(key_problem(value, spelled), "use a string as the key")
     if isinstance(value, bool):
         return Reading("true" if value else "false")
     # What an alias stands for went through JSON already; how it is written still says what it was.
@@ -116,7 +118,7 @@ def in_json(value: Scalar, text: str) -> Reading:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Reading(value)
     if isinstance(value, float) and not math.isfinite(value):
-        return _mistake(f"{shown(text)} is no finite number, and JSON has no other", "write a number")
+        return _mistake(f"{shown(text)} is not a finite number; JSON supports no others", "write a number")
     return Reading(fraction(value) if isinstance(value, float) else whole(value))
 
 
@@ -124,7 +126,7 @@ def _binary(text: str) -> Reading:
     try:
         return Reading(base64.b64decode(text.translate(_NO_BREAKS), validate=True).decode(errors="replace"))
     except ValueError:
-        return _mistake("a !!binary value that is no base64", "remove the tag, or write base64")
+        return _mistake("the !!binary value is not base64", "remove the tag, or write base64")
 
 
 def _mistake(problem: str, fix: str) -> Reading:

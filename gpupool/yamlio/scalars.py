@@ -55,16 +55,16 @@ def read_plain(text: str) -> Reading:
         return _text(text)
     value = resolve(text)
     if isinstance(value, float) and not math.isfinite(value):
-        problem = f"{shown(text)} is no finite number, and JSON has no other"
-        return Reading(value, Code.AMBIGUOUS_SCALAR, problem, "write a number, or the text in quotes")
+        problem = f"{shown(text)} is not a finite number; JSON supports no others"
+        return Reading(value, Code.AMBIGUOUS_SCALAR, problem, "write a number, or put the string in quotes")
     theirs = kubectl_reading(text)
     if type(value) is not type(theirs) and {type(value), type(theirs)} != {int, float}:
         return _disagreement(text, value, theirs)
     if value != theirs or _is_past_64_bits(value):
         return _disagreement(text, value, theirs)
     if _LEADING_ZERO.fullmatch(text):
-        problem = f"{shown(text)} begins with a zero: that is lost in a number, and octal to some readers"
-        fix = "write it in quotes if it is text, else without the zero"
+        problem = f"{shown(text)} has a leading zero: a number loses it, and some readers take it as octal"
+        fix = "put it in quotes if it is a string, or remove the zero"
         return Reading(value, Code.AMBIGUOUS_SCALAR, problem, fix)
     return Reading(value)
 
@@ -114,10 +114,8 @@ def _text(text: str) -> Reading:
     edge = text[0] if text[0] in _INVISIBLE else text[-1]
     if edge not in _INVISIBLE:
         return Reading(text)
-    problem = (
-        f"an invisible blank, U+{ord(edge):04X}, at the edge of a text: YAML takes it as part of the text"
-    )
-    return Reading(text, Code.NOT_YAML, problem, "write ordinary spaces, or put the text in quotes")
+    problem = f"invisible space U+{ord(edge):04X} at the start or end of a string: YAML keeps it in the value"
+    return Reading(text, Code.NOT_YAML, problem, "use ordinary spaces, or put the string in quotes")
 
 
 def _kubectl_dot(text: str) -> Scalar:
@@ -145,15 +143,15 @@ def _is_past_64_bits(value: Scalar) -> bool:
 
 
 def _disagreement(text: str, ours: Scalar, theirs: Scalar) -> Reading:
-    problem = f"{shown(text)} is {_words(ours)} in YAML 1.2 but {_words(theirs)} to kubectl and Helm"
-    others = dict.fromkeys(_spelling(value) for value in (theirs, ours) if not isinstance(value, str))
-    fix = f"write {', '.join(others)} or the text in quotes, whichever is meant"
+    problem = f"{shown(text)} is {_words(ours)} in YAML 1.2, but {_words(theirs)} for kubectl and Helm"
+    others = dict.fromkeys(f"`{_spelling(value)}`" for value in (theirs, ours) if not isinstance(value, str))
+    fix = f"write {' or '.join(others)}, or put the string in quotes"
     return Reading(ours, Code.AMBIGUOUS_SCALAR, problem, fix)
 
 
 def _words(value: Scalar) -> str:
     if isinstance(value, str):
-        return "text"
+        return "a string"
     if isinstance(value, bool) or value is None:
         return _spelling(value)
     return f"the number {_spelling(value)}"

@@ -24,54 +24,54 @@ class _Words(NamedTuple):
     fix: str
 
 
-_INDENTATION = "give the lines of one map or list the same indentation, and more to those inside"
-_QUOTE = "put the text in quotes"
+_INDENTATION = "indent the lines of one map or list equally, and nested lines further"
+_QUOTE = "put the string in quotes"
 _WORDS = {
     "block sequence entries are not allowed in this context": _Words(
-        "a `- ` item can't begin on this line", "begin the list on a line of its own under the key"
+        "a `- ` item can't start on this line", "start the list on its own line under the key"
     ),
-    "mapping keys are not allowed in this context": _Words("`? ` can't stand here", _QUOTE),
-    "found character that cannot start any token": _Words("a value can't begin with `{character}`", _QUOTE),
+    "mapping keys are not allowed in this context": _Words("`? ` is not allowed here", _QUOTE),
+    "found character that cannot start any token": _Words("a value can't start with `{character}`", _QUOTE),
     "did not find expected node content": _Words(
-        "{found} where a value should stand", "give a value, or quote it"
+        "expected a value, not {found}", "write a value, or put it in quotes"
     ),
-    "did not find expected <document start>": _Words("{found} belongs to nothing above it", _INDENTATION),
-    "found unexpected ':'": _Words("a text in brackets that ends with `:`", _QUOTE),
+    "did not find expected <document start>": _Words(
+        "{found} does not belong to a map or list above it", _INDENTATION
+    ),
+    "found unexpected ':'": _Words("a string in brackets ends with `:`", _QUOTE),
     "found unknown escape character": _Words(
-        "an unknown escape in double quotes", "double the backslash, or use single quotes"
+        "unknown escape in double quotes", "double the backslash, or use single quotes"
     ),
     "did not find expected hexdecimal number": _Words(
-        "an escape in double quotes with too few hexadecimal digits",
+        "an escape in double quotes has too few hexadecimal digits",
         "double the backslash, or use single quotes",
     ),
     "found invalid Unicode character escape code": _Words(
-        "an escape in double quotes that is no character", "write the character itself"
+        "an escape in double quotes is not a valid character", "write the character itself"
     ),
     "found an indentation indicator equal to 0": _Words(
         "a block can't be indented by 0", "write 1 to 9, or nothing"
     ),
-    "found undefined tag handle": _Words("an unknown tag: {found}", "remove the tag, or quote the text"),
-    "found incompatible YAML document": _Words(
-        "the file is in another version of YAML", "remove the %YAML line"
+    "found undefined tag handle": _Words(
+        "unknown tag: {found}", "remove the tag, or put the string in quotes"
     ),
+    "found incompatible YAML document": _Words("unsupported YAML version", "remove the %YAML line"),
 }
-_NO_TAG = _Words("no tag in this directive", "remove the %TAG line")
+_NO_TAG = _Words("invalid %TAG directive", "remove the %TAG line")
 _WORDS_BY_CONTEXT = {
-    "while scanning an alias": _Words("`*` begins an alias, and no name follows it", _QUOTE),
-    "while scanning an anchor": _Words("`&` begins an anchor, and no name follows it", _QUOTE),
+    "while scanning an alias": _Words("`*` starts an alias, but no name follows", _QUOTE),
+    "while scanning an anchor": _Words("`&` starts an anchor, but no name follows", _QUOTE),
     "while scanning a block scalar": _Words(
-        "only a comment may stand after a `|` or `>` that begins a block of text",
-        "begin the text on the next line, or quote it",
+        "only a comment is allowed after the `|` or `>` that starts a block",
+        "start the text on the next line, or put it in quotes",
     ),
-    "while scanning a directive": _Words("a `%` at the start of a line begins a directive", _QUOTE),
-    "while scanning a %YAML directive": _Words(
-        "no version of YAML in this directive", "remove the %YAML line"
-    ),
+    "while scanning a directive": _Words("a `%` at the start of a line starts a directive", _QUOTE),
+    "while scanning a %YAML directive": _Words("invalid %YAML directive", "remove the %YAML line"),
     "while scanning a %TAG directive": _NO_TAG,
     "while scanning a tag directive": _NO_TAG,
     "while parsing a %TAG directive": _NO_TAG,
-    "while scanning a tag": _Words("what follows `!` is no tag", _QUOTE),
-    "while parsing a tag": _Words("what follows `!` is no tag", _QUOTE),
+    "while scanning a tag": _Words("invalid tag after `!`", _QUOTE),
+    "while parsing a tag": _Words("invalid tag after `!`", _QUOTE),
 }
 
 
@@ -98,11 +98,11 @@ class Explainer:
         start = _spot(error.context_mark) or problem
         tab = self._tab(problem) or self._tab(start)
         if tab:
-            message = "a tab in the indentation, where YAML wants spaces"
+            message = "tab in the indentation; YAML allows only spaces"
             return self._finding(tab, _Words(message, "indent with spaces"))
         spot, words = self._words(error, start, problem)
         if self._is_flat():
-            hint = "; no line of the file is indented, as if that was lost in copying"
+            hint = "; no line of the file is indented, so the indentation may be lost"
             words = _Words(words.message + hint, words.fix)
         return self._finding(spot, words)
 
@@ -110,13 +110,13 @@ class Explainer:
         what, context = error.problem or "", error.context or ""
         if context == "while scanning a quoted scalar":
             quote = self._rest(start)[:1]
-            return start, _Words(f"the quote {quote} is never closed", f"close it with {quote}")
+            return start, _Words(f"the quote {quote} is never closed", f"close it with `{quote}`")
         if context in _FLOW and what.startswith("did not find expected ','"):
             return self._bracket(start, problem)
         if what == "mapping values are not allowed in this context":
             return problem, self._stray_colon(problem)
         if what == "could not find expected ':'":
-            message = f"{self._found(start)} is no `key: value`"
+            message = f"{self._found(start)} is not a `key: value` pair"
             return start, _Words(message, "write `key: value`, or indent it under its key")
         if what in {"did not find expected key", "did not find expected '-' indicator"}:
             return problem, self._stray_line(start, problem, is_map=what.endswith("key"))
@@ -124,11 +124,11 @@ class Explainer:
 
     def _from_table(self, what: str, context: str, start: _Spot, problem: _Spot) -> tuple[_Spot, _Words]:
         if what == "did not find expected <document start>" and self._is_after_end(problem):
-            message = f"{self._found(problem)} stands after the end of the document, `...`"
-            return problem, _Words(message, "keep one document, and nothing after its end")
+            message = f"{self._found(problem)} is after the end of the document, `...`"
+            return problem, _Words(message, "keep one document, and remove what follows it")
         if what not in _WORDS and context in _WORDS_BY_CONTEXT:
             return start, _WORDS_BY_CONTEXT[context]
-        words = _WORDS.get(what, _Words("not YAML: {problem}", "mend the YAML here"))
+        words = _WORDS.get(what, _Words("invalid YAML: {problem}", "fix the YAML here"))
         message = words.message.format(
             problem=what, found=self._found(problem), character=self._rest(problem)[:1]
         )
@@ -140,7 +140,7 @@ class Explainer:
         closer = _CLOSERS.get(opener, "]")
         fix = f"write `,` between items and `{closer}` at the end"
         if start.line == problem.line:
-            return problem, _Words(f"{self._found(problem)} where `,` or `{closer}` should stand", fix)
+            return problem, _Words(f"expected `,` or `{closer}`, not {self._found(problem)}", fix)
         if not self._rest(problem).strip() and problem.line >= len(self._lines) - 1:
             return start, _Words(f"the bracket `{opener}` is never closed", fix)
         line = problem.line + self._first_line
@@ -151,10 +151,8 @@ class Explainer:
         before = self._line(problem)[: problem.column]
         if re.search(r":\s", before):
             return _Words("a second `: ` in the line", "quote the value if the `:` is part of it")
-        message = (
-            "a key where no key can stand: the value above it is not over, or the line is indented too far"
-        )
-        return _Words(message, "line the key up with the others of its map")
+        message = "a key is not allowed here: the value above continues, or the line is indented too far"
+        return _Words(message, "align the key with the others of its map")
 
     def _stray_line(self, start: _Spot, problem: _Spot, *, is_map: bool) -> _Words:
         """Word what stands where the next entry of a map or list should."""
@@ -163,9 +161,9 @@ class Explainer:
             return _Words(f"{found} after the end of the value", "put the whole value in quotes")
         entry, whole = ("key", "map") if is_map else ("`- ` item", "list")
         first = start.line + self._first_line
-        message = f"{found} is not the next {entry} of the {whole} that begins on line {first}"
+        message = f"{found} is not the next {entry} of the {whole} that starts on line {first}"
         if problem.column != start.column:
-            message += f": that has column {start.column + 1}, this line column {problem.column + 1}"
+            message += f": it starts in column {start.column + 1}, this line in column {problem.column + 1}"
         return _Words(message, _INDENTATION)
 
     def _is_after_end(self, problem: _Spot) -> bool:

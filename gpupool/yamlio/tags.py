@@ -23,13 +23,15 @@ def read_tagged(tag: str, text: str) -> Reading:
     reading = read_plain(text)
     types = _TYPES.get(name.removeprefix("!!"))
     if types is None:
-        return Reading(reading.value, Code.NOT_YAML, _refusal(name), "remove the tag")
+        is_collection = name in ("!!map", "!!seq")
+        problem = f"{shown(text)} is not a valid {name}" if is_collection else _refusal(name)
+        return Reading(reading.value, Code.NOT_YAML, problem, "remove the tag")
     if type(reading.value) not in types:
         return Reading(
             reading.value,
             Code.NOT_YAML,
-            f"{shown(text)} is no {name}",
-            "remove the tag, or write such a value",
+            f"{shown(text)} is not a valid {name}",
+            f"remove the tag, or write a {name} value",
         )
     if name == "!!float" and isinstance(reading.value, int) and not reading.code:
         return Reading(float(reading.value))  # it has 64 bits at most, or it would have a code
@@ -43,7 +45,7 @@ def collection_problem(tag: str, *, is_map: bool) -> str:
     if name == f"!!{expected}":
         return ""
     if name.removeprefix("!!") in {*_TYPES, *_COLLECTIONS, "str"}:
-        return f"{_COLLECTIONS[expected]} is no {name}"
+        return f"{_COLLECTIONS[expected]} is not a valid {name}"
     return _refusal(name)
 
 
@@ -53,5 +55,5 @@ def _short(tag: str) -> str:
 
 def _refusal(name: str) -> str:
     return (
-        f"the tag {name} means nothing here: only !!str, !!int, !!float, !!bool, !!null, !!map and !!seq do"
+        f"unsupported tag {name}; only !!str, !!int, !!float, !!bool, !!null, !!map and !!seq are supported"
     )

@@ -143,7 +143,7 @@ class TreeBuilder:
         at = self._place(event.start_mark)
         deepest = self._dialect.limits.depth
         if len(self._stack) >= deepest:
-            self._stop(f"more than {deepest} maps and lists inside each other", at, "make the file flatter")
+            self._stop(f"more than {deepest} nested maps and lists", at, "reduce the nesting")
         is_map = type(event) is MappingStartEvent
         if event.tag is not None and (problem := self._dialect.collection_problem(event.tag, is_map)):
             self._say(self._dialect.syntax, problem, at, "remove the tag")
@@ -181,12 +181,12 @@ class TreeBuilder:
         anchored = self._anchors.get(event.anchor or "")
         alias = f"the alias *{(event.anchor or '')[:40]}"
         if anchored is None:
-            self._stop(f"{alias} has no anchor above it", at, "put it in quotes if the text is meant")
+            self._stop(f"{alias} has no anchor above it", at, "put it in quotes if it is a string")
         if isinstance(anchored, Open):
-            self._stop(f"{alias} stands inside its own anchor and would never end", at, "remove the alias")
+            self._stop(f"{alias} refers to the map or list that contains it", at, "remove the alias")
         deepest = self._dialect.limits.depth
         if len(self._stack) + anchored.height > deepest:
-            message = f"{alias} makes more than {deepest} maps and lists inside each other"
+            message = f"{alias} makes more than {deepest} nested maps and lists"
             self._stop(message, at, "use fewer aliases")
         self._put_alias(anchored, at)
 
@@ -207,7 +207,7 @@ class TreeBuilder:
         """Put a node where it belongs: the root, the end of a list, or under the last key."""
         self.count += size
         if self.count > self._dialect.limits.nodes:
-            message = f"more than {self._dialect.limits.nodes:,} values in the file, every alias written out"
+            message = f"more than {self._dialect.limits.nodes:,} values in the file, aliases expanded"
             self._stop(message, at or node.at, "split the file, or use fewer aliases")
         if parent is None:
             self._set_root(node)
@@ -223,7 +223,7 @@ class TreeBuilder:
             self._stop(
                 "a second document in the file",
                 self._document_at,
-                "keep one document, and put the other in a file of its own",
+                "keep one document, and move the other to its own file",
             )
         self.root = node
 
@@ -245,7 +245,7 @@ class TreeBuilder:
     def _twice(self, parent: Open, key: str, at: Location) -> None:
         first = parent.entries[key].key
         line = first.line if first else 0
-        message = f"{shown(key)} stands twice in this map; the first is on line {line}"
+        message = f"duplicate key {shown(key)}; the first is on line {line}"
         self._say(self._dialect.key_twice, message, at, "remove one of them")
 
     def _merge_key(self, parent: Open, at: Location) -> None:
@@ -253,15 +253,15 @@ class TreeBuilder:
         if self._dialect.merges:
             parent.merge_at = at
             return
-        message = "YAML 1.2 has no merge key `<<`"
-        self._say(self._dialect.syntax, message, at, "write the keys out, or put them into a profile")
+        message = "the merge key `<<` does not exist in YAML 1.2"
+        self._say(self._dialect.syntax, message, at, "repeat the fields, or move them to a profile")
 
     def _merge(self, parent: Open, node: Node, *, is_alias: bool = False) -> None:
         """Take the entries of one or more maps, over those that the map has already."""
         at, parent.merge_at = parent.merge_at or node.at, None
         if not is_mergeable(node, is_alias=is_alias):
-            message = "a merge key `<<` takes a map, or a list of maps"
-            self._say(self._dialect.syntax, message, at, "give it an alias of a map, or remove it")
+            message = "the merge key `<<` requires a map or a list of maps"
+            self._say(self._dialect.syntax, message, at, "use an alias of a map, or remove it")
         for source in sources(node, is_alias=is_alias):
             for key in source.keys() & parent.entries.keys():
                 self._twice(parent, key, at)
@@ -270,19 +270,19 @@ class TreeBuilder:
     def _collection_as_key(self, parent: Open, key: Open) -> None:
         at, outer = key.node.at, parent.node.at
         if parent.is_flow and key.is_flow and (at.line, at.column) == (outer.line, outer.column + 1):
-            message = f"`{{{{` begins a map in a map; a {self._dialect.noun} is no template"
+            message = f"`{{{{` starts a map inside a map; a {self._dialect.noun} is not a template"
             self._say(
-                self._dialect.syntax, message, outer, "put the text in quotes, or write the value itself"
+                self._dialect.syntax, message, outer, "put the string in quotes, or write the value itself"
             )
         else:
             message = f"a {'map' if key.items is None else 'list'} can't be a key"
-            fix = "write a text as the key; quote it if it begins with a bracket"
+            fix = "use a string as the key; quote it if it starts with a bracket"
             self._say(self._dialect.syntax, message, at, fix)
 
     def _say(self, code: str, message: str, at: Location, fix: str) -> None:
         self.findings.append(Finding(code, message, at, fix))
         if len(self.findings) >= MAX_FINDINGS:
-            self._stop(f"more than {MAX_FINDINGS:,} mistakes; the rest is not read", at, "mend these first")
+            self._stop(f"more than {MAX_FINDINGS:,} errors; the rest is not read", at, "fix these first")
 
     def _stop(self, message: str, at: Location, fix: str) -> NoReturn:
         raise StopError(Finding(self._dialect.syntax, message, at, fix))

@@ -121,27 +121,27 @@ def _nothing_inside(value: object) -> str:
         return "{}"
     if isinstance(value, list):
         return "[]"
-    message = f"{type(value).__name__} is no plain data"
+    message = f"{type(value).__name__} is not plain data"
     raise TypeError(message)
 
 
 def _key(key: object) -> str:
     if isinstance(key, str):
         return str(key)
-    message = f"the key {key!r} is no text"
+    message = f"the key {key!r} is not a string"
     raise TypeError(message)
 
 
 def _whole(value: int) -> str:
     if not _INT_MIN <= value <= _INT_MAX:
-        message = f"{value} has more than 64 bits, and kubectl would round it"
+        message = f"{value} has more than 64 bits; kubectl would round it"
         raise ValueError(message)
     return int.__repr__(value)
 
 
 def _floating(value: float) -> str:
     if not math.isfinite(value):
-        message = f"{value} is no finite number, and JSON has no other"
+        message = f"{value} is not a finite number; JSON supports no others"
         raise ValueError(message)
     number = float.__repr__(value)
     mantissa, has_exponent, exponent = number.partition("e")

@@ -55,7 +55,7 @@ def _read(terminal: int) -> bytes:
 def test_a_terminal_shows_severity_code_and_fix(command: str) -> None:
     said = on_terminal([command], PLAIN)
 
-    assert ": \x1b[1;31merror\x1b[0m \x1b[2mGP0010\x1b[0m unknown key" in said
+    assert ": \x1b[1;31merror\x1b[0m \x1b[2mGP0010\x1b[0m unknown field" in said
     assert "    \x1b[32mfix:\x1b[0m did you mean" in said
     uncoloured = re.sub(r"\x1b\[[\d;]*m", "", said)
     piped = subprocess.run(

@@ -213,14 +213,14 @@ class TestFit:
         Path("pod.yaml").write_text(POD.replace("{containers", "{schedulerName: volcano, containers"))
         said = fit(capsys, "pod.yaml", "--manifests", "pool.yaml")
 
-        assert "  not judged: what scheduler 'volcano' asks\n" in said.out
+        assert "  not judged: what scheduler 'volcano' requires\n" in said.out
 
     @pytest.mark.parametrize(
         ("text", "error"),
         [
-            (POD.replace("{name: c}", "{name: c, resources: {limits: {cpu: lots}}}"), "error GP1021 [structural] `containers[0].resources.limits.cpu`: 'lots' should be a quantity such as 4, 500m or 64Gi"),
+            (POD.replace("{name: c}", "{name: c, resources: {limits: {cpu: lots}}}"), "error GP1021 [structural] `containers[0].resources.limits.cpu`: 'lots' must be a quantity such as 4, 500m or 64Gi"),
             ("kind: [", "error GP1002 [structural]"),
-            ("apiVersion: v1\nkind: ConfigMap\n", "error GP1020 [structural] there is nothing here that makes pods"),
+            ("apiVersion: v1\nkind: ConfigMap\n", "error GP1020 [structural] no object here creates pods"),
         ],
         ids=["quantity", "YAML", "nothing"],
     )  # fmt: skip

@@ -26,7 +26,7 @@ BAD = GOOD.replace("spec:\n  template", "spec:\n  weight: 0\n  template", 1)
 WARNED = GOOD.replace("spec:\n  template", "spec:\n  weight: null\n  template", 1)
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
 WEIGHT = (
-    "bad.yaml:5:11: error GP1013 [structural] `spec.weight`: `0` is less than 1\n    fix: set at least 1\n"
+    "bad.yaml:5:11: error GP1013 [structural] `spec.weight`: `0` is less than 1\n    fix: set `1` or more\n"
 )
 
 
@@ -87,7 +87,7 @@ def test_a_folder_with_everything_in_it(capsys: pytest.CaptureFixture[str]) -> N
     lines = said.out.splitlines()
     assert said.code == 1
     assert [line.split(" ")[0] for line in (lines[0], lines[2])] == ["bad.yaml:5:11:", "warned.yaml:5:3:"]
-    assert lines[3] == "    fix: take the key out"
+    assert lines[3] == "    fix: remove the field"
     assert lines[4:] == [
         "Checked 4 objects in 5 files (NodePool 3, Blueprint 1): 1 error, 1 warning.",
         "Skipped: ConfigMap (1).",
@@ -111,7 +111,7 @@ def test_a_blueprint_on_standard_input(folder: Path) -> None:
         "Checked 1 object in 1 file (Blueprint 1): no problems found.\n",
     )
     assert named.code == 1
-    assert "fix: write `gpupool validate -f -`" in named.out
+    assert "fix: run `gpupool validate -f -`" in named.out
 
 
 def test_the_default_is_the_blueprint_of_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,7 +133,7 @@ def test_layers_of_a_blueprint_beside_manifests(folder: Path, capsys: pytest.Cap
 
     assert said.code == 1
     assert said.out.splitlines() == [
-        "prod.yaml:3:17: error GP0010 unknown key `weigth` in `pools.train`",
+        "prod.yaml:3:17: error GP0010 unknown field `weigth` in `pools.train`",
         "    fix: did you mean `weight`?",
         "Checked 2 objects in 3 files (Blueprint 1, NodePool 1): 1 error.",
     ]
@@ -161,7 +161,7 @@ def test_a_profile_is_checked_too(folder: Path, capsys: pytest.CaptureFixture[st
     said = gpupool(capsys, "validate", "ours.yaml")
 
     assert said.code == 1
-    assert "error GP0010 unknown key `weigth`" in said.out
+    assert "error GP0010 unknown field `weigth`" in said.out
     assert "(Profile 1)" in said.out
 
 
@@ -175,7 +175,7 @@ def test_the_target_version_counts_for_manifests(folder: Path, capsys: pytest.Ca
     assert latest.code == 0
     assert [said.code for said in older] == [1, 1]
     assert older[0].out == older[1].out
-    assert "GP1016 [structural] `Balanced` is new in Karpenter 1.14" in older[0].out
+    assert "GP1016 [structural] `Balanced` requires Karpenter 1.14" in older[0].out
 
 
 def test_a_blueprint_names_its_own_version(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,7 +202,7 @@ def test_nothing_to_check(path: str, folder: Path, capsys: pytest.CaptureFixture
     allowed = gpupool(capsys, "validate", "--allow-empty", path)
 
     assert (said.code, allowed.code) == (1, 0)
-    assert said.out.startswith(f"{path}: error GP1008 [structural] nothing was checked")
+    assert said.out.startswith(f"{path}: error GP1008 [structural] nothing to check")
     assert "GP1008" not in allowed.out
 
 
@@ -329,7 +329,7 @@ def test_a_file_that_is_named_twice_is_one_file(capsys: pytest.CaptureFixture[st
     assert said.code == 0
     assert said.out.splitlines() == [
         "Checked 3 objects in 2 files (Blueprint 2, NodePool 1): no problems found.",
-        "Skipped ./good.yaml: read already",
+        "Skipped ./good.yaml: already read",
     ]
 
 

@@ -115,6 +115,6 @@ def test_a_folder_with_what_can_not_be_read(
     said = process("validate", "manifests", folder=tmp_path, megabytes=MEGABYTES, powerless=True)
 
     assert said.code == 1
-    assert "manifests/bad.yaml: error GP1001 [structural] can't read it: " in said.out
+    assert "manifests/bad.yaml: error GP1001 [structural] can't read the file: " in said.out
     assert "Checked 1 object in 1 file (NodePool 1): 1 error.\n" in said.out
     assert "Skipped manifests/notes.txt: not .yaml, .yml or .json\n" in said.out

@@ -162,7 +162,7 @@ def test_what_the_cluster_does_not_know_yet(words: str, since: str, before: str,
 
     (found,) = said(tmp_path, pool, f', karpenter: "{before}"')
     assert (found.code, found.at.line) == (Code.TOO_NEW, 7)
-    assert f"new in Karpenter {since}, and the target is {before}" in found.message
+    assert f"requires Karpenter {since}, but the target is {before}" in found.message
     assert said(tmp_path, pool, f', karpenter: "{since}"') == []
 
 

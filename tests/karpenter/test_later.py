@@ -23,7 +23,7 @@ def test_one_finding_at_the_place(
 
     assert (found.code, found.path) == (code, field)
     assert found.object.startswith(f"{whole['kind']}/")
-    assert layer(found.code) in (Layer.RUNTIME, Layer.POISON)
+    assert layer(found.code) in (Layer.RUNTIME, Layer.CRASH)
     assert found.fix
 
 
@@ -33,7 +33,7 @@ def test_nothing_to_say(whole: dict[str, Any], path: str, value: object) -> None
 
 
 def test_every_code_of_these_layers_is_among_the_cases() -> None:
-    codes = {code for code in Code if layer(code) in (Layer.RUNTIME, Layer.POISON)}
+    codes = {code for code in Code if layer(code) in (Layer.RUNTIME, Layer.CRASH)}
 
     assert {code for _, _, _, code, _ in BROKEN} == codes
 

@@ -55,7 +55,7 @@ def refused_by_all(name: str, kind: str) -> dict[int, set[str]]:
 CORPUS = corpus()
 LAYERS = {
     "CEL": frozenset({Layer.STRUCTURAL, Layer.CEL}),
-    "LATER": frozenset({Layer.RUNTIME, Layer.POISON}),
+    "LATER": frozenset({Layer.RUNTIME, Layer.CRASH}),
 }
 REDUNDANT = {"spec kubelet evictionSoft", "spec kubelet evictionSoftGracePeriod"}
 """A signal in one of the two maps has to stand in the other, so an unknown one is refused twice over."""

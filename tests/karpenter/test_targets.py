@@ -55,9 +55,9 @@ def test_what_came_later_is_an_error_before(row: Later, target: str) -> None:
     (error,) = found
     assert (error.code, error.path) == (Code.TOO_NEW, row.field)
     assert error.message.removeprefix("the label ") == (
-        f"`{row.word}` is new in Karpenter {row.since}, and the target is {target}"
+        f"`{row.word}` requires Karpenter {row.since}, but the target is {target}"
     )
-    assert error.fix == f"take it out, or upgrade Karpenter to {row.since}"
+    assert error.fix == f"remove it, or upgrade Karpenter to {row.since}"
 
 
 @pytest.mark.parametrize("row", LATER, ids=later_id)

@@ -15,7 +15,7 @@ def test_a_minor_is_read(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "1", "1.x", "1.14.", "1.14.1.2", " 1.14", "latest", "1.14\n"])
 def test_what_is_no_version_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no Karpenter version"):
+    with pytest.raises(ValueError, match="is not a Karpenter version"):
         parse_minor(text)
 
 

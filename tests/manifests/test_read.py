@@ -96,7 +96,7 @@ items: []
         ("apiVersion: karpenter.sh/v1\nkind: NodeOverlay", "GP1007", "apiVersion: karpenter.sh/v1alpha1`"),
         ("apiVersion: v1\nkind: EC2NodeClass", "GP1007", "apiVersion: karpenter.k8s.aws/v1`"),
         ("apiVersion: karpenter.sh/v1\nkind: Nodepool", "GP1007", "kind: NodePool`"),
-        ("apiVersion: karpenter.sh/v1\nkind: Gadget", "GP1007", "Karpenter has NodePool, NodeOverlay"),
+        ("apiVersion: karpenter.sh/v1\nkind: Gadget", "GP1007", "use one of NodePool, NodeOverlay"),
         ("apiVersion: karpenter.sh/v1beta1\nkind: NodePool", "GP1006", "apiVersion: karpenter.sh/v1`"),
         ("apiVersion: karpenter.sh/v1beta1", "GP1005", "`apiVersion` and `kind`"),
         ("kind: NodePool", "GP1005", "`apiVersion` and `kind`"),
@@ -145,7 +145,7 @@ def test_in_a_folder_what_is_no_object_is_passed_over_and_counted() -> None:
         ("d/mkdocs.yaml", 1, Reason.UNREADABLE),
         ("d/values.yaml", 1, Reason.NO_OBJECT),
     ]
-    assert result.reasons() == {"no Kubernetes object": 3, "unreadable": 1}
+    assert result.reasons() == {"not a Kubernetes object": 3, "unreadable": 1}
     assert result.files == ("d/kustomization.yaml", "d/mkdocs.yaml", "d/pool.yaml", "d/values.yaml")
     assert result.documents == 5
 
@@ -271,6 +271,6 @@ def test_values_are_counted_only_in_what_is_kept(tmp_path: Path) -> None:
 
     assert (found.findings, found.kinds) == ((), {"Deployment": 2, "NodePool": 1})
     assert [finding.message for finding in stopped.findings] == [
-        "more than 300,000 values in the file's objects that count; the rest is not read"
+        "more than 300,000 values in the objects to check; the rest is not read"
     ]
     assert stopped.kinds == {"NodePool": 2}

@@ -91,7 +91,7 @@ def test_links_to_folders_are_not_followed_and_make_no_loop() -> None:
         Skipped(Location("d/loop"), Reason.LINKED_FOLDER),
         Source("d/self.yaml", is_named=False),
     ]
-    assert "can't read it" in refusal("d/self.yaml")
+    assert "can't read the file" in refusal("d/self.yaml")
 
 
 @pytest.mark.usefixtures("folder")
@@ -127,12 +127,12 @@ def test_what_is_no_file_is_refused_without_waiting() -> None:
     os.mkfifo("pipe.yaml")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket.yaml")
-        assert "can't read it" in refusal("socket.yaml")
+        assert "can't read the file" in refusal("socket.yaml")
     Path("d.yaml").mkdir()
 
-    assert refusal("pipe.yaml") == "can't read it: it is a pipe, not a file"
+    assert refusal("pipe.yaml") == "can't read the file: it is a pipe, not a regular file"
     assert "a folder" in refusal("d.yaml") or "directory" in refusal("d.yaml")
-    assert refusal("/dev/null") == "can't read it: it is a device, not a file"
+    assert refusal("/dev/null") == "can't read the file: it is a device, not a regular file"
     assert "No such file" in refusal("missing.yaml")
 
 
@@ -146,10 +146,10 @@ def test_a_file_or_folder_without_permission_is_a_finding(monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "open", refuse)
     monkeypatch.setattr(os, "scandir", refuse)
 
-    assert refusal("d/a.yaml") == "can't read it: Permission denied"
+    assert refusal("d/a.yaml") == "can't read the file: Permission denied"
     (finding,) = sources(["d"])
     assert isinstance(finding, Finding)
-    assert finding.message == "can't read it: Permission denied"
+    assert finding.message == "can't read the folder: Permission denied"
 
 
 def test_a_pipe_that_a_shell_opened_is_read() -> None:

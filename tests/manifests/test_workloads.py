@@ -172,7 +172,7 @@ def test_pods_that_stand_elsewhere_are_said_to_be_left_out() -> None:
     assert messages(found) == [
         (
             "warning",
-            "the pods of a TrainJob are not judged: they are made from its TrainingRuntime; name the file of that",
+            "the pods of a TrainJob are not checked: they are created from its TrainingRuntime; pass that file",
         )
     ]
 
@@ -187,10 +187,10 @@ def test_a_service_with_a_model_of_an_older_form_is_said_to_be_left_out() -> Non
 def test_a_number_of_pods_that_is_none_is_an_error(count: object) -> None:
     found = read(made("apps/v1", "Deployment", {"replicas": count, "template": template("m")}))
 
-    assert messages(found) == [("error", "the number of pods should be a whole number, 0 or more")]
+    assert messages(found) == [("error", "the number of pods must be a whole number, 0 or more")]
 
 
 def test_nothing_that_makes_pods_is_an_error() -> None:
     found = read({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}})
 
-    assert messages(found) == [("error", "there is nothing here that makes pods")]
+    assert messages(found) == [("error", "no object here creates pods")]

@@ -158,13 +158,13 @@ REFUSED = {
     "an empty file": ("", ["plan.json: the file is empty"]),
     "a blueprint": (
         "apiVersion: gpupool.dev/v1alpha1\n",
-        ["plan.json:1:1: not JSON: a value should stand here"],
+        ["plan.json:1:1: invalid JSON: expected a value"],
     ),
-    "bytes": (b"\x80abc", ["plan.json:1:1: the file is not UTF-8: byte 0x80 can't stand here"]),
+    "bytes": (b"\x80abc", ["plan.json:1:1: the file is not UTF-8: invalid byte 0x80"]),
     "UTF-16": ("{}".encode("utf-16"), ["plan.json:1:1: the file is UTF-16, not UTF-8"]),
     "a comma too many": (
         '{\n  "formatVersion": "1.0",\n}',
-        ["plan.json:3:1: not JSON: a text in double quotes should stand here"],
+        ["plan.json:3:1: invalid JSON: expected a string in double quotes"],
     ),
     "two plans": (
         file.text(UPDATE) + file.text(UPDATE),
@@ -174,7 +174,7 @@ REFUSED = {
         '{"formatVersion": "\\ud800"}',
         ["plan.json: not JSON: unexpected end of hex escape at line 1 column 26"],
     ),
-    "depth": ("[" * 500 + "]" * 500, ["plan.json:1:201: more than 200 maps and lists inside each other"]),
+    "depth": ("[" * 500 + "]" * 500, ["plan.json:1:201: more than 200 nested maps and lists"]),
 }
 TWICE = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 9, "prune": false, "maxDeletes": 1')
 NO_PLAN = "plan.json: this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
@@ -196,9 +196,7 @@ def test_json_that_is_no_plan(raw: str) -> None:
 def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "MAX_BYTES", 1 << 20)
 
-    assert said(b" " * (1 << 20) + b" ") == [
-        "plan.json: the file has 1.0 MiB, and files over 1 MiB are not read"
-    ]
+    assert said(b" " * (1 << 20) + b" ") == ["plan.json: the file is 1.0 MiB; files over 1 MiB are not read"]
 
 
 def test_a_key_that_is_there_twice() -> None:
@@ -227,10 +225,10 @@ def test_every_mistake_at_once_with_its_place() -> None:
 
     assert messages == [
         "`target.uid` is missing",
-        "`consent.maxDeletes` should be a whole number, but this is the text `1`",
+        "`consent.maxDeletes` should be a whole number, but this is the string `1`",
         "unknown key `consent.force`",
-        "`changes[1].actions[0]` should be 'create', 'adopt', 'update', 'delete' or 'no-op', but this is the text `replace`",
-        "`changes[1].fields[0].semantic` should be true or false, but this is the text `yes`",
+        "`changes[1].actions[0]` should be 'create', 'adopt', 'update', 'delete' or 'no-op', but this is the string `replace`",
+        "`changes[1].fields[0].semantic` should be true or false, but this is the string `yes`",
     ]
     for finding in refused(text):
         line = text.splitlines()[finding.at.line - 1]

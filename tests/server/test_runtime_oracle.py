@@ -85,7 +85,7 @@ def test_the_runtime_layer_is_karpenters_own_validation(api_server: ApiServer, p
     assert WATCHED / 8 < sum(theirs) < len(found) - WATCHED / 8
 
 
-def test_what_go_can_not_decode_is_poison(api_server: ApiServer, program: Path) -> None:
+def test_what_go_can_not_decode_is_a_crash(api_server: ApiServer, program: Path) -> None:
     found = asked(api_server, program, decoding.decoded(DECODED, SEED))
     theirs = [bool(each.opinion.decode) for each in found]
     ours = [any(finding.code in DECODING for finding in each.findings) for each in found]
@@ -96,7 +96,7 @@ def test_what_go_can_not_decode_is_poison(api_server: ApiServer, program: Path) 
 
 
 @pytest.mark.parametrize("text", decoding.STALLING)
-def test_a_quantity_that_keeps_go_reckoning_is_poison(
+def test_a_quantity_that_keeps_go_reckoning_is_a_crash(
     api_server: ApiServer, program: Path, text: str
 ) -> None:
     body = changed(NODEPOOL, ("spec", "limits", "cpu"), text)
@@ -109,7 +109,7 @@ def test_a_quantity_that_keeps_go_reckoning_is_poison(
 @pytest.mark.parametrize(
     "text", ["al2023@latest", "al2023@v20260810", "al2023@v1@x", "al2023@@", "bottlerocket@1.10.0", "windows2022@latest@x", "windows2022@latest", "al2@ "]
 )  # fmt: skip
-def test_an_alias_that_ends_the_process_is_poison(api_server: ApiServer, program: Path, text: str) -> None:
+def test_an_alias_that_ends_the_process_is_a_crash(api_server: ApiServer, program: Path, text: str) -> None:
     seed = {key: value for key, value in EC2NODECLASS["spec"].items() if key != "amiFamily"}
     body = changed(EC2NODECLASS | {"spec": seed}, ("spec", "amiSelectorTerms"), [{"alias": text}])
     verdict = api_server.post_dry_run(as_bytes(body), "EC2NodeClass")

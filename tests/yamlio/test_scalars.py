@@ -66,7 +66,7 @@ def test_text_in_the_core_schema(text: str) -> None:
             ("0X1F", "the number 31"),
         ),
         *(("-0x1f", "the number -31"), ("-0o7", "the number -7")),
-        *(("18446744073709551616", "the number 1.8446744073709552e+19"), ("0x1ffffffffffffffff", "text")),
+        *(("18446744073709551616", "the number 1.8446744073709552e+19"), ("0x1ffffffffffffffff", "a string")),
     ],
 )
 def test_a_scalar_that_kubectl_reads_otherwise_is_ambiguous(text: str, theirs: str) -> None:
@@ -74,7 +74,7 @@ def test_a_scalar_that_kubectl_reads_otherwise_is_ambiguous(text: str, theirs: s
 
     assert reading.code == "GP0004"
     assert reading.problem.startswith(repr(text))
-    assert reading.problem.endswith(f" in YAML 1.2 but {theirs} to kubectl and Helm")
+    assert reading.problem.endswith(f" in YAML 1.2, but {theirs} for kubectl and Helm")
     assert reading.value == resolve(text)
 
 
@@ -86,7 +86,7 @@ def test_a_number_never_begins_with_a_zero(text: str) -> None:
 @pytest.mark.parametrize("text", [".inf", "-.INF", ".nan", "1e999", "-1e999"])
 def test_a_number_is_finite(text: str) -> None:
     assert read_plain(text).code == "GP0004"
-    assert "no finite number" in read_plain(text).problem
+    assert "is not a finite number" in read_plain(text).problem
 
 
 SAME_TO_ALL = """

@@ -1,4 +1,4 @@
-"""The EC2NodeClass of Karpenter's v1 API: what AWS needs to know to launch a pool's nodes."""
+"""The EC2NodeClass of Karpenter's v1 API: the AWS settings of a NodePool's nodes."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -56,103 +56,106 @@ CapacityReservationSelectorTerms: TypeAlias = Annotated[
 
 
 class EC2NodeClassFields(Shape):
-    """Every field of an EC2NodeClass but the three lists that it can't do without.
+    """Every field of an EC2NodeClass except the three required lists.
 
-    Unless a field says otherwise, changing it replaces all nodes of all pools that use the class.
+    Unless noted otherwise, changing a field replaces all nodes of all pools that use the class.
     """
 
     ami_family: AMIFamily | None = None
-    """How the node is set up at boot; absent, an image alias decides, and without one it has to be said.
+    """How the node is set up at boot. Default: the family of the AMI alias; required without an alias.
 
-    `Custom` adds nothing to your user data, which then has to register the node by itself. A change to
-    another family replaces all nodes; saying what the alias implies anyway changes nothing.
+    `Custom` adds nothing to your user data, which must then register the node itself. A change to
+    another family replaces all nodes; setting the family that the alias implies changes nothing.
     """
 
     capacity_reservation_selector_terms: Annotated[
         CapacityReservationSelectorTerms | None, Since("1.3", gate="ReservedCapacity")
     ] = None
-    """Capacity reservations and Capacity Blocks that nodes may use, at most 30 terms; leave it out for none.
+    """Capacity reservations and Capacity Blocks that nodes may use, at most 30 terms. Default: none.
 
     A pool uses them only if it allows the capacity type `reserved`; the feature gate ReservedCapacity is
     on by default. A change replaces only nodes in reservations that are no longer selected.
     """
 
     placement_group_selector: Annotated[PlacementGroupSelector | None, Since("1.11")] = None
-    """Placement group for all nodes of the class, by name or id; new in Karpenter 1.11."""
+    """Placement group for all nodes of the class, by name or id."""
 
     role: Text | None = None
-    """Name (no ARN) of the nodes' IAM role; Karpenter makes the instance profile. Or `instanceProfile`."""
+    """Name (not ARN) of the nodes' IAM role, from which Karpenter creates the instance profile.
+
+    Set either this or `instanceProfile`.
+    """
 
     instance_profile: Text | None = None
-    """Name of an instance profile that you keep yourself. Or `role`: exactly one of the two."""
+    """Name of an instance profile that you manage yourself. Set either this or `role`."""
 
     associate_public_ip_address: Flag | None = Field(default=None, alias="associatePublicIPAddress")
-    """Whether nodes get a public address; absent, the subnet decides. `true` forbids several interfaces."""
+    """Whether nodes get a public IP. Default: the subnet decides. `true` allows only one interface."""
 
     detailed_monitoring: Flag | None = None
-    """Whether CloudWatch gets metrics every minute instead of every five; it costs extra."""
+    """Whether CloudWatch gets metrics every minute instead of every five minutes, at extra cost."""
 
     ip_prefix_count: Count | None = None
-    """How many IP prefixes the primary interface gets at launch. New nodes only; it replaces none."""
+    """Number of IP prefixes of the primary interface at launch. A change affects only new nodes."""
 
     context: Text | None = None
-    """A value of EC2's that is handed to the fleet request unchanged; only if AWS told you to."""
+    """Value of EC2's that is passed to the fleet request unchanged; set it only if AWS tells you to."""
 
     user_data: Text | None = None
-    """Script or settings for the node's first boot; EC2 takes 16 KB.
+    """Script or settings for the first boot of a node; at most 16 KB.
 
-    AL2023 and AL2 merge a MIME document or script with their own, Bottlerocket its TOML settings, and
-    Custom runs it as it is.
+    AL2023 and AL2 merge a MIME document or script with their own, Bottlerocket merges TOML settings, and
+    Custom uses it unchanged.
     """
 
     tags: dict[Text, Text] | None = None
-    """Tags for instances, volumes, interfaces and launch templates, beside those that Karpenter sets."""
+    """Tags of instances, volumes, interfaces and launch templates, in addition to Karpenter's own."""
 
     block_device_mappings: Annotated[list[BlockDeviceMapping], Field(max_length=50)] | None = None
-    """Volumes of the node, at most 50; they take the place of the image family's own, all of them.
+    """Volumes of the node, at most 50; they replace all default volumes of the AMI family.
 
-    Absent: one gp3 volume of 20Gi on AL2 and AL2023; 4Gi and 20Gi on Bottlerocket; 50Gi on Windows.
+    Default: one gp3 volume of 20Gi on AL2 and AL2023; 4Gi and 20Gi on Bottlerocket; 50Gi on Windows.
     """
 
     instance_store_policy: Literal["RAID0"] | None = None
-    """`RAID0` joins the instance's NVMe disks for images and pods' ephemeral storage; absent, they idle."""
+    """`RAID0` combines the NVMe disks for container images and ephemeral storage. Default: not used."""
 
     metadata_options: MetadataOptions | None = None
-    """The instance metadata service; absent means on, tokens required, out of reach for pods."""
+    """The instance metadata service. Default: on, tokens required, not reachable from pods."""
 
     network_interfaces: Annotated[
         Annotated[list[NetworkInterface], Field(max_length=150)] | None, Since("1.11")
     ] = None
-    """Fixed network interfaces, at most 150, for EFA on every node; new in Karpenter 1.11.
+    """Network interfaces of every node, at most 150, such as for EFA.
 
-    Absent, EFA comes only where a pod asks for it. An empty list is not the same: it says no EFA at all.
+    Default: EFA interfaces only if a pod requests them. An empty list differs: it means no EFA at all.
     """
 
     connection_tracking: Annotated[ConnectionTracking | None, Since("1.13")] = None
-    """Idle timeouts of tracked connections; new in Karpenter 1.13."""
+    """Idle timeouts of tracked connections."""
 
     cpu_options: Annotated[CPUOptions | None, Since("1.13")] = None
-    """Options of the instance's CPU; new in Karpenter 1.13."""
+    """Options of the instance's CPU."""
 
     kubelet: KubeletConfiguration | None = None
-    """Kubelet settings; absent, Karpenter and the image decide."""
+    """Kubelet settings. Default: those of Karpenter and the AMI."""
 
 
 class EC2NodeClassSpec(EC2NodeClassFields):
-    """What an EC2NodeClass asks for."""
+    """The spec of an EC2NodeClass."""
 
     ami_selector_terms: AMISelectorTerms
-    """Which images nodes start from, 1 to 30 terms; an alias has to stand alone.
+    """Which AMIs nodes use, 1 to 30 terms; an alias must be the only term.
 
-    A node is replaced when its image is no longer the one chosen for its type: with `@latest`, or at a
-    Kubernetes upgrade, that is all of them.
+    A node is replaced when its AMI is no longer the one selected for its instance type. With `@latest`
+    or at a Kubernetes upgrade, that is every node.
     """
 
     subnet_selector_terms: SubnetSelectorTerms
-    """Which subnets nodes go to, and so which zones, 1 to 30 terms; only nodes in others are replaced."""
+    """Which subnets, and so zones, nodes use, 1 to 30 terms; only nodes in other subnets are replaced."""
 
     security_group_selector_terms: SecurityGroupSelectorTerms
-    """Which security groups nodes have, 1 to 30 terms; one group more or less replaces all nodes."""
+    """Which security groups nodes have, 1 to 30 terms; adding or removing a group replaces all nodes."""
 
 
 class EC2NodeClass(Shape):
@@ -168,7 +171,7 @@ class EC2NodeClass(Shape):
     """Name, labels and annotations of the object itself."""
 
     spec: EC2NodeClassSpec | None = None
-    """What the class asks for. The API lets it be left out, but then nothing can be launched."""
+    """The spec. The API server accepts an object without it, but then no node can be launched."""
 
     status: Any = None
     """Written by Karpenter."""

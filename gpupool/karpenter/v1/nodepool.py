@@ -1,4 +1,4 @@
-"""The NodePool of Karpenter's v1 API: which nodes may be made, how many, and when they go."""
+"""The NodePool of Karpenter's v1 API: which nodes are launched, how many, and when they are disrupted."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -48,103 +48,103 @@ __all__ = [
 
 
 class Requirement(Shape):
-    """One condition on a label of the machines that a pool may use.
+    """One condition on a label of the instance types that a pool may use.
 
     Upstream: NodeSelectorRequirementWithMinValues.
     """
 
     key: RequirementKey
-    """The label, as in `karpenter.k8s.aws/instance-family`.
+    """The label, such as `karpenter.k8s.aws/instance-family`.
 
-    A key that Karpenter does not know filters no machine: it becomes a label on the nodes instead.
+    A key that is unknown to Karpenter filters no instance type: it becomes a node label instead.
     """
 
     operator: Operator
     """How the label's value relates to `values`.
 
-    `In`, `NotIn` take a list; `Gt`, `Lt`, `Gte`, `Lte` one whole number in quotes; `Exists`,
-    `DoesNotExist` take none. `NotIn` and `DoesNotExist` also let machines in that lack the label.
+    `In` and `NotIn` need a list; `Gt`, `Lt`, `Gte` and `Lte` one whole number in quotes; `Exists` and
+    `DoesNotExist` none. `NotIn` and `DoesNotExist` also match instance types without the label.
     """
 
     values: list[Text] | None = None
-    """The values to compare with, always as text: `["8"]`, not `[8]`."""
+    """The values to compare with, always strings: `["8"]`, not `[8]`."""
 
     min_values: MinValues | None = None
-    """How many different values have to stay possible at launch, 1 to 50; keeps spot pools broad.
+    """How many different values must remain possible at launch, 1 to 50; keeps spot pools flexible.
 
     Changing it never replaces nodes.
     """
 
 
 class Taint(Shape):
-    """A mark on a node that keeps pods away which do not tolerate it."""
+    """A taint: it keeps pods without a matching toleration off the node."""
 
     key: TaintKey
-    """Name of the taint, as in `nvidia.com/gpu`."""
+    """Key of the taint, such as `nvidia.com/gpu`."""
 
     value: TaintValue | None = None
-    """What a toleration with `Equal` has to name; leave it out for none, an empty text is refused."""
+    """Value that a toleration with `Equal` must have; omit it for none, an empty string is rejected."""
 
     effect: TaintEffect
-    """`NoSchedule` keeps new pods away, `PreferNoSchedule` tries to, `NoExecute` also evicts running ones."""
+    """`NoSchedule` keeps new pods off, `PreferNoSchedule` tries to, `NoExecute` also evicts running pods."""
 
     time_added: Instant | None = None
-    """Moment the taint was set; Kubernetes' own field, of no use in a template."""
+    """Time at which the taint was added; set by Kubernetes, without effect in a template."""
 
 
 class NodeClassReference(Shape):
-    """Which node class gives the nodes their AMI, network, disks and role."""
+    """The node class that defines the AMI, network, disks and role of the nodes."""
 
     group: ApiGroup
-    """API group without a version: `karpenter.k8s.aws`. It can't be changed later."""
+    """API group without a version: `karpenter.k8s.aws`. Immutable."""
 
     kind: Text
-    """Kind of the node class: `EC2NodeClass`. It can't be changed later.
+    """Kind of the node class: `EC2NodeClass`. Immutable.
 
-    Any other text is accepted, and then every controller ignores the pool without a word.
+    The API server accepts any other string, but then the pool is silently ignored.
     """
 
     name: Text
-    """Name of the node class. Another name replaces all nodes, even where the two classes are equal."""
+    """Name of the node class. A change replaces all nodes, even if the two classes are equal."""
 
 
 Requirements: TypeAlias = Annotated[list[Requirement], Field(max_length=100)]
 
 
 class NodeClaimTemplateSpec(Shape):
-    """What each node of a pool is made from."""
+    """The spec of each node of a pool."""
 
     node_class_ref: NodeClassReference
     """The node class that the nodes are launched with."""
 
     requirements: Requirements
-    """Conditions on the machines, at most 100; all of them have to hold. An empty list allows everything.
+    """Conditions on the instance types, at most 100; all must match. An empty list allows every type.
 
-    A change replaces only the nodes whose labels no longer fit; order means nothing. The labels of
-    the template count towards the 100 as well.
+    A change replaces only the nodes whose labels no longer match; the order does not matter. The labels
+    of the template count towards the 100 as well.
     """
 
     taints: list[Taint] | None = None
-    """Taints that the nodes keep. Any change but their order replaces all nodes."""
+    """Permanent taints of the nodes. Any change except the order replaces all nodes."""
 
     startup_taints: list[Taint] | None = None
-    """Taints that an agent on the node takes away when it is done, as a CNI plugin does.
+    """Taints that an agent on the node removes when it is ready, such as a CNI plugin.
 
-    Karpenter waits for that before it counts the node as initialized, so a taint that nobody removes
-    leaves nodes that are never cleaned up. Any change but their order replaces all nodes.
+    Karpenter waits for that before the node counts as initialized, so a taint that is never removed
+    leaves nodes that are never cleaned up. Any change except the order replaces all nodes.
     """
 
     expire_after: DurationOrNever | None = None
-    """Greatest age of a node before it is replaced; absent means `720h`, thirty days. `Never` turns it off.
+    """Maximum age of a node before it is replaced. Default: `720h`, thirty days. `Never` disables expiry.
 
-    Expiry asks no budget and no do-not-disrupt annotation. Another length of time replaces all nodes.
+    Expiry ignores budgets and the do-not-disrupt annotation. A different duration replaces all nodes.
     """
 
     termination_grace_period: Duration | None = None
-    """Longest time that draining a node may take; after it pods are removed whatever protects them.
+    """Maximum duration of a drain; after it, pods are deleted even if they are protected.
 
-    Absent means that a drain may wait forever. When it is set, drift may start on a node although a
-    pod there says do-not-disrupt. Another length of time replaces all nodes.
+    Default: a drain may wait forever. If set, a drifted node is replaced even if a pod on it has the
+    do-not-disrupt annotation. A different duration replaces all nodes.
     """
 
 
@@ -165,88 +165,88 @@ class NodeClaimTemplate(Shape):
     """Labels and annotations of the nodes."""
 
     spec: NodeClaimTemplateSpec
-    """Machines, taints, lifetime."""
+    """Instance types, taints and lifetime of the nodes."""
 
 
 class Budget(Shape):
-    """How many nodes Karpenter may take down at once; the strictest budget in force counts.
+    """How many nodes Karpenter may disrupt at once; the strictest active budget applies.
 
-    Budgets bind consolidation and drift. Expiry, spot interruption, node repair and deletion by
-    hand ask none.
+    Budgets limit consolidation and drift. Expiry, spot interruption, node repair and manual deletion
+    ignore them.
     """
 
     reasons: Annotated[list[Reason], Field(max_length=50), Distinct("a list of different reasons")] | None = (
         None
     )
-    """The reasons that this budget binds, each at most once; absent means all, an empty list means none."""
+    """The reasons that this budget limits, each at most once. Default: all; an empty list means none."""
 
     nodes: BudgetNodes | None = None
-    """Nodes that may go at once: a number or a percentage, both as text; absent means `10%`.
+    """Nodes that may be disrupted at once: a number or a percentage, as a string. Default: `10%`.
 
     A percentage is rounded up, so `10%` of a small pool is still one node.
     """
 
     schedule: CronSchedule | None = None
-    """When the budget begins to hold, as cron in UTC; needs `duration`. Absent: it holds always.
+    """When the budget becomes active, as cron in UTC; requires `duration`. Default: always active.
 
-    A scheduled budget restricts within its window and says nothing outside of it. One schedule that
-    can't be parsed stops all disruption of the pool.
+    A scheduled budget applies only in its window. One schedule that can't be parsed stops all
+    disruption of the pool.
     """
 
     duration: BudgetDuration | None = None
-    """How long it holds from each start, in hours and minutes; needs `schedule`."""
+    """How long it is active from each start, in hours and minutes; requires `schedule`."""
 
 
 Budgets: TypeAlias = Annotated[list[Budget], Field(max_length=50)]
 
 
 class Disruption(Shape):
-    """When Karpenter may take nodes away of its own accord. Changing it never replaces nodes."""
+    """When Karpenter may disrupt nodes voluntarily. Changing it never replaces nodes."""
 
     consolidate_after: DurationOrNever
-    """How long no pod may have come or gone on a node before it is considered; `0s` is at once.
+    """How long a node must have no pod added or removed before it is considered; `0s` means at once.
 
-    It has to be there as soon as `disruption` is written. `Never` stops consolidation, not drift or expiry.
+    Required in `disruption`. `Never` disables consolidation, but not drift or expiry.
     """
 
     consolidation_policy: ConsolidationPolicy | None = None
-    """Which nodes may go to save money; absent means `WhenEmptyOrUnderutilized`.
+    """Which nodes are consolidated to save cost. Default: `WhenEmptyOrUnderutilized`.
 
-    `WhenEmpty` takes only nodes without pods of their own, `Balanced` (Karpenter 1.14) moves pods only
-    where what is saved is worth the disturbance.
+    `WhenEmpty` removes only nodes without workload pods; `Balanced` (Karpenter 1.14) moves pods only
+    if the savings justify the disruption.
     """
 
     budgets: Budgets | None = None
-    """Brakes on voluntary disruption, at most 50; absent means one of `10%`, an empty list means no brake."""
+    """Limits on voluntary disruption, at most 50. Default: one of `10%`; an empty list means no limit."""
 
 
 class NodePoolSpec(Shape):
-    """What a NodePool asks for."""
+    """The spec of a NodePool."""
 
     template: NodeClaimTemplate
-    """What each node is made from."""
+    """Template of the nodes."""
 
     disruption: Disruption | None = None
-    """When nodes may go; absent means `consolidateAfter: 0s` and a budget of `10%`."""
+    """When nodes may be disrupted. Default: `consolidateAfter: 0s` and a budget of `10%`."""
 
     limits: dict[Text, Amount] | None = None
-    """Greatest total of each resource over all nodes of the pool, as in `nvidia.com/gpu: 16`.
+    """Maximum total of each resource over all nodes of the pool, such as `nvidia.com/gpu: 16`.
 
-    A resource that no machine reports is never enforced. `nodes` counts nodes. Changing limits
-    replaces nothing, and nodes already above them stay.
+    A resource that no instance type has is never enforced. `nodes` counts nodes. Changing limits
+    replaces no node, and nodes above the limit keep running.
     """
 
     weight: Weight | None = None
-    """Rank among pools that could take a pod, 1 to 100, higher first; absent counts as 0.
+    """Priority among pools that fit a pod, 1 to 100, highest first. Default: 0.
 
-    It is asked only for new nodes and never moves running ones. Not allowed together with `replicas`.
+    It applies only to new nodes and never moves running pods. Not allowed with `replicas`.
     """
 
     replicas: Annotated[Replicas | None, Since("1.8", gate="StaticCapacity")] = None
-    """Fixed number of nodes, kept whether or not pods ask for them (feature gate StaticCapacity).
+    """Fixed number of nodes, independent of pods (feature gate StaticCapacity).
 
-    With the gate off the pool is accepted and does nothing. It can be neither added to nor taken from
-    an existing pool, and besides it only `limits.nodes` is allowed, and no `weight`.
+    With the gate off, the pool is accepted but does nothing. It can't be added to or removed from an
+    existing pool. With it, only `limits.nodes` is allowed, and no `weight`.
     """
 
 
@@ -263,7 +263,7 @@ class NodePool(Shape):
     """Name, labels and annotations of the object itself."""
 
     spec: NodePoolSpec
-    """What the pool asks for."""
+    """The spec of the NodePool."""
 
     status: Any = None
     """Written by Karpenter."""

@@ -17,79 +17,79 @@ from gpupool.shapes.base import Shape, Text
 
 
 class AMISelectorTerm(Shape):
-    """One way to find machine images; several terms are alternatives."""
+    """One selector of AMIs; several terms are alternatives."""
 
     alias: Annotated[str, Field(max_length=30)] | None = None
-    """An EKS image family and its release, as in `al2023@v20260810`; it has to be the only term.
+    """An EKS AMI family and its release, such as `al2023@v20260810`; it must be the only term.
 
-    `al2`, `al2023`, `bottlerocket`, `windows2019`, `windows2022`, `windows2025`. Karpenter then picks the
-    variant that fits the machine, the one with GPU or Neuron drivers included. `@latest` replaces every
-    node at each new release; for Windows it is the only one there is.
+    `al2`, `al2023`, `bottlerocket`, `windows2019`, `windows2022`, `windows2025`. Karpenter picks the
+    variant for the instance type, including the one with GPU or Neuron drivers. `@latest` replaces every
+    node at each new release; Windows supports only `@latest`.
     """
 
     tags: SelectorTags | None = None
-    """Tags that the image has to carry, at most 20; `*` stands for any value."""
+    """Required tags of the AMI, at most 20; `*` matches any value."""
 
     id: AMIID | None = None
-    """One image by its id; no other word beside it."""
+    """Id of one AMI; no other field is allowed in the term."""
 
     name: Text | None = None
-    """Name of the image, `*` allowed. Without `owner`: your own images and Amazon's."""
+    """Name of the AMI, `*` allowed. Without `owner`: your own AMIs and Amazon's."""
 
     owner: Text | None = None
-    """Account that owns the image, `self` or `amazon`; goes with `name` or `tags`."""
+    """Account that owns the AMI, `self` or `amazon`; used with `name` or `tags`."""
 
     ssm_parameter: Text | None = None
-    """Name or ARN of the SSM parameter that holds the image id."""
+    """Name or ARN of the SSM parameter with the AMI id."""
 
 
 class SubnetSelectorTerm(Shape):
-    """One way to find subnets; several terms are alternatives. The zones of a pool come from here."""
+    """One selector of subnets; several terms are alternatives. They determine the zones of a pool."""
 
     tags: SelectorTags | None = None
-    """Tags that the subnet has to carry, at most 20; `*` stands for any value.
+    """Required tags of the subnet, at most 20; `*` matches any value.
 
-    An empty map asks for nothing and so selects every subnet of the region.
+    An empty map selects every subnet of the region.
     """
 
     id: SubnetID | None = None
-    """One subnet by its id; no tags beside it."""
+    """Id of one subnet; `tags` is not allowed in the term."""
 
 
 class SecurityGroupSelectorTerm(Shape):
-    """One way to find security groups; a node gets all that any term finds."""
+    """One selector of security groups; a node gets the groups of all terms."""
 
     tags: SelectorTags | None = None
-    """Tags that the group has to carry, at most 20; `*` stands for any value.
+    """Required tags of the group, at most 20; `*` matches any value.
 
-    An empty map asks for nothing and so selects every group of the region.
+    An empty map selects every group of the region.
     """
 
     id: SecurityGroupID | None = None
-    """One group by its id; no other word beside it."""
+    """Id of one group; no other field is allowed in the term."""
 
     name: Text | None = None
-    """One group by its name (not its `Name` tag); no other word beside it."""
+    """Name of one group (not its `Name` tag); no other field is allowed in the term."""
 
 
 class CapacityReservationSelectorTerm(Shape):
-    """One way to find capacity reservations and Capacity Blocks; several terms are alternatives."""
+    """One selector of capacity reservations and Capacity Blocks; several terms are alternatives."""
 
     tags: SelectorTags | None = None
-    """Tags that the reservation has to carry, at most 20; `*` stands for any value."""
+    """Required tags of the reservation, at most 20; `*` matches any value."""
 
     id: ReservationID | None = None
-    """One reservation by its id; no other word beside it."""
+    """Id of one reservation; no other field is allowed in the term."""
 
     owner_id: AccountID | None = Field(default=None, alias="ownerID")
-    """Account that owns the reservation, twelve digits in quotes; alone it selects nothing."""
+    """Account that owns the reservation, twelve digits in quotes; on its own it selects nothing."""
 
     instance_match_criteria: Literal["open", "targeted"] | None = None
-    """Whether any instance that matches uses the reservation (`open`) or only one naming it (`targeted`)."""
+    """Whether any matching instance uses the reservation (`open`) or only those that name it (`targeted`)."""
 
 
 class PlacementGroupSelector(Shape):
-    """The placement group that nodes are launched into; by name or by id, not both."""
+    """The placement group of the nodes, by either name or id."""
 
     name: Annotated[str, Field(min_length=1)] | None = None
     """Name of the placement group."""

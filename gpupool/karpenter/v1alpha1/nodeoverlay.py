@@ -1,4 +1,4 @@
-"""The NodeOverlay of Karpenter's v1alpha1 API: what Karpenter should believe of certain machines."""
+"""The NodeOverlay of Karpenter's v1alpha1 API: changed prices and capacities of instance types."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -11,49 +11,49 @@ from gpupool.shapes.base import Shape, Text, Whole
 
 
 class NodeSelectorRequirement(Shape):
-    """One condition on the machines that an overlay is for."""
+    """One condition on the instance types of an overlay."""
 
     key: RequirementKey
-    """The label, as in `node.kubernetes.io/instance-type`; `karpenter.sh/nodepool` is allowed here."""
+    """The label, such as `node.kubernetes.io/instance-type`; `karpenter.sh/nodepool` is allowed here."""
 
     operator: Operator
     """How the label's value relates to `values`; `In` and `NotIn` both need values here."""
 
     values: list[Text] | None = None
-    """The values to compare with, always as text."""
+    """The values to compare with, always strings."""
 
 
 OverlayWeight: TypeAlias = Annotated[Whole, Field(ge=1, le=10000)]
 
 
 class NodeOverlaySpec(Shape):
-    """Which machines an overlay is for, and what it says of them."""
+    """The instance types of an overlay, and what it changes."""
 
     requirements: Annotated[list[NodeSelectorRequirement], Field(max_length=100)]
-    """Conditions on the machines, at most 100; all of them have to hold."""
+    """Conditions on the instance types, at most 100; all must match."""
 
     price_adjustment: PriceAdjustment | None = None
-    """Change of the price that decisions go by, sign included: `-0.5` in USD per hour, or `+10%`.
+    """Change of the price that Karpenter assumes, with its sign: `-0.5` in USD per hour, or `+10%`.
 
-    It changes no bill. Not allowed together with `price`.
+    It does not change the AWS bill. Not allowed with `price`.
     """
 
     price: Price | None = None
-    """The price that decisions go by, in USD per hour, as text; not together with `priceAdjustment`."""
+    """The price that Karpenter assumes, in USD per hour, as a string; not with `priceAdjustment`."""
 
     capacity: dict[Text, Amount] | None = None
-    """Extended resources of the machine, per node; they replace what Karpenter knew of the same name.
+    """Extended resources per node; they replace the amounts that Karpenter assumes.
 
-    `cpu`, `memory`, `ephemeral-storage` and `pods` are refused. This is how Karpenter learns of shared
-    GPUs, MIG slices and fractional GPU types.
+    `cpu`, `memory`, `ephemeral-storage` and `pods` are rejected. Use it for shared GPUs, MIG slices and
+    fractional GPU types.
     """
 
     weight: OverlayWeight | None = None
-    """Which of several overlays wins, 1 to 10000, higher first; absent counts as 0."""
+    """Priority among overlays, 1 to 10000, highest first. Default: 0."""
 
 
 class NodeOverlay(Shape):
-    """A whole NodeOverlay object; it does nothing unless the feature gate NodeOverlay is on."""
+    """A whole NodeOverlay object; it has no effect unless the feature gate NodeOverlay is on."""
 
     api_version: Annotated[Literal["karpenter.sh/v1alpha1"], Since("1.7", gate="NodeOverlay")] = (
         "karpenter.sh/v1alpha1"
@@ -67,7 +67,7 @@ class NodeOverlay(Shape):
     """Name, labels and annotations of the object itself."""
 
     spec: NodeOverlaySpec
-    """Which machines, and what of them."""
+    """The instance types, and what to change."""
 
     status: Any = None
     """Written by Karpenter."""

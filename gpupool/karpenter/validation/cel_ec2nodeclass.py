@@ -25,15 +25,18 @@ def role_or_profile(spec: Node) -> Iterator[Complaint]:
     """Exactly one of `role` and `instanceProfile` is there."""
     said = has(spec, "role", "instanceProfile")
     if len(said) != 1:
-        message = "a node class has one of `role` and `instanceProfile`"
-        fix = "take one of the two out" if said else "say `role`, the name of the nodes' IAM role"
+        if said:
+            message, fix = "`role` and `instanceProfile` can't both be set", "remove one of them"
+        else:
+            message = "`role` or `instanceProfile` is required"
+            fix = "set `role` to the name of the nodes' IAM role"
         yield Complaint(said[1].key or said[1].at if said else place(spec), message, fix)
 
 
-def empty_name(value: Node) -> Iterator[Complaint]:
+def empty_name(key: str, value: Node) -> Iterator[Complaint]:
     """The name may not be empty."""
     if value.value == "":
-        yield Complaint(place(value), "an empty name", "give the name, or take the key out")
+        yield Complaint(place(value), f"`{key}` is empty", f"set a name, or remove `{key}`")
 
 
 def several_root_volumes(mappings: Node) -> Iterator[Complaint]:
@@ -41,29 +44,33 @@ def several_root_volumes(mappings: Node) -> Iterator[Complaint]:
     roots = [root for item in items(mappings) if (root := present(item, "rootVolume")) and root.value is True]
     for root in roots[1:]:
         yield Complaint(
-            root.key or root.at, "a second volume with `rootVolume: true`", "keep it on one volume"
+            root.key or root.at, "a second volume has `rootVolume: true`", "keep it on one volume"
         )
 
 
 def volume_of_nothing(ebs: Node) -> Iterator[Complaint]:
     """A volume has a size or a snapshot."""
     if not has(ebs, "snapshotID", "volumeSize"):
-        yield Complaint(place(ebs), "a volume with neither `volumeSize` nor `snapshotID`", "say `volumeSize`")
+        yield Complaint(
+            place(ebs), "the volume has neither `volumeSize` nor `snapshotID`", "add `volumeSize`"
+        )
 
 
 def rate_without_snapshot(ebs: Node) -> Iterator[Complaint]:
     """Only a volume from a snapshot is filled at a rate."""
     rate = present(ebs, "volumeInitializationRate")
     if rate is not None and not word(ebs, "snapshotID"):
-        message = "`volumeInitializationRate` needs a `snapshotID` to fill the volume from"
-        yield Complaint(place(rate), message, "name the snapshot, or take the rate out")
+        message = "`volumeInitializationRate` requires a `snapshotID` to fill the volume from"
+        yield Complaint(place(rate), message, "add `snapshotID`, or remove the rate")
 
 
 def no_timeout(tracking: Node) -> Iterator[Complaint]:
     """At least one timeout is there."""
     if not has(tracking, *_TIMEOUTS):
         yield Complaint(
-            place(tracking), f"none of {', '.join(_TIMEOUTS)} is said", "say one, or take the map out"
+            place(tracking),
+            f"none of {', '.join(_TIMEOUTS)} is set",
+            "set one, or remove `connectionTracking`",
         )
 
 
@@ -86,11 +93,13 @@ def interface_twice(interfaces: Node) -> Iterator[Complaint]:
     for item, (kind, card, device) in zip(items(interfaces), slots, strict=True):
         if places[card, device] > 1:
             yield Complaint(
-                item.at, f"several interfaces on card {card}, device {device}", "give each its own place"
+                item.at,
+                f"more than one interface at card {card}, device {device}",
+                "give each its own card or device",
             )
         elif kind == "efa-only" and efas[card] > 1:
             yield Complaint(
-                item.at, f"several `efa-only` interfaces on card {card}", "keep one for each card"
+                item.at, f"more than one `efa-only` interface on card {card}", "keep one per card"
             )
 
 
@@ -98,7 +107,9 @@ def no_placement_group(selector: Node) -> Iterator[Complaint]:
     """A placement group is named, or told by its id."""
     if not has(selector, "name", "id"):
         yield Complaint(
-            place(selector), "neither `name` nor `id` of a placement group", "say one, or take the map out"
+            place(selector),
+            "the placement group has neither `name` nor `id`",
+            "set one, or remove `placementGroupSelector`",
         )
 
 
@@ -106,28 +117,28 @@ def placement_group_twice(selector: Node) -> Iterator[Complaint]:
     """A placement group has one of name and id."""
     if len(said := has(selector, "name", "id")) > 1:
         yield Complaint(
-            said[1].key or said[1].at, "a placement group by `name` and by `id`", "keep one of the two"
+            said[1].key or said[1].at, "the placement group has both `name` and `id`", "keep one of them"
         )
 
 
 def empty_tag_key(tags: Node) -> Iterator[Complaint]:
     """No tag has an empty key."""
     if (value := mapping(tags).get("")) is not None:
-        yield Complaint(value.key or value.at, "a tag with an empty key", "name the tag")
+        yield Complaint(value.key or value.at, "a tag has an empty key", "set the key of the tag")
 
 
 def tag_of_karpenter(tag: str, tags: Node) -> Iterator[Complaint]:
     """The tags that Karpenter sets are not the user's."""
     if (value := mapping(tags).get(tag)) is not None:
-        yield Complaint(value.key or value.at, f"the tag `{tag}` is Karpenter's own to set", "take it out")
+        yield Complaint(value.key or value.at, f"the tag `{tag}` is reserved: Karpenter sets it", "remove it")
 
 
 def tag_of_the_cluster(tags: Node) -> Iterator[Complaint]:
     """The tags of clusters are Karpenter's to set."""
     for key, value in mapping(tags).items():
         if key.startswith(_CLUSTER_TAGS):
-            message = f"the tag `{key}` is Karpenter's own to set: it says which cluster a machine belongs to"
-            yield Complaint(value.key or value.at, message, "take it out")
+            message = f"the tag `{key}` is reserved: Karpenter sets it to the cluster of an instance"
+            yield Complaint(value.key or value.at, message, "remove it")
 
 
 def _slot(interface: Node) -> tuple[str, int | None, int | None]:
@@ -137,7 +148,10 @@ def _slot(interface: Node) -> tuple[str, int | None, int | None]:
 
 RULES: Final = (
     Rule(Code.ROLE_OR_PROFILE, "spec", role_or_profile),
-    *(Rule(Code.EMPTY_IDENTITY, f"spec {key}", empty_name) for key in ("role", "instanceProfile")),
+    *(
+        Rule(Code.EMPTY_IDENTITY, f"spec {key}", partial(empty_name, key))
+        for key in ("role", "instanceProfile")
+    ),
     *cel_selectors.RULES,
     Rule(Code.TWO_ROOT_VOLUMES, "spec blockDeviceMappings", several_root_volumes),
     Rule(Code.VOLUME_OF_NOTHING, _EBS, volume_of_nothing),

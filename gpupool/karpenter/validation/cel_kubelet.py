@@ -19,9 +19,9 @@ def thresholds_crossed(kubelet: Node) -> Iterator[Complaint]:
     """Images are removed from the high mark down to the low one."""
     high, low = number(kubelet, "imageGCHighThresholdPercent"), number(kubelet, "imageGCLowThresholdPercent")
     if high is not None and low is not None and high <= low:
-        message = f"`imageGCHighThresholdPercent` {high} is not above the low one, {low}"
+        message = f"`imageGCHighThresholdPercent: {high}` is not above `imageGCLowThresholdPercent: {low}`"
         at = place(has(kubelet, "imageGCHighThresholdPercent")[0])
-        yield Complaint(at, message, "raise the high one, or lower the low one")
+        yield Complaint(at, message, "raise the high threshold, or lower the low one")
 
 
 def unmatched(there: str, other: str, kubelet: Node) -> Iterator[Complaint]:
@@ -29,8 +29,8 @@ def unmatched(there: str, other: str, kubelet: Node) -> Iterator[Complaint]:
     known = mapping(present(kubelet, other))
     for signal, value in mapping(present(kubelet, there)).items():
         if signal not in known:
-            message = f"`{signal}` stands in `{there}` and not in `{other}`"
-            yield Complaint(value.key or value.at, message, f"add it to `{other}`, or take it out here")
+            message = f"`{signal}` is set in `{there}` but not in `{other}`"
+            yield Complaint(value.key or value.at, message, f"add it to `{other}`, or remove it here")
 
 
 def unknown_key(known: Collection[str], settings: Node) -> Iterator[Complaint]:
@@ -38,15 +38,17 @@ def unknown_key(known: Collection[str], settings: Node) -> Iterator[Complaint]:
     for key, value in mapping(settings).items():
         if key not in known:
             near = nearest(key, tuple(known))
-            fix = f"did you mean `{near}`?" if near else f"known: {', '.join(known)}"
-            yield Complaint(value.key or value.at, f"the kubelet has no `{key}` here", fix)
+            fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(known)}"
+            yield Complaint(
+                value.key or value.at, f"unknown key `{key}`: the kubelet does not support it here", fix
+            )
 
 
 def negative(reserved: Node) -> Iterator[Complaint]:
     """Nothing negative is kept back."""
     for key, value in mapping(reserved).items():
         if str(value.value).startswith("-"):
-            yield Complaint(place(value), f"`{key}` can't be negative", "write 0 or more")
+            yield Complaint(place(value), f"`{key}: {value.value}` is negative", "set 0 or more")
 
 
 RULES: Final = (

@@ -22,8 +22,8 @@ def price_twice(spec: Node) -> Iterator[Complaint]:
     """A price is set or changed, not both."""
     price, adjustment = present(spec, "price"), present(spec, "priceAdjustment")
     if price is not None and adjustment is not None:
-        message = "an overlay has either `price` or `priceAdjustment`"
-        yield Complaint(place(adjustment), message, "take one of the two out")
+        message = "`price` and `priceAdjustment` can't both be set"
+        yield Complaint(place(adjustment), message, "remove one of them")
 
 
 def own_capacity(capacity: Node) -> Iterator[Complaint]:

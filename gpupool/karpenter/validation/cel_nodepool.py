@@ -1,6 +1,7 @@
 """The CEL rules of the NodePool CRD that hold for a new object."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from gpupool.codes import Code
@@ -27,16 +28,16 @@ def static_limits(spec: Node) -> Iterator[Complaint]:
         return
     for key, limit in mapping(present(spec, "limits")).items():
         if key != "nodes":
-            message = f"a pool with `replicas` can't limit `{key}`, only `nodes`"
-            yield Complaint(limit.key or limit.at, message, "take the limit out, or the replicas")
+            message = f"a NodePool with `replicas` can't limit `{key}`, only `nodes`"
+            yield Complaint(limit.key or limit.at, message, "remove the limit or `replicas`")
 
 
 def static_weight(spec: Node) -> Iterator[Complaint]:
     """A pool with `replicas` has no weight."""
     weight = present(spec, "weight")
     if weight is not None and present(spec, "replicas") is not None:
-        message = "a pool with `replicas` can't have a `weight`: its nodes wait for no pod"
-        yield Complaint(weight.key or weight.at, message, "take one of the two out")
+        message = "a NodePool with `replicas` can't have a `weight`: its nodes do not depend on pods"
+        yield Complaint(weight.key or weight.at, message, "remove `weight` or `replicas`")
 
 
 def window_half_said(budgets: Node) -> Iterator[Complaint]:
@@ -48,17 +49,16 @@ def window_half_said(budgets: Node) -> Iterator[Complaint]:
             at = place(schedule or duration or budget)
             yield Complaint(
                 at,
-                f"a budget with `{said}` needs a `{other}` as well",
-                f"add `{other}`, or take `{said}` out",
+                f"a budget with `{said}` also requires `{other}`",
+                f"add `{other}`, or remove `{said}`",
             )
 
 
-def empty_text(value: Node) -> Iterator[Complaint]:
+def empty_text(key: str, value: Node) -> Iterator[Complaint]:
     """The text may not be empty."""
     if value.value == "":
-        yield Complaint(
-            place(value), "this may not be empty", "name the node class: its group, kind and name"
-        )
+        fix = "set `group`, `kind` and `name` of the node class"
+        yield Complaint(place(value), f"`{key}` of `nodeClassRef` is empty", fix)
 
 
 RULES: Final = (
@@ -67,7 +67,10 @@ RULES: Final = (
     Rule(Code.HALF_A_WINDOW, "spec disruption budgets", window_half_said),
     nodepool_key_rule(_LABELS, is_map=True),
     *key_rules(_LABELS, AWS_ALLOWED, is_map=True),
-    *(Rule(Code.EMPTY_CLASS_REFERENCE, f"{_CLASS} {key}", empty_text) for key in ("group", "kind", "name")),
+    *(
+        Rule(Code.EMPTY_CLASS_REFERENCE, f"{_CLASS} {key}", partial(empty_text, key))
+        for key in ("group", "kind", "name")
+    ),
     Rule(Code.IN_WITHOUT_VALUES, _REQUIREMENTS, in_without_values),
     Rule(Code.COMPARISON_WITHOUT_NUMBER, _REQUIREMENTS, comparison_without_number),
     Rule(Code.TOO_FEW_VALUES, _REQUIREMENTS, too_few_values),

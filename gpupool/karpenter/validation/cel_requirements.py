@@ -30,7 +30,7 @@ def comparison_without_number(requirements: Node) -> Iterator[Complaint]:
         if operator in COMPARISONS and not (len(values) == 1 and is_count(str(values[0].value))):
             message = f"`{word(item, 'key')}` with `{operator}` needs one whole number, 0 or more"
             at = place((has(item, "values", "operator"))[0])
-            yield Complaint(at, message, 'write one number in quotes, as in `values: ["8"]`')
+            yield Complaint(at, message, 'write one number in quotes, such as `values: ["8"]`')
 
 
 def too_few_values(requirements: Node) -> Iterator[Complaint]:
@@ -39,10 +39,9 @@ def too_few_values(requirements: Node) -> Iterator[Complaint]:
         least, values = present(item, "minValues"), items(present(item, "values"))
         count = number(item, "minValues") or 0
         if least is not None and word(item, "operator") == "In" and len(values) < count:
-            message = (
-                f"`{word(item, 'key')}` has {len(values)} values, fewer than its `minValues` of {least.value}"
-            )
-            yield Complaint(place(least), message, "name more values, or lower `minValues`")
+            given = f"{len(values)} value{'s' * (len(values) != 1)}"
+            message = f"`{word(item, 'key')}` has {given}, fewer than `minValues: {least.value}`"
+            yield Complaint(place(least), message, "add values, or lower `minValues`")
 
 
 def is_count(text: str) -> bool:
@@ -88,22 +87,22 @@ def _is_nodepool(key: str) -> bool:
 def _in_labels(refuses: Callable[[str], bool], said: Node) -> Iterator[Complaint]:
     for key, value in mapping(said).items():
         if refuses(key):
-            yield Complaint(value.key or value.at, _refused(key), "take it out, or use a domain of your own")
+            yield Complaint(value.key or value.at, _refused(key), "remove it, or use your own domain")
 
 
 def _in_key(refuses: Callable[[str], bool], key: Node) -> Iterator[Complaint]:
     if refuses(str(key.value)):
-        yield Complaint(place(key), _refused(str(key.value)), "take it out, or use a domain of your own")
+        yield Complaint(place(key), _refused(str(key.value)), "remove it, or use your own domain")
 
 
 def _refused(key: str) -> str:
-    return f"the label `{key}` {labels.overlay_key_problem(key) or labels.key_problem(key) or 'is refused'}"
+    return f"the label `{key}` {labels.overlay_key_problem(key) or labels.key_problem(key) or 'is rejected'}"
 
 
 def _without_values(requirements: Node, operator: str) -> Iterator[Complaint]:
     for item in items(requirements):
         if word(item, "operator") == operator and not items(present(item, "values")):
-            message = f"`{word(item, 'key')}` with `{operator}` needs values"
+            message = f"`{word(item, 'key')}` with `{operator}` needs at least one value"
             yield Complaint(
-                place(has(item, "values", "operator")[0]), message, "name at least one value, or use `Exists`"
+                place(has(item, "values", "operator")[0]), message, "add a value, or write `operator: Exists`"
             )

@@ -40,8 +40,8 @@ def selects_nothing(keys: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
     """Each term needs one of the keys that select."""
     for term in items(terms):
         if not has(term, *keys):
-            message = f"this term selects nothing: it has none of {', '.join(f'`{key}`' for key in keys)}"
-            yield Complaint(term.at, message, "add one of them, or take the term out")
+            message = f"this term selects nothing: it sets none of {', '.join(f'`{key}`' for key in keys)}"
+            yield Complaint(term.at, message, "add one of them, or remove the term")
 
 
 def mixes(key: str, others: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
@@ -64,15 +64,15 @@ def alias_beside_terms(terms: Node) -> Iterator[Complaint]:
     """A term with an alias stands alone."""
     aliases = [alias for term in items(terms) if (alias := present(term, "alias"))]
     if aliases and len(items(terms)) != 1:
-        message = "a term with an `alias` has to be the only one"
-        yield Complaint(place(aliases[0]), message, "keep the alias, or select all images by other words")
+        message = "a term with `alias` must be the only AMI term"
+        yield Complaint(place(aliases[0]), message, "keep only the alias, or select all AMIs by other fields")
 
 
 def alias_form(alias: Node) -> Iterator[Complaint]:
     """An alias is a family, `@` and a version."""
     if not matches(r"^[a-zA-Z0-9]+@.+$", str(alias.value)):
-        message = f"`{alias.value}` is no alias of the form family@version"
-        yield Complaint(place(alias), message, "write for instance `al2023@v20260810`")
+        message = f"invalid AMI alias `{alias.value}`: it is not of the form `family@version`"
+        yield Complaint(place(alias), message, "write an alias such as `al2023@v20260810`")
 
 
 def alias_family(alias: Node) -> Iterator[Complaint]:
@@ -80,16 +80,16 @@ def alias_family(alias: Node) -> Iterator[Complaint]:
     family = str(alias.value).partition("@")[0]
     if family not in ALIAS_FAMILIES:
         near = f"did you mean `{family.lower()}`?" if family.lower() in ALIAS_FAMILIES else ""
-        known = f"the families are {', '.join(ALIAS_FAMILIES)}"
-        yield Complaint(place(alias), f"there is no alias of the family `{family}`", near or known)
+        known = f"use one of {', '.join(ALIAS_FAMILIES)}"
+        yield Complaint(place(alias), f"unknown AMI alias family `{family}`", near or known)
 
 
 def windows_version(alias: Node) -> Iterator[Complaint]:
     """Windows images can't be pinned by an alias."""
     family, *versions = str(alias.value).split("@")
     if family.startswith("windows") and family in ALIAS_FAMILIES and versions[:1] != ["latest"]:
-        message = f"an alias of {family} has only the version `latest`"
-        yield Complaint(place(alias), message, f"write `{family}@latest`, or select a fixed image by `id`")
+        message = f"an alias of {family} supports only the version `latest`"
+        yield Complaint(place(alias), message, f"write `{family}@latest`, or select a fixed AMI by `id`")
 
 
 def other_family(name: str, spec: Node) -> Iterator[Complaint]:
@@ -99,8 +99,8 @@ def other_family(name: str, spec: Node) -> Iterator[Complaint]:
         return
     for term in items(present(spec, _AMI)):
         if word(term, "alias").partition("@")[0] == name:
-            message = f"`amiFamily: {said.value}` does not fit an image of {family}"
-            fix = f"take `amiFamily` out: the alias says it; or write {family} or Custom"
+            message = f"`amiFamily: {said.value}` conflicts with the AMI alias, which is of {family}"
+            fix = f"remove `amiFamily` (the alias implies it), or write `amiFamily: {family}` or `Custom`"
             yield Complaint(place(said), message, fix)
 
 
@@ -108,8 +108,8 @@ def no_family(spec: Node) -> Iterator[Complaint]:
     """Without an alias, `amiFamily` has to be said."""
     terms = present(spec, _AMI)
     if terms and not any(has(term, "alias") for term in items(terms)) and not has(spec, "amiFamily"):
-        message = "`amiFamily` is missing: nothing but an alias tells how the image boots"
-        yield Complaint(place(terms), message, "say AL2023, Bottlerocket, … or Custom")
+        message = "`amiFamily` is required: without an alias, nothing else tells how the AMI boots"
+        yield Complaint(place(terms), message, "set `amiFamily` to AL2023, Bottlerocket, … or Custom")
 
 
 def empty_tag(tags: Node) -> Iterator[Complaint]:
@@ -126,8 +126,8 @@ def _mixed(key: str, others: tuple[str, ...], term: Node) -> list[Complaint]:
     own, beside = present(term, key), [name for name in others if has(term, name)]
     if own is None or not beside:
         return []
-    message = f"a term with `{key}` can't have {', '.join(f'`{name}`' for name in beside)} as well"
-    return [Complaint(own.key or own.at, message, f"keep `{key}`, and make the rest a term of its own")]
+    message = f"a term with `{key}` can't also set {', '.join(f'`{name}`' for name in beside)}"
+    return [Complaint(own.key or own.at, message, f"keep `{key}`, and move the rest to another term")]
 
 
 RULES: Final = (

@@ -5,7 +5,7 @@ from typing import Final
 
 from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, in_file_order
-from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, poison, runtime
+from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, crash, runtime
 from gpupool.karpenter.validation.reading import as_server_reads, is_odd, nulls
 from gpupool.karpenter.validation.rules import Rule, run
 from gpupool.karpenter.validation.structure import structure
@@ -24,11 +24,11 @@ CEL: Final[Mapping[str, tuple[Rule, ...]]] = {
 """What the API server asks beyond the schema."""
 
 LATER: Final[Mapping[str, tuple[Rule, ...]]] = {
-    "NodePool": (*runtime.NODEPOOL, *poison.NODEPOOL),
-    "EC2NodeClass": (*runtime.EC2NODECLASS, *poison.EC2NODECLASS),
-    "NodeOverlay": (*runtime.NODEOVERLAY, *poison.NODEOVERLAY),
+    "NodePool": (*runtime.NODEPOOL, *crash.NODEPOOL),
+    "EC2NodeClass": (*runtime.EC2NODECLASS, *crash.EC2NODECLASS),
+    "NodeOverlay": (*runtime.NODEOVERLAY, *crash.NODEOVERLAY),
 }
-"""What Karpenter stumbles over once the API server has taken an object."""
+"""What Karpenter rejects, or crashes on, once the API server has accepted an object."""
 
 
 def check(kind: str, body: Node, target: str = LATEST, data: Plain = None) -> list[Finding]:

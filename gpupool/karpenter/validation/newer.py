@@ -94,8 +94,8 @@ def _since(key: str, target: str) -> Since | None:
 
 
 def _told(what: str, since: Since, target: str, node: Node) -> Complaint:
-    message = f"{what} is new in Karpenter {since.minor}, and the target is {target}"
-    return Complaint(place(node), message, f"take it out, or upgrade Karpenter to {since.minor}")
+    message = f"{what} requires Karpenter {since.minor}, but the target is {target}"
+    return Complaint(place(node), message, f"remove it, or upgrade Karpenter to {since.minor}")
 
 
 def _fields(kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Since]]]:  # noqa: ANN401 - any type

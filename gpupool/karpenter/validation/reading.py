@@ -60,9 +60,9 @@ def nulls(body: Node, path: Path = ()) -> Iterator[Finding]:
     for key, item in mapping(body).items():
         here = (*path, key)
         if item.value is None and key not in _FILLED_IN and here[0] == "spec":
-            message = f"`{dotted(here)}` is null: server-side apply refuses that"
+            message = f"`{dotted(here)}` is null: server-side apply rejects it"
             yield Finding(
-                Code.NULL_FIELD, message, place(item), "take the key out", Severity.WARNING, dotted(here)
+                Code.NULL_FIELD, message, place(item), "remove the field", Severity.WARNING, dotted(here)
             )
         yield from nulls(item, here)
     for index, item in enumerate(items(body)):

@@ -1,4 +1,4 @@
-"""What Karpenter's controller refuses although the API server took it: the object never gets Ready."""
+"""What Karpenter's controller rejects although the API server accepts it: the object never becomes Ready."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -31,8 +31,8 @@ def label_names(said: Node) -> Iterator[Complaint]:
             at = value.key or value.at
             yield Complaint(
                 at,
-                f"Karpenter refuses the label `{key}`: it {problem}",
-                "use a name that a node label can have",
+                f"Karpenter rejects the label `{key}`: it {problem}",
+                "use a valid label key, such as `example.com/team`",
             )
 
 
@@ -41,31 +41,31 @@ def restricted_labels(said: Node) -> Iterator[Complaint]:
     for key, value in mapping(said).items():
         if is_restricted(key):
             at = value.key or value.at
-            yield Complaint(at, f"Karpenter refuses the label `{key}`: it {_why(key)}", "take it out")
+            yield Complaint(at, f"Karpenter rejects the label `{key}`: it {_why(key)}", "remove it")
 
 
 def requirement_name(requirement: Node) -> Iterator[Complaint]:
     """A requirement's key is a qualified name."""
     for key in has(requirement, "key"):
         if problem := labels.syntax_problem(_normalized(requirement)):
-            message = f"Karpenter refuses the key `{key.value}`: it {problem}"
-            yield Complaint(place(key), message, "use a name that a node label can have")
+            message = f"Karpenter rejects the key `{key.value}`: it {problem}"
+            yield Complaint(place(key), message, "use a valid label key, such as `example.com/team`")
 
 
 def restricted_requirement(requirement: Node) -> Iterator[Complaint]:
     """A requirement is not on a label that Karpenter keeps for itself."""
     for key in has(requirement, "key"):
         if is_restricted(_normalized(requirement)):
-            message = f"Karpenter refuses the key `{key.value}`: it {_why(str(key.value))}"
-            yield Complaint(place(key), message, "take it out")
+            message = f"Karpenter rejects the key `{key.value}`: it {_why(str(key.value))}"
+            yield Complaint(place(key), message, "remove it")
 
 
 def requirement_values(requirement: Node) -> Iterator[Complaint]:
     """Each value is one that a label can have."""
     for value in items(present(requirement, "values")):
         if not is_label_value(str(value.value)):
-            message = f"Karpenter refuses the value `{value.value}`: no node label can have it"
-            fix = "letters, digits, - _ . with a letter or digit at both ends, at most 63 characters"
+            message = f"Karpenter rejects the value `{value.value}`: it is not a valid label value"
+            fix = "use at most 63 letters, digits, - _ . with a letter or digit at both ends"
             yield Complaint(place(value), message, fix)
 
 
@@ -77,16 +77,16 @@ def known_values(requirement: Node) -> Iterator[Complaint]:
     said = [str(value.value) for value in items(present(requirement, "values"))]
     known = sum(value in label.values for value in said)
     if known < (number(requirement, "minValues") or 1):
-        message = f"Karpenter knows {known or 'none'} of the values of `{label.key}`: {', '.join(said[:5])}"
+        message = f"Karpenter knows {known or 'none'} of the values for `{label.key}`: {', '.join(said[:5])}"
         at = place(has(requirement, "values", "key")[0])
-        yield Complaint(at, message, f"use {', '.join(label.values)}")
+        yield Complaint(at, message, f"use {' or '.join(f'`{value}`' for value in label.values)}")
 
 
 def taint_named(taint: Node) -> Iterator[Complaint]:
     """A taint's key and value are qualified names."""
     for said in has(taint, "key", "value"):
         if said.value and (problem := labels.syntax_problem(str(said.value))):
-            message = f"Karpenter refuses the taint's `{said.value}`: it {problem}"
+            message = f"Karpenter rejects `{said.value}` in a taint: it {problem}"
             yield Complaint(place(said), message, "shorten it")
 
 
@@ -97,8 +97,8 @@ def taint_twice(template: Node) -> Iterator[Complaint]:
         for item in items(present(template, name)):
             pair = word(item, "key"), word(item, "effect")
             if pair in seen:
-                message = f"Karpenter refuses the taint `{pair[0]}` with `{pair[1]}`: it stands there already"
-                yield Complaint(item.at, message, "keep it in one place, `taints` or `startupTaints`")
+                message = f"duplicate taint `{pair[0]}` with effect `{pair[1]}`: Karpenter rejects it"
+                yield Complaint(item.at, message, "keep it once, in `taints` or `startupTaints`")
             seen.add(pair)
 
 
@@ -106,7 +106,7 @@ def counted_resources(capacity: Node) -> Iterator[Complaint]:
     """An overlay sets no resource that Karpenter counts itself."""
     for key, amount in mapping(capacity).items():
         if key in _COUNTED_RESOURCES:
-            message = f"Karpenter refuses an overlay that sets `{key}`: it counts that itself"
+            message = f"an overlay can't set `{key}`: Karpenter counts it itself"
             yield Complaint(amount.key or amount.at, message, "set other extended resources only")
 
 
@@ -119,9 +119,9 @@ def user_data_size(spec: Node) -> Iterator[Complaint]:
     )
     if data is not None and size > _MOST_USER_DATA and not family.lower().startswith("bottlerocket"):
         message = (
-            f"`userData` has {size:,} bytes, and EC2 takes {_MOST_USER_DATA:,} with Karpenter's own part"
+            f"`userData` has {size:,} bytes; EC2 accepts {_MOST_USER_DATA:,}, Karpenter's own part included"
         )
-        yield Complaint(place(data), message, "fetch the rest from elsewhere at boot")
+        yield Complaint(place(data), message, "download the rest at boot")
 
 
 def is_label_value(text: str) -> bool:
@@ -144,7 +144,7 @@ def _normalized(requirement: Node) -> str:
 
 
 def _why(key: str) -> str:
-    return labels.key_problem(key) or "is its own"
+    return labels.key_problem(key) or "is reserved"
 
 
 def _requirement_rules(requirement: str) -> tuple[Rule, ...]:

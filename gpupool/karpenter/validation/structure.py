@@ -22,8 +22,8 @@ from gpupool.shapes.words import Path, dotted
 from gpupool.yamlio.nodes import Node, Plain, find, items, mapping, place, plain, text_at
 
 _FIXES = {
-    "spec.disruption.consolidateAfter": "add `consolidateAfter: 0s`, as without `disruption`",
-    "spec.template.spec.requirements": "add `requirements: []` if any machine will do",
+    "spec.disruption.consolidateAfter": "add `consolidateAfter: 0s`, the default without `disruption`",
+    "spec.template.spec.requirements": "add `requirements: []` to allow any instance type",
     "spec.template.spec.nodeClassRef.group": "add `group: karpenter.k8s.aws`",
 }
 """What to write for a required field, where that is known."""
@@ -79,8 +79,8 @@ def structure(kind: str, body: Node, data: Plain, target: str = LATEST) -> Struc
 def _unknown_in_status(kind: str, body: Node) -> Iterator[Finding]:
     status = find(body, "status")
     for path, node in unknown(status, STATUS[kind], ("status",)) if status is not None else ():
-        message = f"unknown key `{path[-1]}` in `{dotted(path[:-1])}`"
-        fix = "take `status` out: Karpenter writes it"
+        message = f"unknown field `{path[-1]}` in `{dotted(path[:-1])}`"
+        fix = "remove `status`: Karpenter writes it"
         yield Finding(Code.UNKNOWN_FIELD, message, node.key or node.at, fix, path=dotted(path))
 
 
@@ -92,7 +92,7 @@ def _unnamed(body: Node) -> Iterator[Finding]:
             Code.MISSING_FIELD,
             "`name` is missing in `metadata`",
             place(metadata),
-            "name it",
+            "add `name`",
             path="metadata.name",
         )
 
@@ -111,7 +111,7 @@ def _keys_of_no_map(body: Node, details: ErrorDetails, told: Finding) -> list[Fi
     return [
         told._replace(
             code=Code.UNKNOWN_FIELD,
-            message=f"unknown key `{path[-1]}`: {told.message}",
+            message=f"unknown field `{path[-1]}`: {told.message}",
             at=item.key or item.at,
             path=dotted(path),
         )
@@ -139,8 +139,8 @@ def _owners(body: Node) -> Iterator[Finding]:
     }
     events = [owner for owner in items(said) if _identity(owner) == ("v1", "Event")]
     if said is not None and (events or len(controlling) > 1):
-        what = "an Event can own nothing" if events else "several owners say that they are the controller"
-        fix = "take `ownerReferences` out" if events else "keep one `controller: true`"
+        what = "an Event can't be an owner" if events else "more than one owner has `controller: true`"
+        fix = "remove `ownerReferences`" if events else "keep one `controller: true`"
         yield Finding(Code.FIELD_VALUE, what, place(said), fix, path="metadata.ownerReferences")
 
 
@@ -157,8 +157,8 @@ def _said_twice(body: Node) -> Iterator[Finding]:
             seen[repr(plain(reason))] += 1
             if seen[repr(plain(reason))] == _SECOND:
                 path = f"spec.disruption.budgets[{index}].reasons[{item}]"
-                message = f"`{str(plain(reason))[:40]}` stands twice among the reasons"
-                yield Finding(Code.FIELD_VALUE, message, place(reason), "take it out", path=path)
+                message = f"duplicate reason `{str(plain(reason))[:40]}`"
+                yield Finding(Code.FIELD_VALUE, message, place(reason), "remove it", path=path)
 
 
 def _stops(details: ErrorDetails, finding: Finding) -> bool:

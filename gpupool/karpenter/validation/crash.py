@@ -1,4 +1,4 @@
-"""Values that the API server and the controller's checks let through, and that break Karpenter.
+"""Values that the API server and the controller's checks accept, and that crash or stall Karpenter.
 
 Some end its process, some keep it from reading any object of the kind, some make it select everything.
 """
@@ -17,8 +17,8 @@ from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, pres
 from gpupool.yamlio.nodes import Node, mapping, place
 
 _TEMPLATE = "spec template spec"
-_NO_POOL = "Karpenter then reads no NodePool at all"
-_NO_CLASS = "Karpenter then reads no EC2NodeClass at all"
+_NO_POOL = "Karpenter then can't read any NodePool"
+_NO_CLASS = "Karpenter then can't read any EC2NodeClass"
 _CLASS_KIND = "EC2NodeClass"
 _LONGEST_LABEL_VALUE = 63
 _MOST_NODES = 2**31 - 1
@@ -29,8 +29,8 @@ def endless(stalls: str, duration: Node) -> Iterator[Complaint]:
     """A duration fits into Go's 64 bits of nanoseconds."""
     text = str(duration.value)
     if text != "Never" and not is_duration(text):
-        message = f"`{text}` is longer than 292 years, the most that Karpenter can read; {stalls}"
-        yield Complaint(place(duration), message, "write a shorter time, or `Never` where that is allowed")
+        message = f"`{text}` is longer than 292 years, the most that Karpenter can parse; {stalls}"
+        yield Complaint(place(duration), message, "set a shorter duration, or `Never` where it is allowed")
 
 
 def unreadable_amounts(stalls: str, amounts: Node) -> Iterator[Complaint]:
@@ -38,7 +38,9 @@ def unreadable_amounts(stalls: str, amounts: Node) -> Iterator[Complaint]:
     for amount in mapping(amounts).values():
         if isinstance(amount.value, str) and (problem := quantities.problem(amount.value)):
             message = f"the quantity `{amount.value}` {problem}; {stalls}"
-            yield Complaint(place(amount), message, "write the number out, or with a suffix such as Gi")
+            yield Complaint(
+                place(amount), message, "write the number without an exponent, or with a suffix such as `Gi`"
+            )
 
 
 def unreadable_time(taint: Node) -> Iterator[Complaint]:
@@ -46,16 +48,16 @@ def unreadable_time(taint: Node) -> Iterator[Complaint]:
     for moment in has(taint, "timeAdded"):
         text = moment.value if isinstance(moment.value, str) else "a list"
         if not is_rfc3339(text):
-            message = f"`{text}` is no time that Karpenter can read; {_NO_POOL}"
-            yield Complaint(place(moment), message, "take it out: it is of no use in a template")
+            message = f"Karpenter can't parse the time `{text}`; {_NO_POOL}"
+            yield Complaint(place(moment), message, "remove `timeAdded`: it has no effect in a template")
 
 
 def slashed_value(taint: Node) -> Iterator[Complaint]:
     """A taint's value is one that a node can have."""
     for value in has(taint, "value"):
         if "/" in str(value.value):
-            message = f"the taint value `{value.value}` has a `/`: the API server refuses nodes with it"
-            yield Complaint(place(value), message, "use letters, digits, - _ .")
+            message = f"the taint value `{value.value}` contains `/`: the API server rejects nodes with it"
+            yield Complaint(place(value), message, "use only letters, digits, `-`, `_` and `.`")
 
 
 def too_many_nodes(nodes: Node) -> Iterator[Complaint]:
@@ -63,40 +65,41 @@ def too_many_nodes(nodes: Node) -> Iterator[Complaint]:
     text = str(nodes.value)
     number = int64(text)
     if text.isdecimal() and (number is None or number > _MOST_NODES):
-        message = f"`{text}` is more than Karpenter counts, so the budget allows no disruption at all"
-        yield Complaint(place(nodes), message, 'write "100%" for no brake')
+        message = f"`{text}` is more than Karpenter can count, so the budget allows no disruption"
+        yield Complaint(place(nodes), message, 'write `nodes: "100%"` for no limit')
 
 
 def alias_crash(alias: Node) -> Iterator[Complaint]:
     """An alias has one `@`."""
     text = str(alias.value)
     if text.count("@") > 1:
-        message = f"the alias `{text}` has more than one `@`: Karpenter's process ends on it, again and again"
-        yield Complaint(place(alias), message, "write family@version, as in `al2023@v20260810`")
+        message = f"the alias `{text}` has more than one `@`: Karpenter crashes on it repeatedly"
+        yield Complaint(place(alias), message, "write an alias such as `al2023@v20260810`")
 
 
 def no_spec(whole: Node) -> Iterator[Complaint]:
     """A class has a spec."""
     if present(whole, "spec") is None:
         at = place(mapping(whole).get("kind") or whole)
-        message = "an EC2NodeClass without `spec` is accepted, and nothing can be launched with it"
-        yield Complaint(at, message, "say role, subnets, security groups and images")
+        message = "`spec` is missing: the API server accepts that, but no node can be launched"
+        fix = "add `spec` with a role, subnets, security groups and AMIs"
+        yield Complaint(at, message, fix)
 
 
 def selects_everything(term: Node) -> Iterator[Complaint]:
     """A term has something that selects, and not only an empty map of tags."""
     said = [value for value in mapping(term).values() if value.value is not None]
     if said and not any(value.value for value in said):
-        message = "this term has nothing to select by, so it selects everything in the region"
-        yield Complaint(place(said[0]), message, "name a tag, an id or a name")
+        message = "this term has only empty fields, so it selects everything in the region"
+        yield Complaint(place(said[0]), message, "set a tag, an id or a name")
 
 
 def unreadable_grace(periods: Node) -> Iterator[Complaint]:
     """Each grace period is a duration to Go."""
     for period in mapping(periods).values():
         if not is_duration(str(period.value)):
-            message = f"`{period.value}` is no duration; {_NO_CLASS}"
-            yield Complaint(place(period), message, "write for instance 90s or 1m30s")
+            message = f"`{period.value}` is not a duration; {_NO_CLASS}"
+            yield Complaint(place(period), message, "write a duration such as `90s` or `1m30s`")
 
 
 def reserve_crash(reserved: Node) -> Iterator[Complaint]:
@@ -104,7 +107,9 @@ def reserve_crash(reserved: Node) -> Iterator[Complaint]:
     for key, value in mapping(reserved).items():
         if problem := quantities.problem(str(value.value)):
             message = f"the quantity `{value.value}` for `{key}` {problem}; Karpenter crashes on it"
-            yield Complaint(place(value), message, "write the number out, or with a suffix such as Gi")
+            yield Complaint(
+                place(value), message, "write the number without an exponent, or with a suffix such as `Gi`"
+            )
 
 
 def eviction_crash(thresholds: Node) -> Iterator[Complaint]:
@@ -114,14 +119,14 @@ def eviction_crash(thresholds: Node) -> Iterator[Complaint]:
             text = str(value.value)
             if not text.endswith("%") and (problem := quantities.problem(text)):
                 message = f"the threshold `{text}` for `{signal}` {problem}; Karpenter crashes on it"
-                yield Complaint(place(value), message, "write for instance 5% or 500Mi")
+                yield Complaint(place(value), message, "write a threshold such as `5%` or `500Mi`")
 
 
 def disk_crash(volume: Node) -> Iterator[Complaint]:
     """A volume has what Karpenter reads without looking whether it is there."""
     for key in ("ebs", "deviceName"):
         if present(volume, key) is None:
-            message = f"a volume without `{key}` is accepted, and Karpenter crashes on it or EC2 refuses it"
+            message = f"the volume has no `{key}`: Karpenter crashes on it, or EC2 rejects it"
             yield Complaint(volume.at, message, f"add `{key}`")
 
 
@@ -131,7 +136,7 @@ def ignored(reference: Node) -> Iterator[Complaint]:
     if group is None or kind is None or (group.value == AWS) == (kind.value == _CLASS_KIND):
         return
     wrong, right = (kind, _CLASS_KIND) if group.value == AWS else (group, AWS)
-    message = f"no controller knows a `{kind.value}` of `{group.value}`, so all of them ignore the pool"
+    message = f"no controller handles `{kind.value}` in `{group.value}`, so the NodePool is ignored"
     yield Complaint(place(wrong), message, f"write `{right}`")
 
 
@@ -139,8 +144,8 @@ def name_no_label(name: Node) -> Iterator[Complaint]:
     """The name fits into the label that Karpenter puts on the nodes."""
     size = len(str(name.value))
     if size > _LONGEST_LABEL_VALUE:
-        message = f"the name has {size} characters: Karpenter makes a node label of it, and that holds 63"
-        yield Complaint(place(name), message, "shorten it")
+        message = f"the name has {size} characters, but Karpenter sets it as a node label, which allows 63"
+        yield Complaint(place(name), message, "shorten the name")
 
 
 _NAMED: Final = Rule(Code.NAME_NO_LABEL, "metadata name", name_no_label)
@@ -172,7 +177,7 @@ NODEOVERLAY: Final = (
     Rule(
         Code.UNREADABLE_QUANTITY,
         "spec capacity",
-        partial(unreadable_amounts, "Karpenter then reads no NodeOverlay at all"),
+        partial(unreadable_amounts, "Karpenter then can't read any NodeOverlay"),
     ),
 )
 EC2NODECLASS: Final = (
