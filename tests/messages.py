@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gpupool.scheduling.traps.trap import Trap
 
 _VALUES: Final = re.compile(
-    r"`[^`]*`|'[^']*'|\"[^\"]*\"|\b[a-z]+\.[\w.\[\]/-]+|\(.*?\)|[\w./+-]*\d[\w./%,+-]*|: .{0,400}$"
+    r"!\S*(?=[ ;]|$)|\*\w+|`[^`]*`|'[^']*'|\"[^\"]*\"|\b[a-z]+\.[\w.\[\]/-]+|\(.*?\)|[\w./+-]*\d[\w./%,+-]*|: .{0,400}$"
 )
 """What is another one in each message of a kind: quoted values, paths, numbers, what stands in brackets, lists."""
 

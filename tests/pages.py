@@ -5,10 +5,19 @@ from pathlib import Path
 from gpupool.reports.pages import blueprint_page, findings_page
 from tests import goldencases
 
+
+def messages_page() -> str:
+    """Return the page of all messages; the mistakes that it is made of are imported for it alone."""
+    from tests import messages
+
+    return messages.page()
+
+
 ROOT = Path(__file__).parents[1]
 PAGES = {
     "docs/reference/blueprint.md": blueprint_page,
     "docs/reference/findings.md": findings_page,
+    "docs/reference/messages.md": messages_page,
     "tests/golden/README.md": goldencases.page,
 }
 
