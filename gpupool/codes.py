@@ -57,7 +57,7 @@ class Code(StrEnum):
     KEY_TWICE = "GP0003", "A duplicate key in a map."
     AMBIGUOUS_SCALAR = (
         "GP0004",
-        "An unquoted value that kubectl and Helm read differently than gpupool.",
+        "An unquoted value that kubectl and Helm read differently from gpupool.",
     )
     NOT_THE_KIND = "GP0005", "An unexpected `apiVersion` or `kind`, or an empty file."
     UNKNOWN_KEY = "GP0010", "An unknown field."

@@ -103,7 +103,8 @@ def _of_the_whole(found: Identity, node: Node) -> Finding:
     kind = OLD[found.api_version, found.kind]
     new = f"`apiVersion: {CURRENT[kind]}`"
     fix = f"write {new}" if kind == found.kind else f"write a {kind} instead: {new} and `kind: {kind}`"
-    message = f"{found.kind} in `{found.api_version}` is no longer served by Karpenter"
+    removed = " (removed in Karpenter 1.1)" if found.api_version.endswith("/v1beta1") else ""
+    message = f"{found.kind} in `{found.api_version}` is no longer served{removed}"
     at = (find(node, "apiVersion") or node).at
     return Finding(Code.OLD_VERSION, message, at, fix, path="apiVersion", object=found.label)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gpupool.codes import Code
 from gpupool.yamlio.nodes import Node
-from gpupool.yamlio.scalars import Reading, read_plain, shown
+from gpupool.yamlio.scalars import Reading, as_string, read_plain, shown
 from gpupool.yamlio.tags import collection_problem, read_tagged
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Dialect(NamedTuple):
 def _key(value: KeyValue, spelled: str | None) -> Reading:
     """Keep a key that is no text as it is spelled; drop a null or a collection."""
     text = spelled if value is not None else None
-    fix = "put the key in quotes" if text else "use a string as the key"
+    fix = as_string(text) if text else "use a string as the key"
     return Reading(text, Code.NOT_YAML, key_problem(value, spelled), fix)
 
 

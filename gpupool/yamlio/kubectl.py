@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gpupool.codes import Code
 from gpupool.yamlio.dialect import Dialect, KeyValue, Limits, key_problem
-from gpupool.yamlio.scalars import Reading, kubectl_reading, shown
+from gpupool.yamlio.scalars import Reading, as_string, kubectl_reading, shown
 
 if TYPE_CHECKING:
     from gpupool.yamlio.nodes import Scalar
@@ -87,7 +87,7 @@ def key_text(value: KeyValue, spelled: str | None) -> Reading:
     if not isinstance(original, int):
         return Reading(single(original if isinstance(original, float) else float(value)))
     if original not in _INT64:
-        return _mistake(f"the key {original} has more than 64 bits", "put the key in quotes")
+        return _mistake(f"the key {original} has more than 64 bits", as_string(spelled or str(original)))
     return Reading(str(original))
 
 

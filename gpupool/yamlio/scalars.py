@@ -64,7 +64,7 @@ def read_plain(text: str) -> Reading:
         return _disagreement(text, value, theirs)
     if _LEADING_ZERO.fullmatch(text):
         problem = f"{shown(text)} has a leading zero: a number loses it, and some readers take it as octal"
-        fix = "put it in quotes if it is a string, or remove the zero"
+        fix = f"remove the zero, or {as_string(text)}"
         return Reading(value, Code.AMBIGUOUS_SCALAR, problem, fix)
     return Reading(value)
 
@@ -109,6 +109,11 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 
+def as_string(text: str) -> str:
+    """Return how to write a short plain scalar as a string, for a fix."""
+    return f'put it in quotes: `"{text}"`' if len(text) <= _LONGEST_SHOWN else "put it in quotes"
+
+
 def _text(text: str) -> Reading:
     """Accept text unless an invisible blank stands at its edge."""
     edge = text[0] if text[0] in _INVISIBLE else text[-1]
@@ -145,7 +150,7 @@ def _is_past_64_bits(value: Scalar) -> bool:
 def _disagreement(text: str, ours: Scalar, theirs: Scalar) -> Reading:
     problem = f"{shown(text)} is {_words(ours)} in YAML 1.2, but {_words(theirs)} for kubectl and Helm"
     others = dict.fromkeys(f"`{_spelling(value)}`" for value in (theirs, ours) if not isinstance(value, str))
-    fix = f"write {' or '.join(others)}, or put the string in quotes"
+    fix = f"write {' or '.join(others)}, or {as_string(text)}"
     return Reading(ours, Code.AMBIGUOUS_SCALAR, problem, fix)
 
 

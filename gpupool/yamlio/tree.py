@@ -20,7 +20,7 @@ from gpupool.yamlio.dialect import BLUEPRINT, Dialect
 from gpupool.yamlio.frames import Anchored, Open
 from gpupool.yamlio.merging import MERGE_TAG, is_mergeable, sources
 from gpupool.yamlio.nodes import Node
-from gpupool.yamlio.scalars import Reading, shown
+from gpupool.yamlio.scalars import Reading, as_string, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +135,7 @@ class TreeBuilder:
             if event.tag is None:
                 known[text] = reading
         if reading.code:
-            fix = "put the key in quotes" if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
+            fix = as_string(text) if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
             self._say(reading.code, reading.problem, at, fix)
         return reading
 

@@ -148,8 +148,8 @@ def test_what_cannot_be_read_to_its_end_is_nothing(text: bytes) -> None:
 def test_the_fix_of_an_ambiguous_value_names_each_meaning_and_that_of_a_key_only_the_quotes() -> None:
     value, key = read(b"a: 010\n010: b\n", "f").findings
 
-    assert value.fix == "write `8` or `10`, or put the string in quotes"
-    assert key.fix == "put the key in quotes"
+    assert value.fix == 'write `8` or `10`, or put it in quotes: `"010"`'
+    assert key.fix == 'put it in quotes: `"010"`'
 
 
 def test_all_mistakes_are_found_in_one_pass_and_in_file_order() -> None:

@@ -36,16 +36,20 @@ def work(text: bytes) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("text", "most", "why"),
     [
-        (b"[" * 100_000, 100, "more than 64 maps and lists"),
-        (b"{" * 100_000, 100, "more than 64 maps and lists"),
-        (b"{a: " * 100_000, 200, "more than 64 maps and lists"),
-        (b"- " * 100_000, 100, "more than 64 maps and lists"),
-        (b"? " * 100_000, 100, "more than 64 maps and lists"),
-        (b"".join(b" " * depth + b"a:\n" for depth in range(1000)), 200, "more than 64 maps and lists"),
+        (b"[" * 100_000, 100, "more than 64 nested maps and lists"),
+        (b"{" * 100_000, 100, "more than 64 nested maps and lists"),
+        (b"{a: " * 100_000, 200, "more than 64 nested maps and lists"),
+        (b"- " * 100_000, 100, "more than 64 nested maps and lists"),
+        (b"? " * 100_000, 100, "more than 64 nested maps and lists"),
+        (
+            b"".join(b" " * depth + b"a:\n" for depth in range(1000)),
+            200,
+            "more than 64 nested maps and lists",
+        ),
         (b"a: &a x\nb: [" + b"*a, " * (MEGABYTE // 4) + b"*a]", 200_010, "more than 200,000 values"),
         (b"[" + b"1," * MEGABYTE + b"]", 200_010, "more than 200,000 values"),
-        (b"- no\n" * 100_000, 1_010, "more than 1,000 mistakes"),
-        (b"a: 1\n" * 100_000, 2_010, "more than 1,000 mistakes"),
+        (b"- no\n" * 100_000, 1_010, "more than 1,000 errors"),
+        (b"a: 1\n" * 100_000, 2_010, "more than 1,000 errors"),
         (b"---\n" * 100_000, 400, "more than 100 documents"),
     ],
     ids=lambda value: value[:6] if isinstance(value, bytes) else None,
@@ -73,7 +77,7 @@ def test_aliases_nest_no_deeper_than_written_out() -> None:
     (finding,) = read("\n".join(lines).encode(), "f").findings
 
     assert finding.at == ("f", 64, 9)
-    assert "more than 64 maps and lists" in finding.message
+    assert "more than 64 nested maps and lists" in finding.message
 
 
 @pytest.mark.parametrize(("levels", "is_fine"), [(54, True), (55, False)])
