@@ -13,18 +13,24 @@ _ANYTHING = "JsonValue"
 
 
 _LAYERS: Mapping[Layer, tuple[str, str]] = {
-    Layer.BLUEPRINT: ("The blueprint", "gpupool itself refuses these, or wants you to know them."),
+    Layer.BLUEPRINT: (
+        "The blueprint",
+        "gpupool itself reports these, before anything reaches the API server.",
+    ),
     Layer.STRUCTURAL: (
         "The structure of Karpenter's objects",
-        "The API server refuses these by the schema of the CRD, or nobody can read the file.",
+        "The API server rejects these by the schema of the CRD, or the file can't be read.",
     ),
-    Layer.CEL: ("The CRD's rules", "The API server refuses these by a rule over several values."),
+    Layer.CEL: ("The CRD's rules", "The API server rejects these by a rule over several fields."),
     Layer.RUNTIME: (
         "Karpenter's own checks",
-        "The API server takes these and Karpenter does not: the object never becomes Ready.",
+        "The API server accepts these, but Karpenter does not: the object never becomes Ready.",
     ),
-    Layer.POISON: ("Poison", "All take these; then Karpenter crashes, stalls, or selects all or nothing."),
-    Layer.RULE: ("Advice", "Nobody refuses these."),
+    Layer.POISON: (
+        "Poison",
+        "The API server accepts these, and then Karpenter crashes, stalls, or selects everything or nothing.",
+    ),
+    Layer.RULE: ("Advice", "These are accepted, and are likely to be mistakes."),
 }
 """A heading and a word on who refuses what stands under it."""
 
@@ -34,9 +40,9 @@ def findings_page() -> str:
     head = [
         "# Findings",
         "",
-        "Each finding is printed as `file:line:column: severity code [layer] message`, and what to do on the",
-        "next line; the layer `blueprint` is not printed. An error ends the command with exit code 1;",
-        "warnings and infos are only said, but `gpupool validate --strict` fails on warnings too. A code",
+        "Each finding is printed as `file:line:column: severity code [layer] message`, with the fix on the next",
+        "line; the layer `blueprint` is not printed. An error ends the command with exit code 1. Warnings and",
+        "infos do not, but `gpupool validate --strict` fails on warnings too. A code",
         "never changes its meaning.",
         "",
     ]
@@ -56,10 +62,10 @@ def blueprint_page() -> str:
     schema = json_schema(Blueprint)
     parts = {"Blueprint": schema, **{_name(key): part for key, part in schema["$defs"].items()}}
     head = [
-        "# The blueprint, key by key",
+        "# The blueprint, field by field",
         "",
-        "Every key may be `null`, which removes what an earlier file or layer says. A value's own table is",
-        "linked where it has one. `gpupool schema` prints the same as JSON Schema, for editors.",
+        "Every field can be `null`, which removes the value of an earlier file or layer. Where a value has its",
+        "own table, it is linked. `gpupool schema` prints the same as JSON Schema, for editors.",
         "",
     ]
     return "\n".join([*head, *(line for name, part in parts.items() for line in _section(name, part))])
@@ -69,7 +75,7 @@ def _section(name: str, part: _Schema) -> Iterator[str]:
     if "properties" not in part:
         return
     yield from (f"## {name}", "", " ".join(str(part.get("description", "")).split()), "")
-    yield from ("| key | value | meaning |", "|---|---|---|")
+    yield from ("| field | value | meaning |", "|---|---|---|")
     for key, field in part["properties"].items():
         yield f"| `{key}` | {_cell(_kinds(field))} | {_cell(str(field.get('description', '')))} |"
     yield ""
