@@ -162,4 +162,4 @@ class NodeClass(NodeClassWords):
     """A node class that pools refer to by its name."""
 
     external: Flag | None = None
-    """true: the node class is managed elsewhere and not rendered; its other fields are only used for checks."""
+    """true: the node class is managed elsewhere and not rendered; its other fields are for checks only."""

@@ -246,7 +246,7 @@ class PoolWords(Shape):
     """The fields of a pool that a pool, a tier, a profile and the defaults can set."""
 
     metadata: ObjectMetadata | None = None
-    """Labels and annotations of the NodePool object. For those of its nodes, use `labels` and `annotations`."""
+    """Labels and annotations of the NodePool object. Its nodes get `labels` and `annotations`."""
 
     node_class: NodeClassWord | None = None
     """The name of a node class under `nodeClasses`, or the fields of a node class for this pool only."""

@@ -71,7 +71,7 @@ def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]
         fix = (
             f"did you mean `{near}`?"
             if near
-            else f"declare it under `nodeClasses`; if it is kept elsewhere, as `{layers.class_name}: {{external: true}}`"
+            else f"declare it under `nodeClasses`, or set `{layers.class_name}: {{external: true}}` there"
         )
         yield error(Code.UNKNOWN_CLASS, f"unknown node class `{layers.class_name}`", said, fix)
     elif mapping(find(layers.profile, "nodeClass")):

@@ -53,14 +53,18 @@ def accelerator_limit(
     dearest = max(types, key=lambda each: (each.each, each.name))
     limit = int(Fraction(dollars(usd)) // dearest.each)
     if not limit:
-        message = f"{usd.text or usd.value} USD/h is less than one accelerator costs: {_usd(dearest.each)} in {dearest.name}"
+        one = f"{_usd(dearest.each)} in {dearest.name}"
+        message = f"{usd.text or usd.value} USD/h is less than one accelerator costs: {one}"
         raise Problem(
             Code.USD_LIMIT, message, usd, f"set at least `usdPerHour: {_usd(dearest.each, up=True)}`"
         )
     found += _reasoning(usd, machines, dearest, limit)
     smallest = min(types, key=lambda each: (each.pieces, each.price, each.name))
     if smallest.pieces > limit:
-        message = f"{usd.text or usd.value} USD/h pays for {_pieces(limit)}, less than one node has: {smallest.pieces} in {smallest.name}"
+        fewest = f"{smallest.pieces} in {smallest.name}"
+        message = (
+            f"{usd.text or usd.value} USD/h pays for {_pieces(limit)}, fewer than any node has: {fewest}"
+        )
         found.append(
             warning(
                 Code.USD_LIMIT,
@@ -105,7 +109,7 @@ def _priced(usd: Node, machines: Machines, resource: str) -> list[Priced]:
     unpriced = [market.kind(place).name for place in here if amounts[place] is None]
     if unpriced:
         message = f"no price in {prices.region} ({prices.date}) for {_some(unpriced)}"
-        fix = "exclude them with `instances`, set a `cluster.catalogue` with their prices, or set `gpus` instead"
+        fix = "exclude them with `instances`, set a `cluster.catalogue` with their prices, or set `gpus`"
         raise Problem(Code.USD_LIMIT, message, usd, fix)
     return [Priced(market.kind(place).name, Fraction(str(amounts[place])), counts[place]) for place in here]
 
@@ -127,8 +131,8 @@ def _reasoning(usd: Node, machines: Machines, dearest: Priced, limit: int) -> li
     prices = market.price_list
     whole = f"{_usd(dearest.price)} / {dearest.pieces} = " if dearest.pieces > 1 else ""
     message = (
-        f"{usd.text or usd.value} USD/h is a limit of {_pieces(limit)}: the most expensive, in {dearest.name},"
-        f" costs {whole}{_usd(dearest.each)} ({prices.region}, {prices.date}, on demand)"
+        f"{usd.text or usd.value} USD/h is a limit of {_pieces(limit)}: one costs up to"
+        f" {whole}{_usd(dearest.each)} in {dearest.name} ({prices.region}, {prices.date}, on demand)"
     )
     found = [info(Code.USD_REASONING, message, usd)]
     if market.region and market.region != prices.region:

@@ -115,7 +115,7 @@ def _image_terms(words: Node) -> Node:
     if ami is not None:
         return listing([_image_term(item) for item in items(ami) or [ami]], ami)
     if own is None:
-        fix = "set a pinned one, as in `ami: al2023@v20260810`; `al2023@latest` replaces all nodes on each release"
+        fix = "set it, as in `ami: al2023@v20260810`; `al2023@latest` replaces all nodes on each release"
         raise Problem(Code.IMAGE, "`ami` is missing: the node class has no image", words, fix)
     return own
 

@@ -46,7 +46,8 @@ def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
                        if key in mapping(tier.limits)]  # fmt: skip
             if len(amounts) == len(tiers):
                 parts = " + ".join(f"{tier} {each:f}" for tier, each in amounts)
-                message = f"the tiers of pool `{name}` can hold {sum(each for _, each in amounts):f} `{key}` together: {parts}"
+                total = sum(each for _, each in amounts)
+                message = f"the tiers of pool `{name}` can hold {total:f} `{key}` together: {parts}"
                 yield info(Code.TIER_SUM, message, mapping(tiers[0].limits)[key])
 
 

@@ -11,7 +11,7 @@ MigStrategy: TypeAlias = Literal["none", "single", "mixed"]
 
 
 class PluginConfig(Shape):
-    """The plugin's configurations by name; a node selects one with the label `nvidia.com/device-plugin.config`."""
+    """Configurations by name; a node selects one by the label `nvidia.com/device-plugin.config`."""
 
     name: str | None = None
     """An existing ConfigMap, instead of `map`."""

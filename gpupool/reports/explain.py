@@ -68,7 +68,7 @@ def _answer(explanation: Explanation, answer: Answer) -> Iterator[str]:
     yield f"NodePool {one_line(found.pool.name)}{weight}{tier}"
     family = found.market.node_class.family.name
     named = f"{one_line(answer.node_class)} ({family})"
-    yield f"  class   {named if answer.node_class else f'not in the files; {family} with its defaults is assumed'}"
+    yield f"  class   {named if answer.node_class else f'not in the files; {family} defaults are assumed'}"
     yield f"  region  {one_line(found.market.region or 'not set')}"
     yield ""
     if answer.why is not None:
@@ -155,8 +155,8 @@ def _limits(found: Explained) -> Iterator[str]:
     yield from aligned(rows, right={1})
     if any(each.admitted.registered != each.admitted.nodes for each in found.candidates):
         yield (
-            "  NODES with two numbers: the minimum, if registered nodes have all the memory that EC2 lists, and "
-            "what Karpenter expects before they register"
+            "  NODES with two numbers: the minimum, if registered nodes have all the memory that EC2 lists, "
+            "and what Karpenter expects before they register"
         )
 
 

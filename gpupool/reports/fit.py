@@ -87,7 +87,7 @@ def taken_for_granted(pools: NodePools) -> Iterator[str]:
     """Name what is not known of pools and counts as it usually is."""
     without = [each.name for each in pools.items if not each.node_class]
     if without:
-        yield f"The node class of {', '.join(without)} is not in the files; AL2023 with its defaults is assumed."
+        yield f"The node class of {', '.join(without)} is not in the files; AL2023 defaults are assumed."
     reserved = [each.name for each in pools.items if each.market.node_class.reservations]
     if reserved:
         yield f"The reservations of {', '.join(reserved)} are not checked: only AWS knows them."
@@ -103,11 +103,11 @@ def _overlays_left_out(pools: NodePools) -> Iterator[str]:
     overlaid = [each.market.overlaid for each in pools.items]
     refused = sorted({name for each in overlaid for name in each.refused})
     if refused:
-        yield f"Ignored NodeOverlays, which conflict with another one of the same weight: {', '.join(refused)}."
+        yield f"Ignored NodeOverlays that conflict with one of the same weight: {', '.join(refused)}."
     partly = sorted({name for each in overlaid for name in each.partly})
     if partly:
         names = ", ".join(partly)
-        yield f"NodeOverlays whose price is used only for types with one on-demand price in all zones: {names}."
+        yield f"NodeOverlays with a price only for types that cost the same on demand in all zones: {names}."
 
 
 def text(report: FitReport) -> str:
@@ -207,7 +207,8 @@ def _foot(report: FitReport) -> Iterator[str]:
         offerings = f"Offerings of {report.offers.region}"
         yield f"{offerings}; on-demand prices of {prices.region}, {prices.date}; no spot prices."
     elif report.offers.region:
-        yield f"Region {report.offers.region} is not in the catalogue: zones, offerings and prices are not checked."
+        region = report.offers.region
+        yield f"Region {region} is not in the catalogue: zones, offerings and prices are not checked."
     else:
         yield "No region is set (cluster.region or --region): zones, offerings and prices are not checked."
     yield _counted(report.counted)
@@ -217,7 +218,8 @@ def _foot(report: FitReport) -> Iterator[str]:
         yield f"Skipped objects without pods: {counted}."
     if report.skipped:
         reasons = Counter(str(each.reason) for each in report.skipped)
-        yield f"Skipped files: {', '.join(f'{reason} ({count})' for reason, count in sorted(reasons.items()))}."
+        counted = ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
+        yield f"Skipped files: {counted}."
     fits = sum(each.judged.fits for each in report.fitted)
     yield f"{fits} of {len(report.fitted)} workload{'s' * (len(report.fitted) != 1)} fit{'s' * (fits == 1)}."
 

@@ -40,10 +40,10 @@ def findings_page() -> str:
     head = [
         "# Findings",
         "",
-        "Each finding is printed as `file:line:column: severity code [layer] message`, with the fix on the next",
-        "line; the layer `blueprint` is not printed. An error ends the command with exit code 1. Warnings and",
-        "infos do not, but `gpupool validate --strict` fails on warnings too. A code",
-        "never changes its meaning.",
+        "Each finding is printed as `file:line:column: severity code [layer] message`, with the fix on the",
+        "next line; the layer `blueprint` is not printed. An error ends the command with exit code 1.",
+        "Warnings and infos do not, but `gpupool validate --strict` fails on warnings too. A code never",
+        "changes its meaning.",
         "",
     ]
     sections = (line for part in Layer for line in _layer_section(part))
@@ -64,8 +64,8 @@ def blueprint_page() -> str:
     head = [
         "# The blueprint, field by field",
         "",
-        "Every field can be `null`, which removes the value of an earlier file or layer. Where a value has its",
-        "own table, it is linked. `gpupool schema` prints the same as JSON Schema, for editors.",
+        "Every field can be `null`, which removes the value of an earlier file or layer. Where a value has",
+        "its own table, it is linked. `gpupool schema` prints the same as JSON Schema, for editors.",
         "",
     ]
     return "\n".join([*head, *(line for name, part in parts.items() for line in _section(name, part))])

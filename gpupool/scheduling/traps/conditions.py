@@ -61,7 +61,8 @@ def dead_values(asked: Asked) -> Iterator[Trap]:
         for value in sorted(each.values):
             having = market.taken(Requirement(each.key, False, frozenset((value,))))
             if not having & launchable:
-                message = f"`{value}` matches no instance type of the pool: {_why_dead(asked, each.key, value, having)}"
+                cause = _why_dead(asked, each.key, value, having)
+                message = f"`{value}` matches no instance type of the pool: {cause}"
                 fix = "remove it, or change what excludes it"
                 yield warning(Code.DEAD_VALUE, message, asked.path(each.key, value), fix)
 

@@ -19,7 +19,10 @@ def fractional(asked: Asked) -> Iterator[Trap]:
     shares = [each for each in asked.launchable if each.kind.gpus and not accelerators(each)]
     if shares:
         have = "have" if len(shares) > 1 else "has"
-        message = f"{names(shares)} {have} a fraction of a GPU, which counts as 0: only pods that request no GPU land there"
+        message = (
+            f"{names(shares)} {have} a fraction of a GPU, which counts as 0: only pods that request no GPU "
+            "land there"
+        )
         fix = asked.fix("instances: {gpus: {above: 0}}", labels.INSTANCE_GPU_COUNT, "Gt", "0")
         yield warning(Code.FRACTIONAL_GPUS, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
 
@@ -45,9 +48,11 @@ def large_machine(asked: Asked) -> Iterator[Trap]:
     few, many = accelerators(pod.cheapest), accelerators(pod.dearest)
     cheap, dear = pod.cheapest.price or 0, pod.dearest.price or 0
     if many >= few * _MANY_TIMES and dear >= cheap * _MANY_TIMES:
+        is_gpu = pod.resource in (NVIDIA, AMD)
+        small, large = ("1-GPU pod", "GPUs") if is_gpu else (f"pod for 1 {pod.resource}", "of them")
         message = (
-            f"a pod for 1 {pod.resource} can land on {pod.dearest.kind.name} ({many} of them, {dear:.2f} USD/h) "
-            f"when cheaper types are unavailable; the first choice is {pod.cheapest.kind.name} ({cheap:.2f} USD/h)"
+            f"a {small} can land on {pod.dearest.kind.name} ({many} {large}, {dear:.2f} USD/h) when "
+            f"cheaper types are unavailable; the first choice is {pod.cheapest.kind.name} ({cheap:.2f} USD/h)"
         )
         fix = _bound(asked, pod.resource, few)
         yield warning(Code.LARGE_MACHINE, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
@@ -68,8 +73,8 @@ def unpriced(asked: Asked) -> Iterator[Trap]:
     if asked.found.market.judged and lacking:
         have = "have" if len(lacking) > 1 else "has"
         message = (
-            f"{listed(lacking)} {have} no price: Karpenter launches such types only from a reservation, or with "
-            "a price from a NodeOverlay"
+            f"{listed(lacking)} {have} no price: Karpenter launches such types only from a reservation, or "
+            "with a price from a NodeOverlay"
         )
         yield warning(Code.NO_PRICE, message, asked.path(labels.INSTANCE_FAMILY))
 
