@@ -160,9 +160,9 @@ def test_names_that_nobody_knows_are_wrong_usage(folder: Path) -> None:
     (folder / "pool.yaml").write_text(HEAD + MANIFESTS["GP5013"].replace("▸", ""), "utf-8")
     pools = api.pools((), ["pool.yaml"])
 
-    with pytest.raises(UsageError, match=re.escape("there is no pool `gpo`; did you mean gpu?")):
+    with pytest.raises(UsageError, match=re.escape("unknown pool `gpo`; did you mean gpu?")):
         api.explain(pools, "gpo")
-    with pytest.raises(UsageError, match=re.escape("there is no instance type `g6`")):
+    with pytest.raises(UsageError, match=re.escape("unknown instance type `g6`")):
         api.explain(pools, "gpu", "g6")
 
 

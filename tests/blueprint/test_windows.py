@@ -91,10 +91,10 @@ def test_hours_are_read(text: str, hours: tuple[int, int]) -> None:
         ("", "write `09:00-17:00`, or `22:00-06:00`"),
         ("25:00-26:00", "hours go from 00:00 to 23:59"),
         ("09:60-10:00", "hours go from 00:00 to 23:59"),
-        ("24:00-06:00", "hours go from 00:00 to 23:59, and an end may be 24:00"),
+        ("24:00-06:00", "set hours from 00:00 to 23:59; the end may be 24:00"),
         ("06:00-24:01", "an end may be 24:00"),
-        ("09:00-09:00", "for whole days leave `hours` out"),
-        ("00:00-00:00", "for whole days leave `hours` out"),
+        ("09:00-09:00", "remove `hours` for whole days"),
+        ("00:00-00:00", "remove `hours` for whole days"),
     ],
 )
 def test_other_hours_are_refused_with_what_was_meant(text: str, fix: str) -> None:

@@ -40,15 +40,17 @@ ROWS = {
         "a: {accelerator: l4, limits: {cpu: 500m}, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, "write the tier's limits",
     ),
     "a soft limit": ("a: {accelerator: l4, limits: {nodes: 2}}", Code.SOFT_LIMIT, "add a limit on `gpus`"),
-    "no pools": ("", Code.NO_POOLS, "write one under `pools`"),
-    "no machines": ("a: {limits: {gpus: 8}}", Code.NO_MACHINES, "say one of `profile`"),
+    "no pools": ("", Code.NO_POOLS, "add a pool, as in `pools: {train: {profile: training}}`"),
+    "no machines": ("a: {limits: {gpus: 8}}", Code.NO_MACHINES, "set one of `profile`"),
     "a misspelt accelerator": (f"a: {{{GPU.replace('l4', 'h10O')}}}", Code.MISSPELT_NAME, "did you mean `h100`?"),
     "a new accelerator": (f"a: {{{GPU.replace('l4', 'zzzz')}}}", Code.UNKNOWN_NAME, "name a newer catalogue"),
     "g7 in a profile without it": (
         "a: {profile: inference, accelerator: rtx-pro-4500}", Code.PROFILE_MISFIT, "say `instances: {families: null}`",
     ),
     "two kinds at once": ("a: {accelerator: [l4, trainium]}", Code.ACCELERATOR, "make a pool for each"),
-    "none beside GPUs": ("a: {accelerator: none, instances: {families: g5}}", Code.ACCELERATOR, "take one of the two out"),
+    "none beside GPUs": ("a: {accelerator: none, instances: {families: g5}}", Code.ACCELERATOR, ("remove "
+                                                                                                "one of "
+                                                                                                "the two")),
     "Neuron in a GPU profile": ("a: {profile: training, accelerator: trainium2}", Code.PROFILE_MISFIT, "`neuron-training` fits"),
     "a GPU in a Neuron profile": ("a: {profile: neuron-inference, accelerator: l4}", Code.PROFILE_MISFIT, "`inference` fits"),
     "a GPU in a CPU profile": ("a: {profile: general, accelerator: l4}", Code.PROFILE_MISFIT, "`inference` fits"),
@@ -90,7 +92,9 @@ ROWS = {
     "a tier that meets a pool": ("a: {accelerator: l4, tiers: {b: {}}}\na-b: {accelerator: l4}", Code.POOL_TWICE, "rename"),
     "an ARN for a role": ("a: {accelerator: l4, nodeClass: {role: 'arn:aws:iam::1:role/x'}}", Code.IDENTITY, "role: x"),
     "a driver over a driver": (
-        r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\ndnf install -y nvidia-driver"}}', Code.USER_DATA, "take the line out",
+        r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\ndnf install -y nvidia-driver"}}', Code.USER_DATA, ("remove "
+                                                                                                                   "the "
+                                                                                                                   "line"),
     ),
     "comments for a script": (r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\n# x"}}', Code.USER_DATA, "take it out"),
     "the latest image": ("a: {accelerator: l4, nodeClass: {ami: al2023@latest}}", Code.LATEST_IMAGE, "pin a release"),
@@ -171,7 +175,7 @@ def test_a_karpenter_that_is_not_rendered_for(version: str, tmp_path: Path) -> N
     (found,) = said(tmp_path, f"a: {{{GPU}}}", f', karpenter: "{version}"')
 
     assert (found.code, found.at.line) == (Code.TARGET, 4)
-    assert found.fix == "known are 1.9 to 1.14"
+    assert found.fix == 'set `karpenter: "1.14"`, or another version from 1.9 on'
 
 
 def test_caps_on_the_whole_blueprint(tmp_path: Path) -> None:
@@ -228,7 +232,7 @@ def test_two_overlays_of_one_name(tmp_path: Path) -> None:
     (found,) = said(tmp_path, pools, ", features: [NodeOverlay]", overlays)
 
     assert (found.code, found.at.line, found.at.column) == (Code.POOL_TWICE, 6, 16)
-    assert found.message == "`pools.a` and `nodeOverlays.a-gpus-1` both make the NodeOverlay `a-gpus-1`"
+    assert found.message == "`pools.a` and `nodeOverlays.a-gpus-1` both render NodeOverlay `a-gpus-1`"
 
 
 def test_a_long_name_of_a_class(tmp_path: Path) -> None:
@@ -247,7 +251,7 @@ def test_a_finding_about_a_profiles_value_stands_at_the_pool(tmp_path: Path) -> 
 
     assert (found.code, found.at.line, found.at.column) == (Code.DISK, 7, 16)
     assert found.message.startswith(
-        "the root device of an image of family Custom is not known (profile training, line "
+        "the root device of an image of family Custom is unknown (profile training, line "
     )
 
 

@@ -105,8 +105,8 @@ def test_how_it_was_worked_out(tmp_path: Path) -> None:
     (said,) = rendered(tmp_path, f"{H100}, limits: {{usdPerHour: 110.08}}").findings
 
     assert said.message == (
-        "110.08 USD/h are 16 accelerators: the dearest, in p5.48xlarge, costs 55.04 / 8 = 6.88"
-        " (us-east-1, 2026-07-06, on demand)"
+        "110.08 USD/h is a limit of 16 accelerators: one costs up to 55.04 / 8 = 6.88 in p5.48xlarge "
+        "(us-east-1, 2026-07-06, on demand)"
     )
 
 
@@ -147,7 +147,8 @@ ERRORS = {
         "instances: {types: [g6.xlarge, trn1.2xlarge]}, limits: {usdPerHour: 50}", "without any `nvidia.com/gpu`", "above: 0",
     ),
     "several kinds by size alone": (
-        "instances: {cpu: 96, generation: {below: 6}}, limits: {usdPerHour: 50}", "has several kinds: ", "name one with",
+        "instances: {cpu: 96, generation: {below: 6}}, limits: {usdPerHour: 50}", ("matches several "
+                                                                                  "kinds: "), "name one with",
     ),
     "a share of too little": (
         f"{H100}, limits: {{usdPerHour: 7}}, tiers: {{x: {{limits: 50%}}}}", "3.5 USD/h pay for none", "say at least 6.88",
@@ -200,7 +201,7 @@ def test_a_region_without_prices_of_its_own(tmp_path: Path) -> None:
     assert limits(made) == {"a": {"nvidia.com/gpu": 16}}
     (found,) = [finding for finding in made.findings if finding.code == Code.OTHER_PRICES]
     assert (found.severity, found.message) == (
-        "info", "there are no prices of eu-north-1 offline: these are us-east-1's",
+        "info", "the catalogue has no prices for eu-north-1; using those of us-east-1",
     )  # fmt: skip
 
 
@@ -232,7 +233,7 @@ def test_without_a_region_what_is_still_offered_somewhere_counts(tmp_path: Path)
 
     assert limits(made) == {"a": {"nvidia.com/gpu": 8}}
     (found,) = wrong(tmp_path, "accelerator: k80, limits: {usdPerHour: 50}", cluster)
-    assert found.message == "no machine that the pool admits is to be had"
+    assert found.message == "the pool matches no instance type that is offered"
 
 
 def test_words_that_are_wrong_say_so_alone(tmp_path: Path) -> None:
@@ -253,7 +254,10 @@ def test_caps_on_the_money_of_all_pools(tmp_path: Path) -> None:
 
     assert len(rendered(tmp_path, pools, rest="limits: {usdPerHour: 110.08}\n").manifests) == 4
     (over,) = wrong(tmp_path, pools, rest="limits: {usdPerHour: 110}\n")
-    assert over.message == "the pools' limits on `usdPerHour` add up to 110.08, over the cap of 110: a 110.08"
+    assert (
+        over.message
+        == "the pools' limits on `usdPerHour` add up to 110.08, more than the cap of 110: a 110.08"
+    )
     (open_ended,) = wrong(tmp_path, f"{H100}, limits: {{gpus: 8}}", rest="limits: {usdPerHour: 110}\n")
     assert "no limit in a" in open_ended.message
 

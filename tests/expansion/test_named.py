@@ -90,10 +90,14 @@ def test_a_pool_of_dead_values_only_is_told_so(tmp_path: Path) -> None:
 
     assert (
         one.message
-        == "EC2 has retired instance family `p3` by 2026-05, so it matches nothing, and neither does the pool"
+        == "EC2 no longer offers instance family `p3` (retired by 2026-05), so it matches nothing, and "
+        "the pool can't launch a node"
     )
     assert "neither does the pool" in other.message
-    assert beside.message == "EC2 has retired instance family `p3` by 2026-05, so it matches nothing"
+    assert (
+        beside.message
+        == "EC2 no longer offers instance family `p3` (retired by 2026-05), so it matches nothing"
+    )
 
 
 def test_to_shut_out_what_is_retired_is_nothing_to_speak_of(tmp_path: Path) -> None:

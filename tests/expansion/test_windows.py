@@ -232,8 +232,8 @@ def test_a_window_for_no_reason_does_nothing() -> None:
         ("Europe/Berln", "did you mean `Europe/Berlin`"),
         ("New York", "did you mean `America/New_York`?"),
         ("Berlin", "did you mean `Europe/Berlin`?"),
-        ("../etc/passwd", "write a name such as `America/New_York` or `UTC`"),
-        ("", "write a name such as `America/New_York` or `UTC`"),
+        ("../etc/passwd", "set an IANA name such as `America/New_York` or `UTC`"),
+        ("", "set an IANA name such as `America/New_York` or `UTC`"),
     ],
 )
 def test_an_unknown_time_zone_names_its_window_and_the_nearest(timezone: str, fix: str) -> None:

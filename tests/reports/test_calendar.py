@@ -36,12 +36,12 @@ Sun 29 ▓▓ ░░    ░░ ▓▓ ▓▓ ▓▓ ▓▓ ▓▓ ▓▓ ▓▓ 
        * changes within the hour; the smaller number is shown
        blank: the clocks skip this hour
 
-Budgets; of those in force the smallest counts:
+Budgets; of the active ones the smallest applies:
   20% = 2 of 10  Drifted, Underutilized  always
   0              Drifted, Underutilized  30 7 * * 1-5 (UTC) for 12h
   1              Drifted, Underutilized  @weekly (UTC) for 2h
-Whatever the budgets allow, no node goes as Underutilized: `consolidationPolicy: WhenEmpty`.
-Expiry (`expireAfter: 720h`), spot interruptions and deletions ask no budget.
+No node is disrupted as Underutilized, whatever the budgets: `consolidationPolicy: WhenEmpty`.
+Expiry (`expireAfter: 720h`), spot interruptions and deletions ignore budgets.
 """
 
 

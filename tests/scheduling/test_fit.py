@@ -101,7 +101,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "a label that nobody has",
         {"requirements": L4},
         {"nodeSelector": {"team": "research"}},
-        (Rule.LABEL, "wants team=research, and the pool's nodes have no such label", "nodeSelector"),
+        (Rule.LABEL, "wants team=research; the pool's nodes have no such label", "nodeSelector"),
     ),
     (
         "another value of a label",
@@ -215,19 +215,22 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "too few values once the pod narrows them",
         {"requirements": (requirement(FAMILY, "In", "g5", "g6", "g6e", minValues=3),)},
         {"requests": {"nvidia.com/gpu": 1}, "nodeSelector": {GPU_NAME: "l4"}},
-        (Rule.MIN_VALUES, f"the pool's minValues asks for 3 of {FAMILY}; types that take the pod have 1: g6", ""),
+        (Rule.MIN_VALUES, (f"the pool's minValues requires 3 of {FAMILY}; the types that fit the pod have "
+                          "1: g6"), ""),
     ),
     (
         "a limit below one node",
         {"requirements": (requirement(FAMILY, "In", "p5"),), "limits": {"nvidia.com/gpu": 4}},
         {"requests": {"nvidia.com/gpu": 8}},
-        (Rule.LIMITS, "the pool is limited to 4 nvidia.com/gpu; the only one that takes the pod, p5.48xlarge, has 8", ""),
+        (Rule.LIMITS, ("the pool is limited to 4 nvidia.com/gpu; the only type that fits the pod, "
+                      "p5.48xlarge, has 8"), ""),
     ),
     (
         "a memory limit below the smallest node",
         {"requirements": L4, "limits": {"memory": "8Gi"}},
         {},
-        (Rule.LIMITS, "the pool is limited to 8Gi memory; the smallest that takes the pod, g6.xlarge, has 14.8Gi", ""),
+        (Rule.LIMITS, ("the pool is limited to 8Gi memory; the smallest type that fits the pod, "
+                      "g6.xlarge, has 14.8Gi"), ""),
     ),
     (
         "several limits that leave nothing together",
@@ -236,7 +239,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
             "limits": {"nvidia.com/gpu": "0", "cpu": "64"},
         },
         {},
-        (Rule.LIMITS, "the pool's limits (64 cpu, 0 nvidia.com/gpu) leave no room for a node that takes the pod", ""),
+        (Rule.LIMITS, ("the pool's limits (64 cpu, 0 nvidia.com/gpu) leave no room for a node that fits "
+                      "the pod"), ""),
     ),
     (
         "no node at all",
@@ -248,7 +252,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "a pool without machines",
         {"requirements": (requirement(FAMILY, "In", "p5e"),)},
         {},
-        (Rule.CANDIDATES, "the pool itself has no instance type that can be launched in us-east-1: see `gpupool explain gpu`", ""),
+        (Rule.CANDIDATES, ("the pool can't launch any instance type in us-east-1; run `gpupool explain "
+                          "gpu`"), ""),
     ),
     (
         "devices by claims",
@@ -256,8 +261,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"resourceClaims": [{"name": "gpu"}]},
         (
             Rule.IGNORED,
-            ("it asks for devices by resource claims (DRA), and Karpenter launches nothing for these: ask for"
-            " nvidia.com/gpu or the like under `resources`"),
+            ("it requests devices with resource claims (DRA), which Karpenter does not support: request "
+             "nvidia.com/gpu or another resource under `resources`"),
             "resourceClaims",
         ),
     ),
@@ -267,7 +272,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"nodeSelector": {"kubernetes.io/hostname": "ip-10-0-0-1"}},
         (
             Rule.IGNORED,
-            "Karpenter passes over pods that select 'kubernetes.io/hostname': it is another one on every new node",
+            "Karpenter skips pods that select 'kubernetes.io/hostname': it is different on every new node",
             "nodeSelector",
         ),
     ),
@@ -277,8 +282,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"nodeSelector": {f"{AWS}ec2nodeclass": "gpu"}},
         (
             Rule.IGNORED,
-            (f"Karpenter passes over pods that select '{AWS}ec2nodeclass': it is in Karpenter's own domain"
-            " karpenter.k8s.aws and none of the labels to choose nodes by"),
+            (f"Karpenter skips pods that select '{AWS}ec2nodeclass': it is in Karpenter's own domain "
+             "karpenter.k8s.aws and not a label that can select nodes"),
             "nodeSelector",
         ),
     ),
@@ -288,7 +293,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"affinity": required([requirement(CAPACITY, "In", "Spot")])},
         (
             Rule.IGNORED,
-            f"Karpenter passes over pods with affinity to '{CAPACITY}': it is one of on-demand, spot, reserved, not Spot",
+            (f"Karpenter skips pods with affinity to '{CAPACITY}': it is one of on-demand, spot, reserved, "
+            "not Spot"),
             "affinity",
         ),
     ),
@@ -296,7 +302,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "off Karpenter's nodes",
         {"requirements": L4},
         {"affinity": required([requirement("karpenter.sh/nodepool", "DoesNotExist")])},
-        (Rule.IGNORED, "it wants a node without the label karpenter.sh/nodepool: none of Karpenter's", "affinity"),
+        (Rule.IGNORED, ("it requires a node without the label karpenter.sh/nodepool, which all of "
+                       "Karpenter's have"), "affinity"),
     ),
     (
         "fields of nodes",
@@ -310,13 +317,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
                 }
             }
         },
-        (Rule.IGNORED, "its node affinity has `matchFields`, which Karpenter does not take", "affinity"),
+        (Rule.IGNORED, "its node affinity has `matchFields`, which Karpenter does not support", "affinity"),
     ),
     (
         "bound to a node",
         {"requirements": L4},
         {"nodeName": "a"},
-        (Rule.IGNORED, "it is bound to node 'a', and no scheduler is asked", "nodeName"),
+        (Rule.IGNORED, "it is bound to node 'a', so no scheduler places it", "nodeName"),
     ),
     (
         "the nearest of several terms",
@@ -327,7 +334,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         },
         (
             Rule.ACCELERATOR,
-            "needs 9 nvidia.com/gpu; the largest candidate, g6.48xlarge, has 8 (the nearest of 2 terms of its affinity)",
+            ("needs 9 nvidia.com/gpu; the largest candidate, g6.48xlarge, has 8 (the closest of 2 terms "
+            "of its affinity)"),
             "containers",
         ),
     ),
@@ -346,8 +354,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         },
         (
             Rule.LABEL,
-            ("fits only without what its affinity prefers, and Karpenter gives up terms that are required before those:"
-            " write the term that fits as the last one (the nearest of 2 terms of its affinity)"),
+            ("fits only without its preferred affinity, and Karpenter drops required terms before "
+             "preferred ones: put the required term that fits last (the closest of 2 terms of its "
+             "affinity)"),
             "affinity",
         ),
     ),
@@ -385,7 +394,7 @@ def test_daemon_sets_take_their_share(al2023: Market) -> None:
     assert judge(wanting, sites([found])).fits
     assert refused(wanting, found, agent) == (
         Rule.RESOURCES,
-        "needs 12Gi memory; the only candidate, g6.xlarge, has 11.8Gi left beside 2Gi for DaemonSets",
+        "needs 12Gi memory; the only candidate, g6.xlarge, has 11.8Gi left after 2Gi for DaemonSets",
         "containers",
     )
     assert not judge(wanting, sites([found], fixed={"memory": 2 << 30})).fits
@@ -419,7 +428,7 @@ def test_a_port_that_a_daemon_set_has_is_taken(al2023: Market) -> None:
 
     assert refused(pod(**ports), pool(al2023, ONE_TYPE), daemon({}, **ports)) == (
         Rule.HOST_PORT,
-        "wants the node's port 9100/TCP, which a DaemonSet has",
+        "requests host port 9100/TCP, which a DaemonSet uses",
         "containers",
     )
 
@@ -496,7 +505,7 @@ def test_min_values_have_to_hold_in_the_cheapest_600_types(al2023: Market) -> No
     assert [verdict.placed is not None for verdict in judged.verdicts] == [False, True]
     assert judged.verdicts[0].refusal == (
         Rule.MIN_VALUES,
-        f"the pool's minValues asks for 2 of {GPU_NAME}; the 600 cheapest types have 0",
+        f"the pool's minValues requires 2 of {GPU_NAME}; the 600 cheapest types have 0",
         "",
     )
 
@@ -511,8 +520,8 @@ def test_min_values_have_to_hold_in_the_cheapest_60_types_too(al2023: Market) ->
     assert verdict_of(judged).refusal == (
         Rule.MIN_VALUES,
         (
-            "would take the pod, but among the 60 cheapest types that EC2 is asked for there are too few values"
-            " for the pool's minValues"
+            "the pod fits, but the launch fails: the 60 cheapest types, which Karpenter requests from "
+            "EC2, have too few values for the pool's minValues"
         ),
         "",
     )
