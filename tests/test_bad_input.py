@@ -283,7 +283,7 @@ WRONG_WORDS: dict[str, Case] = {
     ),
     "a tier with the name of another tier": (
         pool("tiers: {a-b: {}}") + "  train-a: {accelerator: h100, tiers: {b: {}}}\n",
-        "8:40: error GP0047 `pools.train.tiers.a-b` and `pools.train-a.tiers.b` both make the NodePool",
+        "8:40: error GP0047 `pools.train.tiers.a-b` and `pools.train-a.tiers.b` both render NodePool",
     ),
     "two words for one thing": (
         with_pool("arch: amd64, requirements: {kubernetes.io/arch: arm64}"),
@@ -339,14 +339,14 @@ def test_input_without_an_end(tmp_path: Path) -> None:
 
 
 FOREIGN = {
-    "minSize": "set `limits: {nodes: N}` for the most, or `replicas: N`",
+    "minSize": "set `replicas: N` for a fixed number of nodes; a NodePool has no minimum",
     "max_size": "set `limits: {nodes: N}`",
-    "desiredCapacity": "`replicas: N` keeps a fixed number of nodes",
+    "desiredCapacity": "set `replicas: N` for a fixed number of nodes",
     "instanceTypes": "set `instances: {types: …}`",
-    "launchTemplate": "say what it holds under `nodeClass`",
-    "tolerations": "the pool says `taints`",
-    "nodeSelector": "labels of the nodes stand under `labels`",
-    "fabric": "Karpenter attaches EFA when a pod asks for vpc.amazonaws.com/efa",
+    "launchTemplate": "set its fields under `nodeClass`",
+    "tolerations": "set `taints` in the pool",
+    "nodeSelector": "set `labels` for the nodes' labels",
+    "fabric": "Karpenter attaches EFA when a pod requests `vpc.amazonaws.com/efa`",
     "mig": "`sharing: {timeSlicing: N}`",
     "acelerator": "did you mean `accelerator`?",
     "Arch": "did you mean `arch`?",

@@ -115,8 +115,7 @@ NO_FILES = {
     "no number": (gzip.compress(b'{"format": NaN}'), "it is not JSON: NaN is not a JSON number"),
     "a list": (gzip.compress(b"[]"), "it is not a JSON object"),
     "another format": (gzip.compress(b'{"format": "gpupool.catalogue/2"}'), "its format is not gpupool.catalogue/1"),
-    "nothing else": (gzip.compress(b'{"format": "gpupool.catalogue/1"}'), ("`karpenter` is missing or "
-                                                                          "invalid")),
+    "nothing else": (gzip.compress(b'{"format": "gpupool.catalogue/1"}'), "`karpenter` is missing or invalid"),
 }  # fmt: skip
 
 
@@ -129,8 +128,8 @@ def test_what_is_no_catalogue_is_said(case: str, file: Path) -> None:
 
 
 def test_what_can_not_be_read(tmp_path: Path) -> None:
-    assert refused(tmp_path / "none") == "can't read it: No such file or directory"
-    assert refused(tmp_path) == "can't read it: Is a directory"
+    assert refused(tmp_path / "none") == "can't read the file: No such file or directory"
+    assert refused(tmp_path) == "can't read the file: Is a directory"
 
 
 WRONG: dict[str, Any] = {

@@ -116,7 +116,7 @@ def test_several_regions_and_one_that_is_not_shipped(
 
     assert said.code == 0
     assert (
-        "us-gov-west-1: no prices: AWS has no price list for GovCloud; those of us-gov-west-1, 2026"
+        "us-gov-west-1: no prices: AWS has no price list for GovCloud; using those of us-gov-west-1, 2026"
         in said.out
     )
     assert "eu-west-3: no prices: AWS's price list has no prices for this region" in said.out
@@ -213,7 +213,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("kind", "words"),
         [
-            ("ThrottlingException", "AWS answers that there are too many requests (ThrottlingException)"),
+            ("ThrottlingException", "AWS throttled the requests (ThrottlingException)"),
             ("InvalidParameterException", "AWS rejected GetProducts: An error occurred"),
         ],
     )

@@ -152,7 +152,9 @@ def test_an_answer_that_could_not_be_read_again_is_refused(found: Renewed) -> No
 
     odd = renewed(shipped(), [answered(item("g9.large"))._replace(zones=zones)], DATE)
 
-    with pytest.raises(AccountError, match="can't be kept as a catalogue: `regions` is missing or invalid"):
+    with pytest.raises(
+        AccountError, match="can't build a catalogue from AWS's answers: `regions` is missing or invalid"
+    ):
         contents(odd.catalogue)
 
 

@@ -219,7 +219,7 @@ class TestWhy:
     def test_a_candidate(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert self.lines(capsys, "train", "--why", "p5.48xlarge") == [
             "Why p5.48xlarge:",
-            "  a candidate: Karpenter may launch it",
+            "  a candidate: Karpenter can launch it",
         ]
         assert self.lines(capsys, "chat-spot", "--why", "g6.48xlarge") == [
             "Why g6.48xlarge:",
@@ -258,10 +258,10 @@ class TestManifests:
         assert said.code == 0
         assert said.out.splitlines()[:5] == [
             "NodePool gpu",
-            "  class   not among the files: AL2023 as it comes",
+            "  class   not in the files; AL2023 defaults are assumed",
             "  region  none named",
             "",
-            "7 candidate types, 7 not judged",
+            "7 candidate types, 7 not checked",
         ]
         assert "no region is set: zones, prices and offerings are not checked" in said.out
         assert "Cost" not in said.out
@@ -299,7 +299,7 @@ class TestManifests:
     def test_prices_of_another_region_are_called_so(self, capsys: pytest.CaptureFixture[str]) -> None:
         said = gpupool(capsys, "explain", "gpu", "--manifests", "pool.yaml", "--region", "us-west-2").out
 
-        assert "by the price list of us-east-1 of 2026-07-06; none for us-west-2" in said
+        assert "on-demand prices of us-east-1, 2026-07-06; none for us-west-2" in said
 
     def test_without_a_node_pool(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "class.yaml").write_text(CLASS, "utf-8")
@@ -374,12 +374,12 @@ class TestEnd:
         ("arguments", "words"),
         [
             (["trian"], "unknown pool `trian`; did you mean train?"),
-            (["x"], "unknown pool `x`; there are: chat, chat-spot, chat-steady, train"),
+            (["x"], "unknown pool `x`; available: chat, chat-spot, chat-steady, train"),
             (["GP9999"], "there is no rule GP9999"),
             (["train.limitz"], "`pools.train` has no `limitz`; did you mean `limits`?"),
             (["--calendar"], "--calendar is of one pool: name it"),
             (["train", "--calendar", "--week", "soon"], "--week soon: write a day as in 2026-03-28"),
-            (["train", "--calendar", "--timezone", "Mars/X"], "'Mars/X' is not a time zone"),
+            (["train", "--calendar", "--timezone", "Mars/X"], "unknown time zone `Mars/X`"),
             (["chat", "--calendar", "-o", "svg=x.svg"], "an SVG shows one NodePool: name one of chat-spot, chat-steady"),
             (["train", "-o", "svg"], "-o knows no format `svg`"),
             (["-f", "gpupool.yaml", "--manifests", "pool.yaml"], "leave one out"),

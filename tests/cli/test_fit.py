@@ -67,7 +67,7 @@ class TestFit:
         said = fit(capsys, "jobs.yaml")
 
         assert (said.code, said.err) == (0, "")
-        assert said.out.endswith("\n2 of 2 fit\n")
+        assert said.out.endswith("\n2 of 2 workloads fit.\n")
 
     def test_it_fails_where_a_pod_fits_none(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("pod.yaml").write_text(
@@ -77,7 +77,7 @@ class TestFit:
 
         assert (said.code, said.err) == (1, "")
         assert "  => fits no pool; the pod stays Pending\n" in said.out
-        assert said.out.endswith("\n0 of 1 fit\n")
+        assert said.out.endswith("\n0 of 1 workload fit.\n")
 
     def test_json_says_all_that_text_does(self, capsys: pytest.CaptureFixture[str]) -> None:
         found = result(fit(capsys, "jobs.yaml", "--daemonsets", "agents.yaml", "-o", "json"))
@@ -97,7 +97,7 @@ class TestFit:
             "pool": "pretrain",
             "fits": False,
             "rule": "resources",
-            "message": "needs 1850Gi memory; the only candidate, p5.48xlarge, has 1843Gi left after 50Gi "
+            "message": "requests 1850Gi memory; the only candidate, p5.48xlarge, has 1843Gi left after 50Gi "
                        "for DaemonSets",
             "at": {"file": "jobs.yaml", "line": 11, "column": 11},
         }  # fmt: skip
@@ -133,7 +133,7 @@ class TestFit:
 
         assert "  gpu  fits  8 types, g6.xlarge first\n  => Karpenter launches a node of gpu\n" in said.out
         assert (
-            "\nNo region is named (cluster.region or --region): zones, offers and prices are not judged.\n"
+            "\nNo region is set (cluster.region or --region): zones, offerings and prices are not checked.\n"
             in said.out
         )
 
@@ -141,7 +141,7 @@ class TestFit:
         said = fit(capsys, "pod.yaml", "--manifests", "pool.yaml", "--region", "mx-central-1")
 
         assert (
-            "\nThe catalogue does not know mx-central-1: zones, offers and prices are not judged.\n"
+            "\nRegion mx-central-1 is not in the catalogue: zones, offerings and prices are not checked.\n"
             in said.out
         )
 
@@ -172,7 +172,7 @@ class TestFit:
         found = result(fit(capsys, "jobs.yaml", "--daemonsets", "agents.yaml", "-o", "json"))
 
         assert found["daemonOverhead"] is None
-        assert "beside 50Gi for DaemonSets" in found["workloads"][0]["pools"][0]["message"]
+        assert "after 50Gi for DaemonSets" in found["workloads"][0]["pools"][0]["message"]
 
     def test_workloads_come_from_folders_too(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("w").mkdir()
@@ -181,7 +181,7 @@ class TestFit:
         said = fit(capsys, "w", "--manifests", "pool.yaml", "--region", "us-east-1")
 
         assert (
-            "\nPassed over what makes no pods: ConfigMap 1\nSkipped: not .yaml, .yml or .json 1\n1 of 1 fits\n"
+            "\nSkipped objects without pods: ConfigMap (1).\nSkipped files: not .yaml, .yml or .json (1).\n1 of 1 workload fits.\n"
         ) in said.out
 
     def test_a_daemon_set_runs_on_pools_and_launches_nothing(

@@ -56,9 +56,12 @@ def test_one_s_own_by_its_path(
     ("name", "words"),
     [
         ("trainin", "error GP0017 unknown profile `trainin`\n    fix: did you mean `training`?\n"),
-        ("zzz", "error GP0017 unknown profile `zzz`\n    fix: shipped are batch-spot, general, "),
+        (
+            "zzz",
+            "error GP0017 unknown profile `zzz`\n    fix: set the path of your own profile, or one of batch-spot, general, ",
+        ),
         ("./none.yaml", "error GP0017 profile file `none.yaml` does not exist\n"),
-        ("", "error GP0017 there is no profile ``\n"),
+        ("", "error GP0017 unknown profile ``\n"),
         ("..", "error GP0017 unknown profile `..`\n"),
     ],
 )

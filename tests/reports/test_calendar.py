@@ -78,7 +78,7 @@ def test_many_numbers_get_letters() -> None:
 def test_a_pool_without_budgets_is_unbounded() -> None:
     found = text(made([]), colour=False)
     assert "Empty, Drifted, Underutilized: 10 (all) in every hour of the week" in found
-    assert "nothing bounds how many nodes go at once" in found
+    assert "all nodes can be disrupted at once" in found
 
 
 def test_what_a_file_says_can_not_steer_the_terminal() -> None:

@@ -160,7 +160,7 @@ def test_without_a_region_nothing_is_said_of_prices() -> None:
     text, told = page(found), plain(found)
 
     assert "USD an hour" not in text
-    assert "  region  none named" in text
+    assert "  region  not set" in text
     assert (told["cost"], told["onePod"], told["offeringsJudged"]) == (None, None, False)
     assert overview([found]).splitlines()[1].split() == ["gpu", "0", "1", "-", "-"]
 

@@ -265,13 +265,10 @@ def test_a_type_that_ec2_no_longer_offers_is_marked(virginia: Market) -> None:
 REFUSED_BY_CLASS = {
     "a1 on AL2023": ("a1.large", "al2023", "AL2023 does not run on a1"),
     "a1 on AL2": ("a1.large", "al2", ""),
-    "more EFA interfaces than there are": ("g6.xlarge", "efa", ("the node class uses network card 1, and "
-                                                               "the type has 1")),
+    "more EFA interfaces than there are": ("g6.xlarge", "efa", "the node class uses network card 1, and the type has 1"),
     "as many as there are": ("p5.48xlarge", "efa-32", ""),
-    "nested virtualization": ("g6.xlarge", "nested", ("the node class requires nested virtualization, "
-                                                     "which the type does not support")),
-    "bare metal": ("m5.metal", "tracking", ("the node class sets connectionTracking, which only types on "
-                                           "the nitro hypervisor support")),
+    "nested virtualization": ("g6.xlarge", "nested", "the node class requires nested virtualization, which the type does not support"),
+    "bare metal": ("m5.metal", "tracking", "the node class sets connectionTracking, which only types on the nitro hypervisor support"),
     "nitro": ("m5.large", "tracking", ""),
 }  # fmt: skip
 

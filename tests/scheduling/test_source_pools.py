@@ -143,9 +143,9 @@ def test_limits_that_do_not_fit_together_are_told() -> None:
 
 def test_a_family_that_its_sizes_leave_out_is_told() -> None:
     assert [trap.message for trap in said("gpu", "003")[Code.DEAD_VALUE]] == [
-        "`p3` adds nothing: p3.2xlarge is not offered in us-east-1",
-        "`p4d` adds nothing: `karpenter.k8s.aws/instance-size` excludes its 1 type",
-        "`p5` adds nothing: `karpenter.k8s.aws/instance-size` excludes its 2 types",
+        "`p3` matches no instance type of the pool: p3.2xlarge is not offered in us-east-1",
+        "`p4d` matches no instance type of the pool: `karpenter.k8s.aws/instance-size` excludes its 1 type",
+        "`p5` matches no instance type of the pool: `karpenter.k8s.aws/instance-size` excludes its 2 types",
     ]
 
 

@@ -88,7 +88,7 @@ BITES = {
     "NotIn of a GPU name": Bite(
         Code.CPU_TYPES,
         pool(f"{NAME} NotIn h100"),
-        "1259 the pool also matches types without a GPU or Neuron device: t4g.nano, t3a.nano, t3.nano, "
+        "the pool also matches 1259 types without a GPU or Neuron device: t4g.nano, t3a.nano, t3.nano, "
         f"t2.nano and 1255 more; `{NAME}` with NotIn also matches instance types without the label",
         f"{ENTRY}.0",
         IN,
@@ -105,41 +105,41 @@ BITES = {
     "a pool with a limit on GPUs alone": Bite(
         Code.CPU_TYPES,
         pool(f"{TYPE} In g6.xlarge,m7i.large", limits={GPU: "8", "cpu": "99"}),
-        "1 the pool also matches type without a GPU or Neuron device: m7i.large",
+        "the pool also matches 1 type without a GPU or Neuron device: m7i.large",
         ENTRY,
-        IN.partition(":")[0],
+        IN.partition(";")[0],
         pool(f"{TYPE} In m7i.large", limits={"cpu": "99"}),
     ),
     "g6f in the category g": Bite(
         Code.FRACTIONAL_GPUS,
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 6", limits={GPU: "8"}),
-        "g6f.large, g6f.xlarge, g6f.2xlarge, g6f.4xlarge have a share of a GPU, which EC2 counts as 0: pods that "
-        "ask for a GPU never land there, and pods that ask for none do",
+        "g6f.large, g6f.xlarge, g6f.2xlarge, g6f.4xlarge have a fraction of a GPU, which counts as 0: only pods "
+        "that request no GPU land there",
         ENTRY,
-        f"add `{GPUS}` Gt 0",
+        f'add `{{key: {GPUS}, operator: Gt, values: ["0"]}}` to the requirements',
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 6", f"{GPUS} Gt 0"),
     ),
     "gr6f": Bite(
         Code.FRACTIONAL_GPUS,
         pool(f"{GPUS} Lt 4", f"{CATEGORY} In gr"),
-        "gr6f.4xlarge has a share of a GPU",
+        "gr6f.4xlarge has a fraction of a GPU",
         f"{ENTRY}.0",
-        f"add `{GPUS}` Gt 0",
+        f'add `{{key: {GPUS}, operator: Gt, values: ["0"]}}` to the requirements',
         pool(f"{GPUS} In 1", f"{CATEGORY} In gr"),
     ),
     "g5g in the category g": Bite(
         Code.MIXED_ARCHITECTURES,
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 5"),
-        "g5g.xlarge, g5g.2xlarge, g5g.4xlarge, g5g.8xlarge and 2 more are arm64, and the others amd64: an image "
+        "g5g.xlarge, g5g.2xlarge, g5g.4xlarge, g5g.8xlarge and 2 more are arm64 and the others amd64; an image "
         "for one does not start on the other",
         ENTRY,
-        f"add `{labels.ARCH}` In [amd64]",
+        f'add `{{key: {labels.ARCH}, operator: In, values: ["amd64"]}}` to the requirements',
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 5", f"{labels.ARCH} In amd64"),
     ),
     "a family that is none": Bite(
         Code.DEAD_VALUE,
         pool(f"{FAMILY} In g6,p4"),
-        f"`p4` adds nothing: no instance type has `{FAMILY}` p4",
+        f"`p4` matches no instance type of the pool: no instance type has `{FAMILY}` p4",
         f"{ENTRY}.0.values.1",
         "take it out, or change what keeps it out",
         pool(f"{FAMILY} In g6,p4d"),
@@ -147,7 +147,7 @@ BITES = {
     "a family of which no size is left": Bite(
         Code.DEAD_VALUE,
         pool(f"{SIZE} In xlarge,24xlarge", f"{FAMILY} In p5,g6"),
-        f"`p5` adds nothing: `{SIZE}` excludes its 2 types",
+        f"`p5` matches no instance type of the pool: `{SIZE}` excludes its 2 types",
         f"{ENTRY}.1.values.0",
         "take it out, or change what keeps it out",
         pool(f"{SIZE} In xlarge,48xlarge", f"{FAMILY} In p5,g6"),
@@ -155,7 +155,7 @@ BITES = {
     "a family that the region lacks": Bite(
         Code.DEAD_VALUE,
         pool(f"{FAMILY} In p5e,p5"),
-        "`p5e` adds nothing: p5e.48xlarge is not offered in us-east-1",
+        "`p5e` matches no instance type of the pool: p5e.48xlarge is not offered in us-east-1",
         f"{ENTRY}.0.values.0",
         "take it out, or change what keeps it out",
         pool(f"{FAMILY} In p5en,p5"),
@@ -163,7 +163,7 @@ BITES = {
     "a GPU name in capitals": Bite(
         Code.DEAD_VALUE,
         pool(f"{NAME} In L4,l4"),
-        f"`L4` adds nothing: no instance type has `{NAME}` L4",
+        f"`L4` matches no instance type of the pool: no instance type has `{NAME}` L4",
         f"{ENTRY}.0.values.0",
         "take it out, or change what keeps it out",
         pool(f"{NAME} In l4"),
@@ -188,25 +188,25 @@ BITES = {
     "one GPU on a machine of eight": Bite(
         Code.LARGE_MACHINE,
         pool(f"{FAMILY} In p5"),
-        f"a pod that asks for one {GPU} may get p5.48xlarge, with 8 of them and at 55.04 USD an hour, where EC2 "
-        "has nothing cheaper than that; tried first is p5.4xlarge at 6.88 USD",
+        "a 1-GPU pod can land on p5.48xlarge (8 GPUs, 55.04 USD/h) when cheaper types are unavailable; the first "
+        "choice is p5.4xlarge (6.88 USD/h)",
         ENTRY,
-        "bound how many a machine may have",
+        f'add `{{key: {GPUS}, operator: Lt, values: ["2"]}}` to the requirements',
         pool(f"{FAMILY} In p5", f"{GPUS} Lt 2"),
     ),
     "one GPU on a machine of four": Bite(
         Code.LARGE_MACHINE,
         pool(f"{TYPE} In g6.xlarge,g6.12xlarge"),
-        f"a pod that asks for one {GPU} may get g6.12xlarge, with 4 of them and at 4.60 USD an hour",
+        "a 1-GPU pod can land on g6.12xlarge (4 GPUs, 4.60 USD/h) when cheaper types are unavailable",
         ENTRY,
-        "bound how many a machine may have",
+        f'add `{{key: {GPUS}, operator: Lt, values: ["2"]}}` to the requirements',
         pool(f"{TYPE} In g6.xlarge,g6.16xlarge"),
     ),
     "no price": Bite(
         Code.NO_PRICE,
         pool(f"{FAMILY} In g7,g6"),
-        "have no price in the list: without one Karpenter launches a type only from a reservation, or with a "
-        "price from a NodeOverlay",
+        "have no price: Karpenter launches such types only from a reservation, or with a price from a "
+        "NodeOverlay",
         f"{ENTRY}.0",
         "",
         pool(f"{FAMILY} In g6"),
@@ -216,7 +216,7 @@ BITES = {
         pool(f"{FAMILY} In p5e"),
         "the pool can't launch a node: p5e.48xlarge: not offered in us-east-1",
         ENTRY,
-        "ask `--why TYPE` about a type that is meant",
+        "run `gpupool explain p --why TYPE` for a type that should match",
         pool(f"{FAMILY} In p5en"),
     ),
     "too few families for minValues": Bite(
@@ -224,7 +224,7 @@ BITES = {
         pool(f"{FAMILY} In p5,p5en,p6-b200 3", f"{SIZE} In 4xlarge"),
         f"the pool can't launch a node: `{FAMILY}` has 1 different value, and minValues requires 3",
         ENTRY,
-        "ask `--why TYPE` about a type that is meant",
+        "run `gpupool explain p --why TYPE` for a type that should match",
         pool(f"{FAMILY} In p5,p5en,p6-b200 3", f"{SIZE} In 48xlarge"),
     ),
     "a GPU name in capitals alone": Bite(
@@ -232,7 +232,7 @@ BITES = {
         pool(f"{NAME} In L4"),
         "the pool can't launch a node: no instance type meets all requirements",
         ENTRY,
-        "ask `--why TYPE` about a type that is meant",
+        "run `gpupool explain p --why TYPE` for a type that should match",
         pool(f"{NAME} In l4"),
     ),
     "two types on spot": Bite(
@@ -342,8 +342,8 @@ def test_reservations_of_a_pool_that_allows_none_are_no_question() -> None:
 def test_a_price_that_is_missing_elsewhere_is_said() -> None:
     said = found(pool(f"{FAMILY} In p5,p5e"), market(CLASSES["al2023"], "us-east-2"))
 
-    assert said[Code.NO_PRICE][0].message.startswith("p5e.48xlarge has no price in the list")
-    assert "no price in the list" in said[Code.DEAD_VALUE][0].message
+    assert said[Code.NO_PRICE][0].message.startswith("p5e.48xlarge has no price: Karpenter")
+    assert "no price: Karpenter" in said[Code.DEAD_VALUE][0].message
 
 
 def test_limits_that_leave_too_few_families_are_an_error() -> None:
