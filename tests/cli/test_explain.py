@@ -265,7 +265,7 @@ class TestManifests:
         ]
         assert "no region is set: zones, prices and offerings are not checked" in said.out
         assert "Cost" not in said.out
-        assert "pool.yaml:9:79: warning GP5005 [rule] `p4` adds nothing" in said.out
+        assert "pool.yaml:9:79: warning GP5005 [rule] `p4` matches no instance type of the pool" in said.out
 
     def test_of_a_folder(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "manifests").mkdir()
@@ -287,7 +287,7 @@ class TestManifests:
 
         assert said.code == 0
         assert "  class   gpu (Bottlerocket)\n  region  us-east-1\n" in said.out
-        assert "\n-:18:79: warning GP5005 [rule] `p4` adds nothing" in said.out
+        assert "\n-:18:79: warning GP5005 [rule] `p4` matches no instance type of the pool" in said.out
 
     def test_of_several_paths(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "class.yaml").write_text(CLASS, "utf-8")
