@@ -64,9 +64,7 @@ def test_the_command_writes_a_catalogue_and_says_what_it_holds(
     lines = said.out.splitlines()
     assert lines[0] == "us-west-2: 1,354 instance types in 4 zones"
     assert lines[1] == "us-west-2: 3 prices"
-    assert lines[2].startswith(
-        "us-west-2: the price list lacks types, which have an earlier price or that of"
-    )
+    assert lines[2].startswith("us-west-2: types not in the price list, with an earlier price or that of")
     assert lines[3:] == [f"wrote {file}"]
     assert found.date == dt.datetime.now(dt.UTC).date().isoformat()
     assert found.columns == shipped().columns

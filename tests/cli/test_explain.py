@@ -259,7 +259,7 @@ class TestManifests:
         assert said.out.splitlines()[:5] == [
             "NodePool gpu",
             "  class   not in the files; AL2023 defaults are assumed",
-            "  region  none named",
+            "  region  not set",
             "",
             "7 candidate types, 7 not checked",
         ]

@@ -34,7 +34,7 @@ ROWS = {
     "a resource nobody counts": ("a: {accelerator: l4, limits: {gpu: 8}}", Code.LIMIT_KEY, "did you mean `gpus`?"),
     "gpus of Neuron": ("a: {accelerator: trainium2, limits: {gpus: 8}}", Code.LIMIT_UNIT, "aws.amazon.com/neuron: 8"),
     "gpus of Gaudi": ("a: {accelerator: gaudi-hl-205, limits: {gpus: 8}}", Code.LIMIT_UNIT, "habana.ai/gaudi: 8"),
-    "gpus of Qualcomm": ("a: {accelerator: qualcomm-ai100, limits: {gpus: 8}}", Code.LIMIT_UNIT, "limit `nodes`"),
+    "gpus of Qualcomm": ("a: {accelerator: qualcomm-ai100, limits: {gpus: 8}}", Code.LIMIT_UNIT, "set `nodes`"),
     "a share of nothing": ("a: {accelerator: l4, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, ""),
     "a share of a fraction": (
         "a: {accelerator: l4, limits: {cpu: 500m}, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, "set the tier's limits",
@@ -182,7 +182,7 @@ def test_caps_on_the_whole_blueprint(tmp_path: Path) -> None:
     assert (over.code, over.severity) == (Code.TOTAL_LIMIT, Severity.ERROR)
     assert "add up to 16, more than the cap of 15: a 8, b 8" in over.message
     (unlimited,) = said(tmp_path, pools, rest=f"{AMI}limits: {{cpu: 15}}\n")
-    assert "no limit in a, b, c" in unlimited.message
+    assert "no such limit in a, b, c" in unlimited.message
 
 
 def test_a_cap_counts_physical_gpus(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_more_than_fifty_budgets_name_the_window_that_no_longer_fits() -> None:
     """Each of these windows is two budgets in New York; own budgets come first."""
     many = [window("mon", f"09:00-{10 + index // 60}:{index % 60:02}", NEW_YORK) for index in range(25)]
     assert len(compile_budgets([], many, []).budgets) == 50
-    with pytest.raises(WindowError, match="become 51 budgets, and a NodePool takes 50") as raised:
+    with pytest.raises(WindowError, match="compile to 51 budgets; a NodePool has at most 50") as raised:
         compile_budgets([Budget("1")], many, [])
     assert raised.value.cause == ("protect", 24)
     assert raised.value.fix

@@ -141,7 +141,7 @@ BITES = {
         pool(f"{FAMILY} In g6,p4"),
         f"`p4` matches no instance type of the pool: no instance type has `{FAMILY}` p4",
         f"{ENTRY}.0.values.1",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{FAMILY} In g6,p4d"),
     ),
     "a family of which no size is left": Bite(
@@ -149,7 +149,7 @@ BITES = {
         pool(f"{SIZE} In xlarge,24xlarge", f"{FAMILY} In p5,g6"),
         f"`p5` matches no instance type of the pool: `{SIZE}` excludes its 2 types",
         f"{ENTRY}.1.values.0",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{SIZE} In xlarge,48xlarge", f"{FAMILY} In p5,g6"),
     ),
     "a family that the region lacks": Bite(
@@ -157,7 +157,7 @@ BITES = {
         pool(f"{FAMILY} In p5e,p5"),
         "`p5e` matches no instance type of the pool: p5e.48xlarge is not offered in us-east-1",
         f"{ENTRY}.0.values.0",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{FAMILY} In p5en,p5"),
     ),
     "a GPU name in capitals": Bite(
@@ -165,7 +165,7 @@ BITES = {
         pool(f"{NAME} In L4,l4"),
         f"`L4` matches no instance type of the pool: no instance type has `{NAME}` L4",
         f"{ENTRY}.0.values.0",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{NAME} In l4"),
     ),
     "a limit below one of the machines": Bite(
@@ -343,7 +343,7 @@ def test_a_price_that_is_missing_elsewhere_is_said() -> None:
     said = found(pool(f"{FAMILY} In p5,p5e"), market(CLASSES["al2023"], "us-east-2"))
 
     assert said[Code.NO_PRICE][0].message.startswith("p5e.48xlarge has no price: Karpenter")
-    assert "no price: Karpenter" in said[Code.DEAD_VALUE][0].message
+    assert "no price in the list" in said[Code.DEAD_VALUE][0].message
 
 
 def test_limits_that_leave_too_few_families_are_an_error() -> None:
