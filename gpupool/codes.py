@@ -236,7 +236,7 @@ class Code(StrEnum):
     NO_PRICE = "GP5008", "Instance types without a price, which Karpenter does not launch."
     NOTHING_LEFT = "GP5009", "A pool that can't launch a node."
     FEW_SPOT_TYPES = "GP5010", "A spot pool with few instance types."
-    SOFT_NODES = "GP5011", "A limit on `nodes` alone, which Karpenter can exceed."
+    SOFT_NODES = "GP5011", "A limit on `nodes` alone, which many pods at once can exceed."
     LIMIT_NOT_REACHED = (
         "GP5013",
         "A limit that is never reached, because of the other limits or the instance types.",

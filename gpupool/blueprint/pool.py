@@ -124,9 +124,8 @@ class Limits(Shape):
     """Number of physical GPUs, also where they are shared."""
 
     usd_per_hour: Dollars | None = None
-    """On-demand price of all accelerators per hour, in USD. It is converted to a number of accelerators by
-    the price of the most expensive one in the pool. In the blueprint's own `limits`: the cap on the sum of
-    the pools' `usdPerHour`."""
+    """Maximum on-demand cost of the accelerators per hour; becomes a number of accelerators by the price of
+    the most expensive one. In the blueprint's own `limits`: the cap on the pools' sum."""
 
     cpu: "Amount | None" = None
     """vCPUs in total."""
@@ -183,8 +182,7 @@ class Window(Shape):
         ]
         | None
     ) = None
-    """Which disruptions the window is for, or `all`. Default: Underutilized and Drifted, so that empty nodes
-    are still terminated."""
+    """Which disruptions it is for, or `all`. Default: Underutilized and Drifted, but not Empty."""
 
     timezone: str | None = None
     """The IANA time zone, as in `Europe/Berlin`. Default: `cluster.timezone`."""
@@ -203,18 +201,16 @@ class Disruption(Shape):
     """Which nodes can be consolidated: only empty ones, or also underutilized ones."""
 
     consolidate_after: DurationOrNever | None = None
-    """How long a node has to be idle before it can be consolidated. Required wherever `disruption` is
-    set."""
+    """How long a node has to be idle before it can be consolidated. Required in `disruption`."""
 
     budgets: list[Budget] | None = None
     """Karpenter's own budgets, in UTC. Karpenter's default: 10% of the nodes at once."""
 
     protect: Windows | None = None
-    """Windows during which at most `nodes` can be disrupted. Default of `nodes`: 0."""
+    """Windows during which at most `nodes` can be disrupted. Default: 0."""
 
     maintenance: Windows | None = None
-    """The only windows in which the disruptions of `reasons` can happen, at most `nodes` at once. Default of
-    `nodes`: 10%."""
+    """The only windows in which `reasons` can disrupt nodes, at most `nodes` at once. Default: 10%."""
 
 
 class Sharing(Shape):
@@ -299,8 +295,7 @@ class PoolWords(Shape):
     """The maximum lifetime of a node, whatever the budgets. Karpenter's default: 720h."""
 
     termination_grace_period: Duration | None = None
-    """How long a node that is terminated waits for its pods. Without it, a protected pod blocks the
-    termination forever."""
+    """How long termination waits for the node's pods. Without it, a protected pod blocks it forever."""
 
     disruption: Disruption | None = None
     """When Karpenter can disrupt nodes by itself."""

@@ -241,7 +241,7 @@ def test_an_unknown_time_zone_names_its_window_and_the_nearest(timezone: str, fi
     with pytest.raises(WindowError, match="unknown time zone") as raised:
         compile_budgets(None, [good], [good, window("sat", None, timezone)])
     assert raised.value.cause == ("maintenance", 1)
-    assert f"'{timezone}'" in raised.value.message
+    assert f"`{timezone}`" in raised.value.message
     assert raised.value.fix.startswith(fix)
 
 

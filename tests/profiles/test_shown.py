@@ -71,7 +71,7 @@ and otherwise none. The security group has to allow all traffic from and to itse
 
 p6-b300.48xlarge has no EFA on its first network card, so it needs `networkInterfaces` under
 `nodeClass`. For Capacity Blocks and reservations add `capacity: reserved` and `nodeClass:
-{reservations: […]}`. For a job on one node use training.
+{reservations: […]}`. For a job on one node choose training.
 
 Extends training.
 
