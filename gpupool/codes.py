@@ -70,69 +70,81 @@ class Code(StrEnum):
     )
     OTHER_NAME = "GP0015", "A later file sets a different `metadata.name` than the first."
     NEW_NAME = "GP0016", "A later file adds a name that no earlier file declares."
-    UNKNOWN_PROFILE = "GP0017", "There is no profile of that name or path."
-    PROFILE_CYCLE = "GP0018", "Profiles extend each other in a circle."
-    PROFILE_OUTSIDE = "GP0019", "A profile's path leads out of the folders in which profiles may be."
-    INEXACT_SIZE = "GP0020", "A size that no machine can have exactly, where an exact one is wanted."
+    UNKNOWN_PROFILE = "GP0017", "A profile name or path that does not exist."
+    PROFILE_CYCLE = "GP0018", "Profiles that extend each other in a cycle."
+    PROFILE_OUTSIDE = "GP0019", "A profile's path that is outside the allowed folders."
+    INEXACT_SIZE = "GP0020", "An exact size that no instance type has."
     ZONE = "GP0021", "A zone letter without a region, or a zone of another region."
     CAPACITY_ORDER = "GP0022", "Capacity types in an order that Karpenter does not follow."
-    LABEL_KEY = "GP0023", "A label key that Karpenter refuses."
-    ACCELERATOR = "GP0024", "Several kinds of accelerator in one pool, or `none` beside machines with some."
-    CPU_MACHINES_TOO = "GP0025", "A constraint on the GPU count that lets machines without a GPU in."
+    LABEL_KEY = "GP0023", "A label key that Karpenter rejects."
+    ACCELERATOR = (
+        "GP0024",
+        "Several kinds of accelerator in one pool, or `none` beside instance types with one.",
+    )
+    CPU_MACHINES_TOO = (
+        "GP0025",
+        "A constraint on the GPU count that also matches instance types without a GPU.",
+    )
     TAINT = "GP0026", "A taint that is neither `value:Effect` nor `Effect`."
-    LIMIT_SHARE = "GP0027", "A tier's share of limits that the pool does not have, or that can't be divided."
+    LIMIT_SHARE = "GP0027", "A tier's share of limits that the pool does not set, or that can't be divided."
     LIMIT_UNIT = "GP0028", "A limit on `gpus` where the pool's chips are counted as another resource."
     LIMIT_KEY = "GP0029", "A limit on a resource that Karpenter does not count."
-    LATEST_IMAGE = "GP0030", "An image that is not pinned: each release replaces every node."
-    IMAGE = "GP0031", "A node class without a machine image, or one whose family is not known."
-    IDENTITY = "GP0032", "A node class without a role, subnets or security groups, or with an ARN for a role."
-    USER_DATA = "GP0033", "User data that can't be read, or with which a node can't join."
-    DISK = "GP0034", "A disk that the image's family does not have, or whose device is not known."
-    TWO_PLUGINS = "GP0035", "A label that would bring a second device plugin to nodes that have one."
-    TARGET = "GP0040", "A Karpenter version that gpupool does not render for."
-    NO_MACHINES = "GP0041", "A pool that says nothing about its machines."
-    UNKNOWN_CLASS = "GP0042", "A node class that is declared nowhere."
-    PROFILE_CLASS_UNUSED = "GP0043", "A profile's words for the class go unused: the class is a declared one."
-    CLASS_TWICE = "GP0044", "A pool's own node class would have the name of a declared one."
-    UNUSED_CLASS = "GP0045", "A declared node class that no pool refers to."
+    LATEST_IMAGE = "GP0030", "An image that is not pinned, so each release replaces every node."
+    IMAGE = "GP0031", "A node class without an image, or with an image of unknown family."
+    IDENTITY = "GP0032", "A node class without a role, subnets or security groups, or with a role's ARN."
+    USER_DATA = "GP0033", "User data that can't be read, or that keeps a node from working."
+    DISK = "GP0034", "A disk that the AMI family does not have, or whose device is unknown."
+    TWO_PLUGINS = "GP0035", "A label that starts a second device plugin on nodes that have one."
+    TARGET = "GP0040", "An unsupported Karpenter version."
+    NO_MACHINES = "GP0041", "A pool without a field that selects instance types."
+    UNKNOWN_CLASS = "GP0042", "A node class that is not declared."
+    PROFILE_CLASS_UNUSED = (
+        "GP0043",
+        "A profile's node class fields are ignored, because the pool uses a declared class.",
+    )
+    CLASS_TWICE = "GP0044", "A pool's own node class with the name of a declared one."
+    UNUSED_CLASS = "GP0045", "A declared node class that no pool uses."
     LONG_NAME = "GP0046", "A name that is too long for a node label."
-    POOL_TWICE = "GP0047", "Two words that make objects of the same kind and name."
-    SOFT_LIMIT = "GP0048", "A limit on `nodes` alone, which Karpenter may overshoot."
-    TOTAL_LIMIT = "GP0049", "The pools' limits do not keep the blueprint's cap."
-    TIER_SUM = "GP0050", "What the tiers of a pool may hold together."
-    PROFILE_MISFIT = "GP0051", "A pool whose accelerator is of another kind than its profile's."
-    FEATURE_GATE = "GP0052", "A word that needs a Karpenter feature gate which is off."
-    STATIC_POOL = "GP0053", "A pool with `replicas` that says what such a pool can't have."
+    POOL_TWICE = "GP0047", "Two parts of the blueprint that render objects of the same kind and name."
+    SOFT_LIMIT = "GP0048", "A limit on `nodes` alone, which Karpenter can exceed."
+    TOTAL_LIMIT = "GP0049", "Pools whose limits exceed the blueprint's cap, or that have no such limit."
+    TIER_SUM = "GP0050", "The sum of the limits of a pool's tiers."
+    PROFILE_MISFIT = "GP0051", "A profile that does not fit the pool's accelerator."
+    FEATURE_GATE = "GP0052", "A field that requires a Karpenter feature gate that is off."
+    STATIC_POOL = "GP0053", "A field that conflicts with `replicas`."
     ONE_TYPE_ONE_ZONE = "GP0054", "A pool for EFA jobs that allows several instance types or zones."
     SHARING = "GP0055", "Time-slicing on a pool where it can't work."
     RESERVATIONS = (
         "GP0057",
-        "Reservations that the pool may not use, or a wish for them where none are selected.",
+        "Reservations that the pool can't use, or reserved capacity without reservations.",
     )
-    NO_POOLS = "GP0058", "A blueprint without pools, which would remove all that was rendered before."
-    CONSOLIDATE_AFTER = "GP0060", "`disruption` without `consolidateAfter`, which Karpenter wants beside it."
-    WINDOW = "GP0061", "A disruption window that can't be written as budgets."
-    DAYLIGHT_SAVING = "GP0062", "A window that takes the safe side in the months in which the clocks change."
-    TIMEZONE = "GP0063", "An unknown time zone, or a window without one."
-    DAYS_OR_HOURS = "GP0064", "Days or hours of a window that can't be read."
-    CHART_BUG = "GP0070", "Values on which this version of a chart breaks."
+    NO_POOLS = "GP0058", "A blueprint without pools, which would remove everything rendered before."
+    CONSOLIDATE_AFTER = "GP0060", "`disruption` without `consolidateAfter`, which Karpenter requires."
+    WINDOW = "GP0061", "A disruption window that can't be compiled to budgets."
+    DAYLIGHT_SAVING = "GP0062", "A window that is longer or shorter in the months in which the clocks change."
+    TIMEZONE = "GP0063", "An unknown time zone, or a window without a time zone."
+    DAYS_OR_HOURS = "GP0064", "Invalid days or hours of a window."
+    CHART_BUG = "GP0070", "Values that break this version of a chart."
     CHART_DEFAULTS = "GP0071", "A chart version whose defaults do not fit EKS images."
-    IN_THE_WAY = "GP0080", "A file that gpupool did not write stands where it has to write."
-    UNWRITABLE = "GP0081", "A rendered file that the system does not let gpupool write, read or remove."
-    CATALOGUE = "GP0090", "A catalogue of instance types that can't be read, or is none."
+    IN_THE_WAY = "GP0080", "A file that gpupool did not write, at a path where it has to write."
+    UNWRITABLE = "GP0081", "A rendered file that can't be written, read or removed."
+    CATALOGUE = "GP0090", "A catalogue of instance types that can't be read, or is invalid."
     USD_LIMIT = (
         "GP0091",
-        "A limit in USD per hour that gives no number of accelerators, or fewer than one machine has.",
+        "A limit in USD per hour that can't become a number of accelerators, or is below one node.",
     )
-    USD_REASONING = "GP0092", "How a limit in USD per hour became a number of accelerators."
-    OTHER_PRICES = "GP0093", "A region without a price list of its own, so that those of us-east-1 count."
+    USD_REASONING = "GP0092", "How a limit in USD per hour becomes a number of accelerators."
+    OTHER_PRICES = "GP0093", "A region without a price list, so the prices of us-east-1 are used."
     MISSPELT_NAME = (
         "GP0094",
-        "A name of machines or accelerators that is close to a known one, or can't be one.",
+        "A misspelt or invalid instance type, family, category, size or accelerator.",
     )
-    UNKNOWN_NAME = "GP0095", "A name of machines or accelerators that the catalogue does not have."
-    RETIRED_NAME = "GP0096", "A name of machines or accelerators that EC2 no longer offers."
-    UNKNOWN_ZONE = "GP0097", "A zone that the catalogue does not have in its region."
+    UNKNOWN_NAME = (
+        "GP0095",
+        "An instance type, family, category, size or accelerator that is not in the catalogue.",
+    )
+    RETIRED_NAME = "GP0096", "An instance type, family or accelerator that EC2 no longer offers."
+    UNKNOWN_ZONE = "GP0097", "A zone that is not in the catalogue's list for its region."
     PLAN_FILE = "GP0100", "A plan file that can't be read, is none, was cut off, or was changed by hand."
 
     MANIFEST_UNREADABLE = "GP1001", "A manifest that can't be read, is not UTF-8, or is too large."
@@ -229,23 +241,23 @@ class Code(StrEnum):
     )
     NAME_NO_LABEL = "GP4013", "A name that is too long for the node label that Karpenter sets from it."
 
-    CONTRADICTION = "GP5001", "Conditions on one label that contradict each other: Karpenter reads none."
-    CPU_TYPES = "GP5002", "A pool for accelerators that also launches machines without any."
-    FRACTIONAL_GPUS = "GP5003", "Machines with a share of a GPU, which count as having none."
-    MIXED_ARCHITECTURES = "GP5004", "GPU machines of both architectures in one pool."
-    DEAD_VALUE = "GP5005", "A value that no machine of the pool has."
-    LIMIT_BELOW_NODE = "GP5006", "A limit below what a single machine of the pool has."
-    LARGE_MACHINE = "GP5007", "A pod for one accelerator that may get a machine with many."
-    NO_PRICE = "GP5008", "Machines without a price, which Karpenter does not launch."
-    NOTHING_LEFT = "GP5009", "A pool that launches nothing at all."
-    FEW_SPOT_TYPES = "GP5010", "A pool on spot with few types to choose from."
-    SOFT_NODES = "GP5011", "A limit on `nodes` alone, which Karpenter may overrun."
+    CONTRADICTION = "GP5001", "Requirements on one label that conflict; Karpenter reads them as DoesNotExist."
+    CPU_TYPES = "GP5002", "A pool for accelerators that also matches instance types without one."
+    FRACTIONAL_GPUS = "GP5003", "Instance types with a fraction of a GPU, which count as having none."
+    MIXED_ARCHITECTURES = "GP5004", "GPU instance types of both architectures in one pool."
+    DEAD_VALUE = "GP5005", "A value that matches no instance type of the pool."
+    LIMIT_BELOW_NODE = "GP5006", "A limit that is below a single node of the pool."
+    LARGE_MACHINE = "GP5007", "A pod for one accelerator that can land on an instance type with many."
+    NO_PRICE = "GP5008", "Instance types without a price, which Karpenter does not launch."
+    NOTHING_LEFT = "GP5009", "A pool that can't launch a node."
+    FEW_SPOT_TYPES = "GP5010", "A spot pool with few instance types."
+    SOFT_NODES = "GP5011", "A limit on `nodes` alone, which many pods at once can exceed."
     LIMIT_NOT_REACHED = (
         "GP5013",
-        "A limit that can't be used up, as the others or the machines don't allow it.",
+        "A limit that is never reached, because of the other limits or the instance types.",
     )
-    NOT_JUDGED = "GP5012", "What only AWS knows, so that the answer leaves it open."
+    NOT_JUDGED = "GP5012", "What can't be checked, because the region is unknown or only AWS knows."
     OVERLAY_NOT_COUNTED = (
         "GP5014",
-        "A NodeOverlay that counts for nothing, or whose price does not count everywhere.",
+        "A NodeOverlay that is ignored, or whose price is not used everywhere.",
     )

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.errors import UsageError
 from gpupool.findings import Finding, has_errors
+from gpupool.karpenter import labels
 from gpupool.scheduling.explained import explain
+from gpupool.scheduling.naming.named import with_article
+from gpupool.scheduling.naming.names import NOUNS, Names
 from gpupool.scheduling.traps.find import traps
 from gpupool.scheduling.why import why
 from gpupool.shapes.words import dotted, locate, nearest
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from gpupool.pools import NodePool, NodePools
     from gpupool.scheduling.explained import Explained
     from gpupool.scheduling.traps.trap import Trap
+    from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.why import Why
 
 
@@ -88,8 +92,8 @@ def _answer(each: NodePool, type_name: str | None) -> Answer:
     found = explain(each.data, each.market)
     becomes = None if type_name is None else why(found, type_name)
     if type_name is not None and becomes is None:
-        raise UsageError(_unknown("instance type", type_name, found.market.catalogue.names))
-    notes = tuple(_note(each, trap) for trap in traps(each.data, found))
+        raise UsageError(_unknown_type(type_name, found.market))
+    notes = tuple(_note(each, trap) for trap in traps(each.data, found, in_blueprint=each.in_blueprint))
     return Answer(found, each.node_class, notes, becomes)
 
 
@@ -103,5 +107,12 @@ def _note(each: NodePool, trap: Trap) -> Finding:
 def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
     near = nearest(name, known)
     few = ", ".join(known) if len(known) <= _MOST_NAMES else f"{len(known)} of them"
-    hint = f"; did you mean {near}?" if near else f"; there {'is' if len(known) == 1 else 'are'}: {few}"
-    return f"there is no {kind} `{name}`{hint}"
+    hint = f"did you mean {near}?" if near else f"available: {few}"
+    return f"unknown {kind} `{name}`; {hint}"
+
+
+def _unknown_type(name: str, market: Market) -> str:
+    verdict = Names(market.masks).verdict(labels.INSTANCE_TYPE, name)
+    if verdict is not None and verdict.elsewhere:
+        return f"unknown instance type `{name}`; it is {with_article(NOUNS[verdict.elsewhere])}"
+    return _unknown("instance type", name, market.catalogue.names)

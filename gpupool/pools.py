@@ -32,6 +32,9 @@ class NodePool(NamedTuple):
     node_class: str
     """The class that it refers to; empty where that is not among the files."""
 
+    in_blueprint: bool = False
+    """Whether it is rendered from a blueprint, and not read from a manifest."""
+
 
 class NodePools(NamedTuple):
     """The NodePools that were found."""
@@ -82,6 +85,7 @@ def of_blueprint(files: Sequence[str], region: str | None = None) -> NodePools:
                 [each.body for each in rendered.manifests if each.ref.kind == "NodeOverlay"],
                 named_catalogue(cluster),
                 region,
+                in_blueprint=True,
             ),
         ),
         region,
@@ -129,6 +133,7 @@ class _Around(NamedTuple):
 
     catalogue: Catalogue | None
     region: str | None
+    in_blueprint: bool = False
 
 
 def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool, ...]:
@@ -150,6 +155,6 @@ def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool,
         found.append((body, pool, plain_map(plain(body)), reference if reference in markets else ""))
     seen = overlaid([(markets[known], data) for _, _, data, known in found], overlays)
     return tuple(
-        NodePool(text_at(body, "metadata", "name"), pool, body, data, market, known)
+        NodePool(text_at(body, "metadata", "name"), pool, body, data, market, known, around.in_blueprint)
         for (body, pool, data, known), market in zip(found, seen, strict=True)
     )

@@ -64,9 +64,9 @@ NO_YAML: dict[str, Case] = {
     "empty": ("", "1:1: error GP0005 the file is empty"),
     "comments only": ("# later\n\n", "1:1: error GP0005 the file is empty"),
     "an empty document": ("---\n", "1:1: error GP0005 the file is empty"),
-    "null": ("null\n", "1:1: error GP0005 a blueprint is a map, but this is null"),
-    "a text": ("pools\n", "1:1: error GP0005 a blueprint is a map, but this is the string `pools`"),
-    "a list at the top": ("- pools: {}\n", "1:1: error GP0005 a blueprint is a map, but this is a list"),
+    "null": ("null\n", "1:1: error GP0005 a blueprint must be a map, but this is null"),
+    "a text": ("pools\n", "1:1: error GP0005 a blueprint must be a map, but this is the string `pools`"),
+    "a list at the top": ("- pools: {}\n", "1:1: error GP0005 a blueprint must be a map, but this is a list"),
     "an open bracket": (f"{HEAD}pools: [1\n", "3:8: error GP0002 the bracket `[` is never closed"),
     "an open quote": (f'{HEAD}pools: "a\n', '3:8: error GP0002 the quote " is never closed'),
     "two colons": ("a: b: c\n", "1:5: error GP0002 a second `: ` in the line"),
@@ -121,7 +121,7 @@ NO_YAML: dict[str, Case] = {
     ),
     "50 MB": (
         b"#" * 50_000_000,
-        ": error GP0001 the file has more than 4 MiB, and larger files are not read",
+        ": error GP0001 the file has more than 4 MiB, the maximum",
     ),
     "many values": (
         "a: [" + "1," * 300_000 + "]\n",
@@ -254,28 +254,34 @@ WRONG_WORDS: dict[str, Case] = {
     ),
     "a pool that says nothing": (
         with_pool(""),
-        "7:3: error GP0041 pool `train` says nothing about its machines",
+        "7:3: error GP0041 pool `train` selects no instance types",
     ),
-    "an unknown profile": (with_pool("profile: trainin"), "7:20: error GP0017 there is no profile `trainin`"),
+    "an unknown profile": (with_pool("profile: trainin"), "7:20: error GP0017 unknown profile `trainin`"),
     "a profile file that is not there": (
         with_pool("profile: ./ours.yaml"),
-        "7:20: error GP0017 there is no profile file `ours.yaml`",
+        "7:20: error GP0017 profile file `ours.yaml` does not exist",
     ),
     "a pool's name with a capital": (
         SMALL.replace("train:", "Train:"),
-        "7:3: error GP0013 `pools.Train`: `Train` is not a name of small letters, digits and `-`",
+        "7:3: error GP0013 `pools.Train`: `Train` is not a name of lower-case letters, digits and `-`",
     ),
     "a pool's name that climbs": (
         SMALL.replace("train:", "../../etc:"),
-        "7:3: error GP0013 `pools[../../etc]`: `../../etc` is not a name of small letters, digits and `-`",
+        (
+            "7:3: error GP0013 `pools[../../etc]`: `../../etc` is not a name of lower-case letters, digits "
+            "and `-`"
+        ),
     ),
     "a pool's name too long": (
         SMALL.replace("train:", f"{'p' * 64}:"),
-        f"7:3: error GP0046 the name `{'p' * 64}` has 64 characters, and a label takes 63",
+        f"7:3: error GP0046 a name of 64 characters is too long for a label (63 at most): `{'p' * 64}`",
     ),
     "a tier's name too long with the pool's": (
         SMALL.replace("train:", f"{'p' * 59}:").replace("h100}", "h100, tiers: {spot: {}}}"),
-        f"7:111: error GP0046 the name `{'p' * 59}-spot` has 64 characters, and a label takes 63",
+        (
+            "7:111: error GP0046 a name of 64 characters is too long for a label (63 at most): "
+            f"`{'p' * 59}-spot`"
+        ),
     ),
     "a label's value too long": (
         pool(f"labels: {{a: {'x' * 64}}}"),
@@ -283,11 +289,11 @@ WRONG_WORDS: dict[str, Case] = {
     ),
     "a tier with the name of a pool": (
         pool("tiers: {spot: {}}") + "  train-spot: {accelerator: h100}\n",
-        "8:3: error GP0047 `pools.train.tiers.spot` and `pools.train-spot` both make the NodePool `train-spot`",
+        "8:3: error GP0047 `pools.train.tiers.spot` and `pools.train-spot` both render NodePool `train-spot`",
     ),
     "a tier with the name of another tier": (
         pool("tiers: {a-b: {}}") + "  train-a: {accelerator: h100, tiers: {b: {}}}\n",
-        "8:40: error GP0047 `pools.train.tiers.a-b` and `pools.train-a.tiers.b` both make the NodePool",
+        "8:40: error GP0047 `pools.train.tiers.a-b` and `pools.train-a.tiers.b` both render NodePool",
     ),
     "two words for one thing": (
         with_pool("arch: amd64, requirements: {kubernetes.io/arch: arm64}"),
@@ -343,14 +349,14 @@ def test_input_without_an_end(tmp_path: Path) -> None:
 
 
 FOREIGN = {
-    "minSize": "say `limits: {nodes: N}` for the most, or `replicas: N`",
-    "max_size": "say `limits: {nodes: N}`",
-    "desiredCapacity": "`replicas: N` keeps a fixed number of nodes",
-    "instanceTypes": "say `instances: {types: …}`",
-    "launchTemplate": "say what it holds under `nodeClass`",
-    "tolerations": "the pool says `taints`",
-    "nodeSelector": "labels of the nodes stand under `labels`",
-    "fabric": "Karpenter attaches EFA when a pod asks for vpc.amazonaws.com/efa",
+    "minSize": "set `replicas: N` for a fixed number of nodes; a NodePool has no minimum",
+    "max_size": "set `limits: {nodes: N}`",
+    "desiredCapacity": "set `replicas: N` for a fixed number of nodes",
+    "instanceTypes": "set `instances: {types: …}`",
+    "launchTemplate": "set its fields under `nodeClass`",
+    "tolerations": "set `taints` in the pool",
+    "nodeSelector": "set `labels` for the nodes' labels",
+    "fabric": "Karpenter attaches EFA when a pod requests `vpc.amazonaws.com/efa`",
     "mig": "`sharing: {timeSlicing: N}`",
     "acelerator": "did you mean `accelerator`?",
     "Arch": "did you mean `arch`?",
@@ -474,17 +480,23 @@ class TestProfileFiles:
     @pytest.mark.parametrize(
         ("profile", "words"),
         [
-            (None, "gpupool.yaml:7:20: error GP0017 there is no profile file `ours.yaml`"),
+            (None, "gpupool.yaml:7:20: error GP0017 profile file `ours.yaml` does not exist"),
             ("", "ours.yaml:1:1: error GP0005 the profile is empty"),
             ("a: [1\n", "ours.yaml:1:4: error GP0002 the bracket `[` is never closed"),
             (SMALL, "ours.yaml:2:7: error GP0005 `kind` is the string `Blueprint`, not `Profile`"),
             (f"{HEAD}pool: {{weigth: 1}}\n", "ours.yaml:6:8: error GP0010 unknown field `weigth` in `pool`"),
             (f"{HEAD}nodeClass: {{ami: 1}}\n", "ours.yaml:6:18: error GP0012 `nodeClass.ami` must be"),
-            (f"{HEAD}extends: none\n", "ours.yaml:6:10: error GP0017 there is no profile `none`"),
-            (f"{HEAD}extends: ./b.yaml\n", "ours.yaml:6:10: error GP0017 there is no profile file `b.yaml`"),
+            (f"{HEAD}extends: none\n", "ours.yaml:6:10: error GP0017 unknown profile `none`"),
+            (
+                f"{HEAD}extends: ./b.yaml\n",
+                "ours.yaml:6:10: error GP0017 profile file `b.yaml` does not exist",
+            ),
             (
                 f"{HEAD}extends: ./ours.yaml\n",
-                "ours.yaml:6:10: error GP0018 profiles go round in a circle: ours.yaml extends ours.yaml",
+                (
+                    "ours.yaml:6:10: error GP0018 profiles extend each other in a cycle: ours.yaml extends "
+                    "ours.yaml"
+                ),
             ),
         ],
     )
@@ -499,7 +511,10 @@ class TestProfileFiles:
         (folder / "b.yaml").write_text(f"{self.HEAD}extends: ./ours.yaml\n", "utf-8")
 
         assert self.refused(capsys, f"{self.HEAD}extends: ./b.yaml\n") == [
-            "b.yaml:6:10: error GP0018 profiles go round in a circle: ours.yaml extends b.yaml extends ours.yaml"
+            (
+                "b.yaml:6:10: error GP0018 profiles extend each other in a cycle: ours.yaml extends b.yaml "
+                "extends ours.yaml"
+            )
         ]
 
     def test_of_two_pools_are_said_once(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -538,8 +553,8 @@ class TestSeveralMistakes:
         said = gpupool(capsys, "render", "-f", "a.yaml", "-f", "b.yaml")
 
         assert lines(said) == [
-            "b.yaml:3:18: error GP0015 this file is named `other`, but the first one `demo`",
-            "b.yaml:4:9: error GP0016 no earlier file has `pools.trian`",
+            "b.yaml:3:18: error GP0015 `metadata.name` is `other`, but `demo` in the first file",
+            "b.yaml:4:9: error GP0016 `pools.trian` does not exist in any earlier file",
         ]
 
     def test_ten_times_as_many_take_ten_times_the_work(
@@ -616,7 +631,7 @@ def test_a_value_does_not_steer_the_terminal(folder: Path, capsys: pytest.Captur
 
     said = gpupool(capsys, "render")
 
-    assert lines(said) == ["gpupool.yaml:7:20: error GP0017 there is no profile `x\\x1b[31m\\r\\n\\u202e`"]
+    assert lines(said) == ["gpupool.yaml:7:20: error GP0017 unknown profile `x\\x1b[31m\\r\\n\\u202e`"]
 
 
 NOWHERE = {

@@ -160,9 +160,9 @@ def test_names_that_nobody_knows_are_wrong_usage(folder: Path) -> None:
     (folder / "pool.yaml").write_text(HEAD + MANIFESTS["GP5013"].replace("▸", ""), "utf-8")
     pools = api.pools((), ["pool.yaml"])
 
-    with pytest.raises(UsageError, match=re.escape("there is no pool `gpo`; did you mean gpu?")):
+    with pytest.raises(UsageError, match=re.escape("unknown pool `gpo`; did you mean gpu?")):
         api.explain(pools, "gpo")
-    with pytest.raises(UsageError, match=re.escape("there is no instance type `g6`")):
+    with pytest.raises(UsageError, match=re.escape("unknown instance type `g6`")):
         api.explain(pools, "gpu", "g6")
 
 
@@ -226,3 +226,26 @@ def test_secrets_are_not_shown(folder: Path) -> None:
         said = process(*arguments, folder=folder)
         assert said.code == 0, said.err
         assert secret not in said.out + said.err
+
+
+FIXES = {
+    "GP5003": ("instances: {categories: g, generation: 6}", "instances: {gpus: {above: 0}}"),
+    "GP5004": ("instances: {categories: g, generation: 5}", "arch: amd64"),
+    "GP5007": ("accelerator: l4", "instances: {gpus: 1}"),
+}
+
+
+@pytest.mark.parametrize(("words", "fix"), FIXES.values(), ids=FIXES)
+def test_a_fix_is_in_the_fields_of_the_blueprint(words: str, fix: str, folder: Path) -> None:
+    (folder / "gpupool.yaml").write_text(f"{TOP}pools:\n  a: {{{words}, limits: {{gpus: 8}}}}\n", "utf-8")
+
+    found = api.explain(api.pools(["gpupool.yaml"]), "a")
+
+    assert f"set `{fix}`" in [note.fix for answer in found.answers for note in answer.notes]
+
+
+def test_a_type_that_is_an_accelerator_is_called_so(folder: Path) -> None:
+    (folder / "gpupool.yaml").write_text(f"{TOP}pools: {{a: {{accelerator: l4}}}}\n", "utf-8")
+
+    with pytest.raises(UsageError, match=re.escape("unknown instance type `l4`; it is a GPU")):
+        api.explain(api.pools(["gpupool.yaml"]), "a", "l4")

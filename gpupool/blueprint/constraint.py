@@ -36,7 +36,7 @@ Rates: TypeAlias = Annotated[
 
 
 class Membership(Shape):
-    """A constraint written out as a map; every word in it has to hold.
+    """A constraint as a map; an instance type has to meet every field in it.
 
     The types of the values stand in the subclasses. A generic model would say it shorter, but pydantic
     takes four times as long to make its variants, and every start would pay for it.
@@ -49,37 +49,37 @@ class Membership(Shape):
     """The label has none of these values, or is absent (NotIn)."""
 
     exists: Flag | None = None
-    """true: the label has any value (Exists). false: the machine lacks it (DoesNotExist)."""
+    """true: the label has any value (Exists). false: the label is absent (DoesNotExist)."""
 
     min_values: MinValues | None = None
-    """At least this many different values must be left to choose from, or Karpenter launches nothing."""
+    """The minimum number of different values to choose from; with fewer, Karpenter launches nothing."""
 
 
 class Bounds(Membership):
     """A constraint on a label that counts or measures."""
 
     min: Any = None
-    """The smallest value allowed (Gte)."""
+    """The smallest allowed value (Gte)."""
 
     max: Any = None
-    """The largest value allowed (Lte)."""
+    """The largest allowed value (Lte)."""
 
     above: Any = None
-    """Greater than this, as Karpenter's Gt."""
+    """Greater than this value (Gt)."""
 
     below: Any = None
-    """Less than this, as Karpenter's Lt."""
+    """Less than this value (Lt)."""
 
 
 class TextBounds(Membership):
-    """A constraint on a label with text values, written out."""
+    """A constraint on a label with text values, as a map."""
 
     in_: Texts | None = Field(None, alias="in")
     not_: Texts | None = Field(None, alias="not")
 
 
 class ValueBounds(Bounds):
-    """A constraint on any label, written out."""
+    """A constraint on any label, as a map."""
 
     in_: Values | None = Field(None, alias="in")
     not_: Values | None = Field(None, alias="not")
@@ -90,7 +90,7 @@ class ValueBounds(Bounds):
 
 
 class NumberBounds(Bounds):
-    """A constraint on a label that counts, written out."""
+    """A constraint on a label with numbers, as a map."""
 
     in_: Numbers | None = Field(None, alias="in")
     not_: Numbers | None = Field(None, alias="not")
@@ -101,7 +101,7 @@ class NumberBounds(Bounds):
 
 
 class SizeBounds(Bounds):
-    """A constraint on a label that measures bytes, written out."""
+    """A constraint on a label with a size in bytes, as a map."""
 
     in_: Sizes | None = Field(None, alias="in")
     not_: Sizes | None = Field(None, alias="not")
@@ -112,7 +112,7 @@ class SizeBounds(Bounds):
 
 
 class RateBounds(Bounds):
-    """A constraint on a label that measures bandwidth, written out."""
+    """A constraint on a label with a bandwidth, as a map."""
 
     in_: Rates | None = Field(None, alias="in")
     not_: Rates | None = Field(None, alias="not")

@@ -3,35 +3,37 @@
 from gpupool.codes import Code
 from gpupool.findings import Finding
 
-_NODE_GROUP = "a NodePool has no minimum: it scales from zero; say `limits: {nodes: N}` for the most"
-_NODE_POOLS = "gpupool renders Karpenter NodePools, not groups of machines: write each under `pools`"
-_STATIC_MANIFEST = "the static manifest has no affinity and would run beside the chart: use the chart"
+_MINIMUM = "set `replicas: N` for a fixed number of nodes; a NodePool has no minimum and scales from zero"
+_DESIRED = "set `replicas: N` for a fixed number of nodes; otherwise Karpenter follows the pods"
+_NODE_POOLS = "set each group under `pools`; gpupool renders Karpenter NodePools, not node groups"
+_STATIC_MANIFEST = "use the chart; the static manifest has no affinity and runs beside the chart"
+_SHARING = "set `sharing: {timeSlicing: N}`; gpupool supports no other way to share GPUs"
 _ANSWERS = {
-    "minSize": f"{_NODE_GROUP}, or `replicas: N` for a fixed number of nodes",
-    "min_size": f"{_NODE_GROUP}, or `replicas: N` for a fixed number of nodes",
-    "maxSize": "say `limits: {nodes: N}`",
-    "max_size": "say `limits: {nodes: N}`",
-    "desiredSize": "Karpenter follows the pods; `replicas: N` keeps a fixed number of nodes",
-    "desiredCapacity": "Karpenter follows the pods; `replicas: N` keeps a fixed number of nodes",
-    "scalingConfig": "say `limits: {nodes: N}`, or `replicas: N` for a fixed number of nodes",
-    "instanceType": "say `instances: {types: …}`",
-    "instanceTypes": "say `instances: {types: …}`",
-    "nodeRole": "say `role` in the node class, with the role's name and not its ARN",
+    "minSize": _MINIMUM,
+    "min_size": _MINIMUM,
+    "maxSize": "set `limits: {nodes: N}`",
+    "max_size": "set `limits: {nodes: N}`",
+    "desiredSize": _DESIRED,
+    "desiredCapacity": _DESIRED,
+    "scalingConfig": "set `limits: {nodes: N}`, or `replicas: N` for a fixed number of nodes",
+    "instanceType": "set `instances: {types: …}`",
+    "instanceTypes": "set `instances: {types: …}`",
+    "nodeRole": "set `role` in the node class, with the role's name and not its ARN",
     "nodeGroups": _NODE_POOLS,
     "managedNodeGroups": _NODE_POOLS,
     "autoScalingGroup": _NODE_POOLS,
-    "launchTemplate": "Karpenter makes its own launch templates: say what it holds under `nodeClass`",
-    "Resources": "gpupool does not read CloudFormation: write each group of machines under `pools`",
+    "launchTemplate": "set its fields under `nodeClass`; Karpenter creates its own launch templates",
+    "Resources": "set each node group under `pools`; gpupool does not read CloudFormation",
     "staticManifest": _STATIC_MANIFEST,
     "manifest": _STATIC_MANIFEST,
-    "nodeSelector": "labels of the nodes stand under `labels`; which machines under `instances`",
-    "tolerations": "the pool says `taints`; tolerations belong to workloads and charts",
-    "autoMode": "gpupool renders EC2NodeClass; EKS Auto Mode's NodeClass is out of its scope",
-    "resourceClaims": "dynamic allocation does not work with Karpenter on AWS yet: use device plugins",
-    "clusterAutoscaler": "gpupool is for Karpenter; it renders nothing for the Cluster Autoscaler",
-    "fabric": "kept for later; Karpenter attaches EFA when a pod asks for vpc.amazonaws.com/efa",
-    "mps": "this version shares GPUs by time-slicing only: `sharing: {timeSlicing: N}`",
-    "mig": "this version shares GPUs by time-slicing only: `sharing: {timeSlicing: N}`",
+    "nodeSelector": "set `labels` for the nodes' labels, and `instances` to select instance types",
+    "tolerations": "set `taints` in the pool; tolerations belong to workloads and charts",
+    "autoMode": "remove it; gpupool renders EC2NodeClass and does not support EKS Auto Mode's NodeClass",
+    "resourceClaims": "use device plugins; Karpenter on AWS does not support dynamic resource allocation yet",
+    "clusterAutoscaler": "remove it; gpupool renders nothing for the Cluster Autoscaler",
+    "fabric": "remove it; Karpenter attaches EFA when a pod requests `vpc.amazonaws.com/efa`",
+    "mps": _SHARING,
+    "mig": _SHARING,
 }
 
 

@@ -88,7 +88,7 @@ def read_file(path: str, found: list[Finding]) -> Node | None:
         found.append(Finding(Code.UNREADABLE, f"can't read the file: {reason}", Location(path)))
         return None
     if len(text) > MAX_BYTES:
-        message = f"the file has more than {MAX_BYTES // 1024 // 1024} MiB, and larger files are not read"
+        message = f"the file has more than {MAX_BYTES // 1024 // 1024} MiB, the maximum"
         fix = "check that this is the right file, or split it"
         found.append(Finding(Code.UNREADABLE, message, Location(path), fix))
         return None
@@ -126,7 +126,7 @@ def word_conflicts(node: Node, kind: Kind, path: str = "") -> Iterator[Finding]:
         names = f"`{'.'.join(first)}` and `{'.'.join(second)}`"
         yield Finding(
             Code.SAID_TWICE, f"{names} both set {target}", later.key or later.at,
-            "say it once, with either word", path=".".join(filter(None, (path, *second))),
+            "remove one of the two", path=".".join(filter(None, (path, *second))),
         )  # fmt: skip
     for key, item in mapping(node).items():
         below = kind.below.get(key) or kind.each
@@ -152,7 +152,7 @@ def _checked(path: str, found: list[Finding]) -> Node | None:
 
 def _not_the_kind(node: Node, kind: str) -> Finding | None:
     if not isinstance(node.value, dict):
-        message = f"a {kind.lower()} is a map, but this is {words.kind_of(node)}"
+        message = f"a {kind.lower()} must be a map, but this is {words.kind_of(node)}"
         return Finding(Code.NOT_THE_KIND, message, node.at)
     head = {"apiVersion": API_VERSION, "kind": kind}
     if missing := [key for key in head if key not in node.value]:
@@ -163,7 +163,7 @@ def _not_the_kind(node: Node, kind: str) -> Finding | None:
         said = node.value[key]
         if said.value != wanted:
             message = f"`{key}` is {words.kind_of(said)}, not `{wanted}`"
-            return Finding(Code.NOT_THE_KIND, message, said.at, f"write `{key}: {wanted}`", path=key)
+            return Finding(Code.NOT_THE_KIND, message, said.at, f"set `{key}: {wanted}`", path=key)
     return None
 
 
@@ -171,13 +171,17 @@ def _between_files(nodes: Sequence[Node]) -> Iterator[Finding]:
     first, *later = nodes
     name = _name(first)
     if name is None:
-        yield Finding(Code.MISSING, "`metadata.name` is missing", first.at, "write `metadata: {name: …}`")
+        yield Finding(Code.MISSING, "`metadata.name` is missing", first.at, "set `metadata: {name: …}`")
     for node in later:
         said = _name(node)
         if name is not None and said is not None and said.value != name.value:
-            message = f"this file is named `{said.value}`, but the first one `{name.value}`"
+            message = f"`metadata.name` is `{said.value}`, but `{name.value}` in the first file"
             yield Finding(
-                Code.OTHER_NAME, message, said.at, "leave the name out of later files", path="metadata.name"
+                Code.OTHER_NAME,
+                message,
+                said.at,
+                "remove `metadata.name` from later files",
+                path="metadata.name",
             )
     for section in NAMED:
         yield from _new_names(section, nodes)
@@ -198,8 +202,10 @@ def _new_names(section: str, nodes: Sequence[Node]) -> Iterator[Finding]:
             near = next((old for old in known if _slip(old, name)), "")
             at, path = item.key or item.at, f"{section}.{name}"
             if item.value is None or near:
-                fix = f"did you mean `{near}`?" if near else "take the line out"
-                yield Finding(Code.NEW_NAME, f"no earlier file has `{path}`", at, fix, path=path)
+                fix = f"did you mean `{near}`?" if near else "remove the line"
+                yield Finding(
+                    Code.NEW_NAME, f"`{path}` does not exist in any earlier file", at, fix, path=path
+                )
             else:
                 yield Finding(Code.NEW_NAME, f"`{path}` is new in this file", at, "", Severity.INFO, path)
         known |= dict.fromkeys(said)

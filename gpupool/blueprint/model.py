@@ -17,7 +17,7 @@ BlueprintName: TypeAlias = Annotated[
     str,
     Matching(
         r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
-        "a name of small letters, digits and `-`, at most 63 of them",
+        "a name of lower-case letters, digits and `-`, at most 63 characters",
         repairs.name,
     ),
 ]
@@ -28,17 +28,17 @@ Minor: TypeAlias = Annotated[str, Matching(r"^1\.[0-9]{1,2}$", 'a minor version 
 
 
 class Metadata(Shape):
-    """Who the blueprint is."""
+    """The blueprint's name."""
 
     name: BlueprintName | None = None
-    """The blueprint's name. `gpupool apply` will know its objects by it, so keep it."""
+    """The blueprint's name. `gpupool apply` finds its objects by this name, so do not change it."""
 
 
 class Cluster(Shape):
     """The cluster that the pools are for."""
 
     name: ClusterName | None = None
-    """The EKS cluster's name; the node role and the discovery tags follow from it."""
+    """The EKS cluster's name; the default node role and discovery tags contain it."""
 
     region: (
         Annotated[str, Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1", repairs.region)]
@@ -47,25 +47,25 @@ class Cluster(Shape):
     """The AWS region."""
 
     zones: Texts | None = None
-    """The availability zones of pools that name none: names, letters or zone ids."""
+    """The default of every pool's `zones`: zone names, letters or zone ids."""
 
     timezone: str | None = None
-    """The IANA time zone of disruption windows, as in `America/New_York`."""
+    """The default time zone of disruption windows: an IANA name such as `America/New_York`."""
 
     karpenter: Minor | None = None
-    """The Karpenter minor version that runs in the cluster; "1.14" unless said."""
+    """The Karpenter minor version that runs in the cluster. Default: "1.14"."""
 
     kubernetes: Minor | None = None
     """The Kubernetes minor version of the cluster."""
 
     context: str | None = None
-    """The kubeconfig context that the blueprint may be applied to."""
+    """The only kubeconfig context that the blueprint can be applied to."""
 
     server: str | None = None
-    """The API server's address that the blueprint may be applied to."""
+    """The only API server address that the blueprint can be applied to."""
 
     uid: str | None = None
-    """The uid of the cluster's kube-system namespace: the cluster that the blueprint may be applied to."""
+    """The uid of the kube-system namespace of the only cluster that the blueprint can be applied to."""
 
     features: (
         list[
@@ -80,49 +80,49 @@ class Cluster(Shape):
         ]
         | None
     ) = None
-    """Karpenter feature gates that are switched on in the cluster beyond its defaults."""
+    """Karpenter feature gates that are enabled in the cluster, besides those that are on by default."""
 
     catalogue: str | None = None
-    """The file of instance types and prices that counts, relative to this file: one that `gpupool catalogue
-    refresh --to FILE` wrote. The catalogue that gpupool brings unless said."""
+    """The file of instance types and prices to use, relative to this file, as written by `gpupool catalogue
+    refresh --to FILE`. Default: the catalogue that is part of gpupool."""
 
     daemon_overhead: dict[str, Amount | None] | None = None
-    """What DaemonSets ask for on each node, by resource, as in `{cpu: 500m, memory: 1Gi}`. `gpupool fit`
-    counts it; it is not rendered."""
+    """What DaemonSets request on each node, by resource, as in `{cpu: 500m, memory: 1Gi}`. Used by
+    `gpupool fit`; not rendered."""
 
 
 class Defaults(Shape):
-    """What every pool and every node class says unless a profile or the pool says otherwise."""
+    """Defaults of every pool and every node class; a profile, a pool or a node class overrides them."""
 
     pool: PoolWords | None = None
-    """Words under every profile and pool."""
+    """Default fields of every pool."""
 
     node_class: NodeClassWords | None = None
-    """Words under every node class."""
+    """Default fields of every node class."""
 
 
 class NodeOverlay(NodeOverlaySpec):
-    """A NodeOverlay in Karpenter's own words: prices or extra resources that its simulation shall assume."""
+    """A NodeOverlay with Karpenter's own fields: prices or extra resources that its simulation assumes."""
 
     metadata: ObjectMetadata | None = None
     """Labels and annotations of the NodeOverlay object."""
 
 
 class Stack(Shape):
-    """The charts whose Helm values are rendered beside the pools."""
+    """The charts whose Helm values are rendered together with the pools."""
 
     nvidia_device_plugin: NvidiaDevicePluginRelease | None = Field(None, alias="nvidia-device-plugin")
-    """NVIDIA's device plugin; rendered for every NVIDIA pool whose image does not bring its own."""
+    """NVIDIA's device plugin; rendered for every NVIDIA pool whose image does not contain one."""
 
 
 class Inventory(Shape):
-    """Where gpupool keeps the list of what it applied."""
+    """Where gpupool keeps the list of the objects that it applied."""
 
     namespace: (
         Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a namespace's name")] | None
     ) = None
-    """The namespace of the inventory and of the lock; kube-system unless said. Leave it as it is once
-    something was applied: in another namespace gpupool finds nothing of its own."""
+    """The namespace of the inventory and the lock. Default: kube-system. Do not change it after the first
+    apply: gpupool finds its objects only through the inventory in this namespace."""
 
 
 class Blueprint(Shape):
@@ -131,19 +131,19 @@ class Blueprint(Shape):
     model_config = ConfigDict(title="gpupool blueprint")
 
     api_version: Literal["gpupool.dev/v1alpha1"]
-    """The version of this vocabulary."""
+    """The version of the blueprint's API."""
 
     kind: Literal["Blueprint"]
-    """What this file is."""
+    """The kind of this file."""
 
     metadata: Metadata | None = None
-    """Who the blueprint is."""
+    """The blueprint's name."""
 
     cluster: Cluster | None = None
     """The cluster that the pools are for."""
 
     defaults: Defaults | None = None
-    """What holds unless a profile or a pool says otherwise."""
+    """Defaults of every pool and every node class; a profile, a pool or a node class overrides them."""
 
     node_classes: dict[Name, NodeClass | None] | None = None
     """Node classes that several pools share, by name."""
@@ -155,18 +155,19 @@ class Blueprint(Shape):
     """NodeOverlays, by name."""
 
     limits: Limits | None = None
-    """Caps on the sum over all pools and tiers. Checked, not rendered: Karpenter has no such limit."""
+    """Caps on the sum of the limits of all pools and tiers. Checked and not rendered: Karpenter has no such
+    limit."""
 
     stack: Stack | None = None
-    """The charts whose Helm values are rendered beside the pools; `null` turns one off."""
+    """The charts whose Helm values are rendered together with the pools; `null` turns one off."""
 
     inventory: Inventory | None = None
-    """Where gpupool keeps the list of what it applied."""
+    """Where gpupool keeps the list of the objects that it applied."""
 
     prune: bool | None = None
-    """Whether `gpupool apply` deletes what was removed from the blueprint, without --prune."""
+    """true: `gpupool apply` deletes objects that were removed from the blueprint, as with --prune."""
 
     sensitive: list[str] | None = None
-    """Keys of tags, annotations and labels whose values nobody is to see in plans and reports, with `*` for
-    any text, as in `[vault-*]`; `context` for that field of node classes. User data, and keys that look like
-    a secret's, are hidden anyway."""
+    """Keys of tags, annotations and labels whose values are hidden in plans and reports; `*` matches any
+    text, as in `[vault-*]`, and `context` hides that field of node classes. User data and keys that look
+    like those of secrets are always hidden."""

@@ -31,19 +31,19 @@ Selector: TypeAlias = Annotated[
 
 
 class AMI(Shape):
-    """Which machine image to use, where no alias names it; the newest match wins."""
+    """Which AMI to use, where no alias is set; the newest match wins."""
 
     id: str | None = None
     """The image's id, `ami-0abc…`."""
 
     name: str | None = None
-    """The image's name; `*` stands for any text."""
+    """The image's name; `*` matches any text."""
 
     owner: str | None = None
     """The account that owns the image: an id, `self` or `amazon`."""
 
     tags: Tags | None = None
-    """Tags that the image carries; `*` as a value stands for any."""
+    """Tags of the image; `*` as a value matches any value."""
 
     ssm_parameter: str | None = None
     """The name or ARN of an SSM parameter that holds an image id."""
@@ -62,13 +62,13 @@ AMIWords: TypeAlias = Annotated[
 
 
 class Disk(Shape):
-    """One EBS volume. What is not said here is gp3, encrypted and deleted with the machine."""
+    """One EBS volume. Default: gp3, encrypted, and deleted with the node."""
 
     size: VolumeSize | None = None
-    """How large, as in `200Gi`."""
+    """The size, as in `200Gi`."""
 
     type: VolumeType | None = None
-    """The EBS volume type; gp3 unless said."""
+    """The EBS volume type. Default: gp3."""
 
     iops: Whole | None = None
     """Input and output operations per second."""
@@ -77,26 +77,26 @@ class Disk(Shape):
     """MiB per second; gp3 only."""
 
     encrypted: Flag | None = None
-    """Whether EBS encrypts the volume; true unless said."""
+    """Whether EBS encrypts the volume. Default: true."""
 
     kms_key_id: str | None = Field(None, alias="kmsKeyID")
-    """The KMS key that encrypts it; the account's default EBS key unless said."""
+    """The KMS key that encrypts the volume. Default: the account's EBS key."""
 
     snapshot_id: str | None = Field(None, alias="snapshotID")
-    """A snapshot to start from, for example with images already pulled."""
+    """A snapshot to create the volume from, for example with images already pulled."""
 
     delete_on_termination: Flag | None = None
-    """Whether the volume goes with the machine; true unless said."""
+    """Whether the volume is deleted with the node. Default: true."""
 
     volume_initialization_rate: Annotated[int, Field(ge=100, le=300, strict=True)] | None = None
-    """MiB per second at which the snapshot is loaded, 100 to 300."""
+    """MiB per second at which the snapshot is loaded, from 100 to 300."""
 
 
 class UserDataFile(Shape):
-    """User data kept in a file of its own."""
+    """User data in a separate file."""
 
     file: str
-    """The file's path, relative to the file that names it."""
+    """The file's path, relative to the file that sets it."""
 
 
 UserData: TypeAlias = Annotated[
@@ -116,50 +116,50 @@ class ObjectMetadata(Shape):
 
 
 class NodeClassWords(EC2NodeClassFields):
-    """What a node class may say: gpupool's short words, and every EC2NodeClass field by its own name."""
+    """The fields of a node class: gpupool's short ones, and every EC2NodeClass field by its own name."""
 
     metadata: ObjectMetadata | None = None
     """Labels and annotations of the EC2NodeClass object."""
 
     ami: AMIWords | None = None
-    """The machine image: an alias such as `al2023@v20260810`, an id, or what to look for.
+    """The AMI: an alias such as `al2023@v20260810`, an id, or what to look for.
 
-    A pinned alias changes only when this line does. `@latest` replaces every node on each release.
+    A pinned alias never changes by itself. `@latest` replaces every node on each release.
     """
 
     ami_selector_terms: list[AMISelectorTerm] | None = None
     """Karpenter's own form of `ami`."""
 
     subnets: Selector | None = None
-    """Subnets by tag or id; those tagged `karpenter.sh/discovery: <cluster.name>` unless said."""
+    """Subnets by tag or id. Default: those with the tag `karpenter.sh/discovery: <cluster.name>`."""
 
     subnet_selector_terms: list[SubnetSelectorTerm] | None = None
     """Karpenter's own form of `subnets`."""
 
     security_groups: Selector | None = None
-    """Security groups by tag or id; those tagged `karpenter.sh/discovery: <cluster.name>` unless said."""
+    """Security groups by tag or id. Default: those with the tag `karpenter.sh/discovery: <cluster.name>`."""
 
     security_group_selector_terms: list[SecurityGroupSelectorTerm] | None = None
     """Karpenter's own form of `securityGroups`."""
 
     reservations: Selector | None = None
-    """Capacity reservations and Capacity Blocks by id or tag; `capacity` has to allow `reserved`."""
+    """Capacity reservations and Capacity Blocks by id or tag; requires `reserved` in `capacity`."""
 
     capacity_reservation_selector_terms: list[CapacityReservationSelectorTerm] | None = None
     """Karpenter's own form of `reservations`."""
 
     disk: Disk | None = None
-    """The volume that holds images and pods: the root volume, or on Bottlerocket the data volume."""
+    """The volume for images and pods: the root volume, or on Bottlerocket the data volume."""
 
     os_disk: Disk | None = None
-    """Bottlerocket's small system volume; 4Gi unless said. Other families have none."""
+    """Bottlerocket's system volume. Default: 4Gi. Other AMI families have none."""
 
     user_data: UserData | None = None  # type: ignore[assignment] # the blueprint also takes a file's name
-    """What the machine runs at boot, as text or as `{file: path}`."""
+    """Script or settings for the node's first boot, as text or as `{file: path}`."""
 
 
 class NodeClass(NodeClassWords):
-    """A node class that pools share by its name."""
+    """A node class that pools refer to by its name."""
 
     external: Flag | None = None
-    """true: kept elsewhere. It is never rendered; what else is said here are facts for the checks."""
+    """true: the node class is managed elsewhere and not rendered; its other fields are for checks only."""

@@ -30,7 +30,10 @@ from gpupool.shapes.annotations import Matching, Since, form, number_or_text
 from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
 Name: TypeAlias = Annotated[
-    str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of small letters, digits and `-`", repairs.name)
+    str,
+    Matching(
+        r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of lower-case letters, digits and `-`", repairs.name
+    ),
 ]
 _DAYS_TOO = "a duration such as 30m, 12h or 14d"
 Duration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO, repairs.duration)]
@@ -43,7 +46,7 @@ Nodes: TypeAlias = Annotated[
     Annotated[BudgetNodes, Tag("<text>")] | Annotated[Whole, Tag("<number>"), Field(ge=0)],
     Discriminator(number_or_text),
 ]
-"""How many nodes at once: a number, or a percentage such as 10%, rounded up."""
+"""The number of nodes at once, or a percentage such as 10%, rounded up."""
 
 Architectures: TypeAlias = Annotated[
     Annotated[Architecture, Tag("<one>")] | Annotated[list[Architecture], Tag("<list>"), NOT_EMPTY],
@@ -62,7 +65,7 @@ Capacity: TypeAlias = Literal["on-demand", "spot", "reserved"]
 
 
 class Instances(Shape):
-    """Which EC2 machines a pool may use; every word has to hold."""
+    """The EC2 instance types that a pool can use; they have to meet every field."""
 
     types: TextConstraint | None = None
     """Instance types, as in `p5.48xlarge`."""
@@ -77,52 +80,52 @@ class Instances(Shape):
     """Instance sizes, as in `2xlarge`: the part of a type after the dot."""
 
     hypervisor: Hypervisors | None = None
-    """The hypervisor; metal sizes have the empty text."""
+    """The hypervisor; for metal sizes it is the empty text."""
 
     generation: NumberConstraint | None = None
-    """The generation number, as in 5 for p5."""
+    """The generation number, such as 5 for p5."""
 
     cpu: NumberConstraint | None = None
     """Number of vCPUs."""
 
     memory: SizeConstraint | None = None
-    """Memory of the machine, with its unit."""
+    """Memory of the instance type, with its unit."""
 
     gpus: NumberConstraint | None = None
-    """Number of GPUs in one machine."""
+    """Number of GPUs of the instance type."""
 
     gpu_memory: SizeConstraint | None = None
-    """Memory of one GPU, with its unit. 24GB takes L4 and A10G; 24Gi would not."""
+    """Memory of one GPU, with its unit. `{min: 24GB}` matches L4 and A10G; `{min: 24Gi}` does not."""
 
     local_nvme: SizeConstraint | None = None
-    """NVMe instance storage of the machine in total, with its unit."""
+    """Total NVMe instance storage of the instance type, with its unit."""
 
     network_bandwidth: RateConstraint | None = None
-    """Network bandwidth of the machine, with its unit."""
+    """Network bandwidth of the instance type, with its unit."""
 
 
 Dollars: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=1_000_000_000)]
 
 
 class Limits(Shape):
-    """How much a pool may hold at most; Karpenter stops launching when one is reached.
+    """The maximum size of a pool; Karpenter stops launching when one limit is reached.
 
     `nodes`, `gpus`, `usdPerHour`, and any resource name that Karpenter counts: `cpu`, `memory`,
-    `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`. Each is rendered as one limit; none fills in another.
+    `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`. Each is rendered as one limit of its own.
     """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, "Amount | None"]
 
     nodes: Annotated[Whole, Field(ge=0)] | None = None
-    """Number of nodes. Karpenter may overshoot it when it launches several at once."""
+    """Number of nodes. Karpenter can exceed it when it launches several nodes at once."""
 
     gpus: Annotated[Whole, Field(ge=0)] | None = None
-    """Number of physical GPUs, even where they are shared."""
+    """Number of physical GPUs, also where they are shared."""
 
     usd_per_hour: Dollars | None = None
-    """What the accelerators may cost by the hour, on demand. Becomes a number of accelerators, by the dearest
-    that the pool's machines have. Under the blueprint's own `limits`: what the pools' may add up to."""
+    """Maximum on-demand cost of the accelerators per hour; becomes a number of accelerators by the price of
+    the most expensive one. In the blueprint's own `limits`: the cap on the pools' sum."""
 
     cpu: "Amount | None" = None
     """vCPUs in total."""
@@ -145,32 +148,32 @@ TierLimits: TypeAlias = Annotated[
 
 
 class Budget(Shape):
-    """How many nodes may be disrupted at once; of all budgets that apply, Karpenter takes the smallest."""
+    """How many nodes can be disrupted at once; of all budgets that apply, Karpenter uses the smallest."""
 
     nodes: Nodes | None = None
-    """How many at once: a number, or a percentage that is rounded up. 10% unless said."""
+    """The number of nodes at once, or a percentage, rounded up. Default: 10%."""
 
     schedule: CronSchedule | None = None
-    """When the budget begins to count, in cron's five fields and UTC. It restricts; it never permits."""
+    """When the budget becomes active: five cron fields, in UTC. A budget restricts; it never permits."""
 
     duration: BudgetDuration | None = None
-    """How long the budget counts from each time of `schedule` on."""
+    """How long the budget is active from each time in `schedule`."""
 
     reasons: list[Reason] | None = None
-    """Which disruptions it counts for; all unless said."""
+    """Which disruptions the budget is for. Default: all."""
 
 
 class Window(Shape):
-    """A stretch of the week in local time."""
+    """A part of the week in local time."""
 
     days: Texts | None = None
-    """`mon-fri`, `sat`, `[sat, sun]` or `daily`; daily unless said. The day on which the window begins."""
+    """The days on which the window begins: `mon-fri`, `sat`, `[sat, sun]` or `daily`. Default: daily."""
 
     hours: str | None = None
-    """`22:00-06:00`; an end before the start is on the next day. Whole days unless said."""
+    """As in `22:00-06:00`; an end before the start is on the next day. Default: the whole day."""
 
     nodes: Nodes | None = None
-    """How many nodes at once during the window; 0 for `protect`, 10% for `maintenance` unless said."""
+    """The number of nodes at once during the window. Default: 0 for `protect`, 10% for `maintenance`."""
 
     reasons: (
         Annotated[
@@ -179,10 +182,10 @@ class Window(Shape):
         ]
         | None
     ) = None
-    """Which disruptions; Underutilized and Drifted unless said, so that empty nodes still go. Or `all`."""
+    """Which disruptions it is for, or `all`. Default: Underutilized and Drifted, but not Empty."""
 
     timezone: str | None = None
-    """The IANA time zone, as in `Europe/Berlin`; `cluster.timezone` unless said."""
+    """The IANA time zone, as in `Europe/Berlin`. Default: `cluster.timezone`."""
 
 
 Windows: TypeAlias = Annotated[
@@ -192,30 +195,29 @@ Windows: TypeAlias = Annotated[
 
 
 class Disruption(Shape):
-    """When Karpenter may take nodes away by itself."""
+    """When Karpenter can disrupt nodes by itself."""
 
     consolidation_policy: ConsolidationPolicy | None = None
-    """Which nodes may be consolidated: only empty ones, or also under-used ones."""
+    """Which nodes can be consolidated: only empty ones, or also underutilized ones."""
 
     consolidate_after: DurationOrNever | None = None
-    """How long a node has to be idle before it may be consolidated. Karpenter wants it as soon as
-    anything is said about disruption."""
+    """How long a node has to be idle before it can be consolidated. Required in `disruption`."""
 
     budgets: list[Budget] | None = None
-    """Karpenter's own budgets, in UTC. Where nothing is said, it takes 10% at once."""
+    """Karpenter's own budgets, in UTC. Karpenter's default: 10% of the nodes at once."""
 
     protect: Windows | None = None
-    """Windows during which at most `nodes` (0) may be disrupted."""
+    """Windows during which at most `nodes` can be disrupted. Default: 0."""
 
     maintenance: Windows | None = None
-    """The only windows in which the named disruptions may happen, at most `nodes` (10%) at once."""
+    """The only windows in which `reasons` can disrupt nodes, at most `nodes` at once. Default: 10%."""
 
 
 class Sharing(Shape):
     """Several pods on one GPU."""
 
     time_slicing: Annotated[Whole, Field(ge=2, le=64)] | None = None
-    """How many pods take turns on each GPU; they share its memory without limits."""
+    """How many pods share each GPU in turn; its memory is shared without limits."""
 
 
 TaintWords: TypeAlias = Annotated[
@@ -237,19 +239,19 @@ NodeClassWord: TypeAlias = Annotated[
 
 
 class PoolWords(Shape):
-    """What a pool, a tier, a profile or the defaults may say about a group of machines."""
+    """The fields of a pool that a pool, a tier, a profile and the defaults can set."""
 
     metadata: ObjectMetadata | None = None
-    """Labels and annotations of the NodePool object; those of its nodes are `labels` and `annotations`."""
+    """Labels and annotations of the NodePool object. Its nodes get `labels` and `annotations`."""
 
     node_class: NodeClassWord | None = None
-    """The name of a class under `nodeClasses`, or the words of a class of the pool's own."""
+    """The name of a node class under `nodeClasses`, or the fields of a node class for this pool only."""
 
     node_class_ref: NodeClassReference | None = None
-    """Karpenter's own reference, for classes of a kind that gpupool does not render."""
+    """Karpenter's own reference, for node classes of a kind that gpupool does not render."""
 
     accelerator: Texts | None = None
-    """The GPU or Neuron chip: `h100`, `[l4, a10g]`, `trainium2`; `nvidia` or `neuron` for any; `none`."""
+    """The GPU or Neuron chip: `h100`, `[l4, a10g]`, `trainium2`. `nvidia` or `neuron` for any, or `none`."""
 
     arch: Architectures | None = None
     """The processor architecture."""
@@ -258,10 +260,10 @@ class PoolWords(Shape):
     """The operating system."""
 
     instances: Instances | None = None
-    """Which EC2 machines."""
+    """The EC2 instance types that the pool can use."""
 
     requirements: Requirements | None = None
-    """Any other node label and the values it may have."""
+    """Any other node label and its allowed values."""
 
     capacity: (
         Annotated[
@@ -271,67 +273,67 @@ class PoolWords(Shape):
         ]
         | None
     ) = None
-    """How machines are bought; on-demand unless said. Karpenter always tries reserved, spot, on-demand
-    in this order. `any` says nothing to Karpenter, which then prefers spot."""
+    """The capacity types. Default: on-demand. Karpenter always tries reserved, then spot, then on-demand.
+    `any` renders no requirement; Karpenter then prefers spot."""
 
     zones: Texts | None = None
-    """Availability zones: names, letters (`b` is `<region>b`) or zone ids; `cluster.zones` unless said."""
+    """Availability zones: names, letters (`b` is `<region>b`) or zone ids. Default: `cluster.zones`."""
 
     labels: dict[str, LabelValue | None] | None = None
-    """Labels of the pool's nodes. A change replaces them all."""
+    """Labels of the pool's nodes. A change replaces all nodes."""
 
     annotations: dict[str, str | None] | None = None
-    """Annotations of the pool's nodes. A change replaces them all."""
+    """Annotations of the pool's nodes. A change replaces all nodes."""
 
     taints: TaintWords | None = None
-    """What keeps other pods off the nodes. A change replaces them all."""
+    """Taints of the pool's nodes. A change replaces all nodes."""
 
     startup_taints: TaintWords | None = None
-    """Taints that an agent on the node has to take away before the node counts as ready."""
+    """Taints that an agent has to remove before the node counts as initialized."""
 
     expire_after: DurationOrNever | None = None
-    """How long a node lives at most, budgets or not; Karpenter takes 720h where nothing is said."""
+    """The maximum lifetime of a node, whatever the budgets. Karpenter's default: 720h."""
 
     termination_grace_period: Duration | None = None
-    """How long a node that goes waits for its pods; without it a protected pod holds it for ever."""
+    """How long termination waits for the node's pods. Without it, a protected pod blocks it forever."""
 
     disruption: Disruption | None = None
-    """When Karpenter may take nodes away by itself."""
+    """When Karpenter can disrupt nodes by itself."""
 
     limits: Limits | None = None
-    """How much the pool may hold at most."""
+    """The maximum size of the pool."""
 
     weight: Weight | None = None
-    """Which of several fitting pools comes first: the higher, from 1 to 100."""
+    """The priority among pools that fit a pod, from 1 to 100; the highest is tried first."""
 
     replicas: Annotated[
         Annotated[Whole, Field(ge=0, le=2147483647)] | None, Since("1.8", gate="StaticCapacity")
     ] = None
-    """A fixed number of nodes, kept whether or not pods want them."""
+    """A fixed number of nodes, whether or not pods need them."""
 
     do_not_disrupt: Flag | None = None
-    """true: Karpenter never disrupts these nodes by itself, except when they expire or are interrupted."""
+    """true: Karpenter never disrupts these nodes, unless they expire or are interrupted."""
 
     sharing: Sharing | None = None
     """Several pods on one GPU."""
 
 
 class Tier(PoolWords):
-    """One NodePool of a pool that has several; it overrides any of the pool's words but `profile`."""
+    """One NodePool of a pool that has several; it overrides any field of the pool but `profile`."""
 
     limits: TierLimits | None = None  # type: ignore[assignment] # a tier may also say a share
-    """The tier's own limits, or a share of the pool's such as 25%. A silent tier gets them in full."""
+    """The tier's own limits, or a share of the pool's such as 25%. Default: the pool's limits in full."""
 
 
 class TieredWords(PoolWords):
-    """What a pool or a profile may say: a pool's words, and tiers."""
+    """The fields of a pool, and tiers."""
 
     tiers: dict[Name, Tier | None] | None = None
-    """Several NodePools `<pool>-<tier>`, tried in this order."""
+    """Several NodePools named `<pool>-<tier>`, tried in this order."""
 
 
 class Pool(TieredWords):
-    """A group of interchangeable machines: one NodePool, or one for each tier."""
+    """A group of interchangeable nodes: one NodePool, or one for each tier."""
 
     profile: str | None = None
-    """A shipped profile's name, or the path of your own; its words lie under the pool's."""
+    """The name of a shipped profile, or the path of your own; the pool's own fields override it."""

@@ -86,7 +86,7 @@ def _days_of_word(word: str) -> frozenset[int]:
         return _EVERY_DAY
     if "," in text:
         days = ", ".join(text.replace(",", " ").split())
-        _refuse(f"'{word}' is a list of days in one text", f"write `[{days}]`")
+        _refuse(f"'{word}' is one text, not a list of days", f"write `[{days}]`")
     first, dash, last = text.partition("-")
     if not dash:
         return frozenset({_day(text, word)})
@@ -108,7 +108,7 @@ def _day(name: str, word: str) -> int:
     else:
         hint = _DAYS_LOOK
     where = f" in '{word}'" if name != word.strip().lower() else ""
-    _refuse(f"'{name}'{where} is not a day (the days are {', '.join(DAYS)})", hint)
+    _refuse(f"unknown day '{name}'{where}; the days are {', '.join(DAYS)}", hint)
 
 
 def _nearest(name: str) -> str:
@@ -124,14 +124,14 @@ def parse_hours(text: str) -> tuple[int, int]:
     """
     found = _HOURS.fullmatch(text.strip())
     if not found:
-        _refuse(f"'{text}' is not a span of hours", _look(text))
+        _refuse(f"invalid hours '{text}'", _look(text))
     hour, minute, end_hour, end_minute = map(int, found.groups())
     start, end = hour * _HOUR_MINUTES + minute, end_hour * _HOUR_MINUTES + end_minute
     if max(minute, end_minute) >= _HOUR_MINUTES or start >= _DAY_MINUTES or end > _DAY_MINUTES:
-        fix = "hours go from 00:00 to 23:59, and an end may be 24:00"
-        _refuse(f"'{text}' has a time that no clock shows", fix)
+        fix = "set hours from 00:00 to 23:59; the end may be 24:00"
+        _refuse(f"invalid time in '{text}'", fix)
     if start == end:
-        _refuse(f"'{text}' ends where it begins", "for whole days leave `hours` out")
+        _refuse(f"'{text}' begins and ends at the same time", "remove `hours` for whole days")
     return start, end
 
 

@@ -36,19 +36,19 @@ def document(text: bytes) -> Document:
         message = "it is nested too deeply"
         raise ValueError(message) from None
     except ValueError as problem:
-        message = f"it holds no JSON: {problem}"
+        message = f"it is not JSON: {problem}"
         raise ValueError(message) from None
-    _require(isinstance(found, dict), "it holds no JSON object")
+    _require(isinstance(found, dict), "it is not a JSON object")
     _require(found.get("format") == FORMAT, f"its format is not {FORMAT}")
     for key, check in _PARTS.items():
-        _require(key in found and check(found[key]), f"`{key}` is not as it has to be")
+        _require(key in found and check(found[key]), f"`{key}` is missing or invalid")
     names = list(names_of(found["names"]))
     _require(names == sorted(set(names)), "`names` is not sorted")
     for name, check in COLUMNS.items():
         _require(name in found["columns"], f"the column `{name}` is missing")
         _require(
             _is_column(found["columns"][name], len(names), check),
-            f"the column `{name}` is not as it has to be",
+            f"the column `{name}` is invalid",
         )
     found["columns"] = {name: found["columns"][name] for name in COLUMNS}
     _require(
@@ -60,7 +60,7 @@ def document(text: bytes) -> Document:
 
 
 def _refuse(constant: str) -> NoReturn:
-    message = f"{constant} is no number of JSON"
+    message = f"{constant} is not a JSON number"
     raise ValueError(message)
 
 

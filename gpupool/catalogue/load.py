@@ -40,9 +40,9 @@ def from_file(path: str | os.PathLike[str]) -> Catalogue:
             packed = file.read(MOST_BYTES + 1)
         return built(document(_unlimited(packed)))
     except OSError as problem:
-        message, fix = f"can't read it: {problem.strerror or problem}", ""
+        message, fix = f"can't read the file: {problem.strerror or problem}", ""
     except ValueError as problem:
-        message, fix = f"this is no catalogue of gpupool's: {problem}", _FIX
+        message, fix = f"the file is not a gpupool catalogue: {problem}", _FIX
     raise InputError([Finding(Code.CATALOGUE, message, Location(os.fspath(path)), fix)])
 
 
@@ -71,7 +71,7 @@ def users_place() -> Path:
     return Path(base) / "gpupool" / SHIPPED.name
 
 
-_FIX = "make it anew with `gpupool catalogue refresh --to FILE`, or leave it out"
+_FIX = "create it again with `gpupool catalogue refresh --to FILE`, or remove it"
 
 
 def _unlimited(packed: bytes) -> bytes:

@@ -66,7 +66,7 @@ def amounts(entries: Iterable[str], region: str) -> dict[str, float]:
             if 0 < (price := _number(written)) < math.inf
         }
     except (AttributeError, TypeError, ValueError):
-        message = "AWS's price list is written in another way than gpupool knows"
+        message = "AWS's price list has an unknown format"
         raise ValueError(message) from None
 
 

@@ -33,7 +33,7 @@ def ask(regions: Sequence[str], profile: str | None) -> list[Answers]:
     session = _session(profile)
     wanted = list(dict.fromkeys(regions)) or ([session.region_name] if session.region_name else [])
     if not wanted:
-        message = "no region is set: name one with --region"
+        message = "no region is set; pass --region"
         raise UsageError(message)
     return [_region(session, region) for region in wanted]
 
@@ -43,12 +43,12 @@ def _session(profile: str | None) -> Any:
         import boto3
         from botocore.exceptions import ProfileNotFound
     except ImportError:
-        message = "boto3 is not installed: pip install boto3, or pipx inject gpupool boto3"
+        message = "boto3 is not installed; run `pip install boto3` or `pipx inject gpupool boto3`"
         raise UsageError(message) from None
     try:
         return boto3.Session(profile_name=profile)
     except ProfileNotFound as problem:
-        message = f"{problem}; `aws configure list-profiles` names those that there are"
+        message = f"{problem}; `aws configure list-profiles` lists the existing ones"
         raise UsageError(message) from None
 
 
@@ -97,7 +97,7 @@ def _prices(session: Any, region: str) -> tuple[dict[str, float] | None, str]:
             found = price_list.amounts(_entries(client, region), region)
     except (AccountError, ValueError) as problem:
         return None, str(problem)
-    return (found, "") if found else (None, "AWS's price list has nothing for this region")
+    return (found, "") if found else (None, "AWS's price list has no prices for this region")
 
 
 def _entries(client: Any, region: str) -> Iterator[str]:
@@ -123,20 +123,20 @@ def _refusals(where: str) -> Iterator[None]:
 def _refused(problem: Any) -> str:
     code, operation = problem.response["Error"].get("Code", ""), problem.operation_name
     if code in _DENIED:
-        return f"AWS refuses {operation} ({code}): the account's policy has to allow it"
+        return f"AWS denied {operation} ({code}); allow it in the account's policy"
     if code in _INVALID:
-        return f"AWS refuses the credentials ({code}), or the region is not enabled for the account"
+        return f"AWS rejected the credentials ({code}), or the region is not enabled for the account"
     if code in _BUSY:
-        return f"AWS answers that there are too many requests ({code}): try again later"
-    return f"AWS refuses {operation}: {_short(problem)}"
+        return f"AWS throttled the requests ({code}); try again later"
+    return f"AWS rejected {operation}: {_short(problem)}"
 
 
 def _unreached(problem: Exception) -> str:
     from botocore.exceptions import NoCredentialsError
 
     if isinstance(problem, NoCredentialsError):
-        return "there are no AWS credentials: log in, or name a profile with --profile"
-    return f"AWS can't be asked: {_short(problem)}"
+        return "no AWS credentials found; log in, or pass --profile"
+    return f"request to AWS failed: {_short(problem)}"
 
 
 def _short(problem: Exception) -> str:

@@ -70,7 +70,7 @@ def contents(catalogue: Catalogue) -> bytes:
     try:
         document(text(catalogue).encode())
     except ValueError as problem:
-        message = f"AWS's answers can't be kept as a catalogue: {problem}"
+        message = f"can't build a catalogue from AWS's answers: {problem}"
         raise AccountError(message) from None
     return pack(catalogue)
 

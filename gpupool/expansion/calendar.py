@@ -75,7 +75,7 @@ def calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
         UsageError: for a day so far away that time zones or schedules can't be reckoned.
     """
     if day.year not in _YEARS:
-        message = f"a calendar is of a week from {_YEARS[0]} to {_YEARS[-1]}, not of {day.isoformat()}"
+        message = f"no calendar for {day.isoformat()}; the year must be {_YEARS[0]} to {_YEARS[-1]}"
         raise UsageError(message)
     monday = day - timedelta(days=day.weekday())
     begin = datetime(monday.year, monday.month, monday.day, tzinfo=UTC) - _MARGIN

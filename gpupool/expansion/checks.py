@@ -34,23 +34,33 @@ def target(cluster: Target) -> Iterator[Finding]:
     """Find a Karpenter version that gpupool does not know."""
     said = find(cluster.node, "karpenter")
     if said is not None and cluster.karpenter not in TARGETS:
-        message = f"Karpenter {cluster.karpenter} is not among the versions gpupool renders for"
-        yield error(Code.TARGET, message, said, f"known are {TARGETS[0]} to {TARGETS[-1]}")
+        message = f"unsupported Karpenter version {cluster.karpenter}"
+        yield error(
+            Code.TARGET,
+            message,
+            said,
+            f'set `karpenter: "{TARGETS[-1]}"`, or another version from {TARGETS[0]} on',
+        )
 
 
 def some_pools(blueprint: Node, pools: Mapping[str, Node]) -> Iterator[Finding]:
     """Find a blueprint without pools: rendered into a folder, it would empty it."""
     if not pools:
         said = find(blueprint, "pools") or blueprint
-        yield error(Code.NO_POOLS, "the blueprint has no pools", said, "write one under `pools`")
+        yield error(
+            Code.NO_POOLS,
+            "the blueprint has no pools",
+            said,
+            "add a pool, as in `pools: {train: {profile: training}}`",
+        )
 
 
 def chooses(name: str, pool: Node) -> Iterator[Finding]:
     """Find a pool that says nothing about its machines: it would take any of EC2's."""
     said = {key for key, node in mapping(pool).items() if node.value is not None}
     if not said & set(_CHOICES):
-        fix = f"say one of {', '.join(f'`{word}`' for word in _CHOICES)}"
-        yield error(Code.NO_MACHINES, f"pool `{name}` says nothing about its machines", pool, fix)
+        fix = f"set one of {', '.join(f'`{word}`' for word in _CHOICES)}"
+        yield error(Code.NO_MACHINES, f"pool `{name}` selects no instance types", pool, fix)
 
 
 def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]:
@@ -61,20 +71,23 @@ def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]
         fix = (
             f"did you mean `{near}`?"
             if near
-            else f"declare it under `nodeClasses`, or `{layers.class_name}: {{external: true}}`"
+            else f"declare it under `nodeClasses`, or set `{layers.class_name}: {{external: true}}` there"
         )
-        yield error(Code.UNKNOWN_CLASS, f"there is no node class `{layers.class_name}`", said, fix)
+        yield error(Code.UNKNOWN_CLASS, f"unknown node class `{layers.class_name}`", said, fix)
     elif mapping(find(layers.profile, "nodeClass")):
         name = text_at(layers.profile, "metadata", "name")
-        message = f"`{layers.class_name}` is a declared class, so profile `{name}` has no say in it"
+        message = f"`nodeClass` of profile `{name}` is ignored: `{layers.class_name}` is a declared class"
         yield info(Code.PROFILE_CLASS_UNUSED, message, said)
 
 
 def class_twice(layers: Layered) -> Finding:
     """Say that a pool's own class would have the name of a declared one."""
-    message = f"the pool's own class would be named `{layers.class_name}`, like a class under `nodeClasses`"
+    message = f"duplicate node class `{layers.class_name}`: it is also declared under `nodeClasses`"
     return error(
-        Code.CLASS_TWICE, message, layers.own, f"say `nodeClass: {layers.class_name}`, or rename one"
+        Code.CLASS_TWICE,
+        message,
+        layers.own,
+        f"set `nodeClass: {layers.class_name}`, or rename one of the two",
     )
 
 
@@ -82,7 +95,7 @@ def unused_classes(declared_classes: Mapping[str, Node], used: set[str]) -> Iter
     """Find declared classes that no pool refers to."""
     for name, node in declared_classes.items():
         if name not in used:
-            yield warning(Code.UNUSED_CLASS, f"no pool refers to the node class `{name}`", node)
+            yield warning(Code.UNUSED_CLASS, f"node class `{name}` is not used by any pool", node)
 
 
 def names(
@@ -94,14 +107,16 @@ def names(
     said += [("EC2NodeClass", item.name, item.path, item.spec) for item in classes if item.name not in own]
     for _, name, _, node in said:
         if len(name) > MAX_NAME:
-            message = f"the name `{name}` has {len(name)} characters, and a label takes {MAX_NAME}"
-            yield error(Code.LONG_NAME, message, node, "shorten it: it becomes a label of every node")
+            message = (
+                f"a name of {len(name)} characters is too long for a label ({MAX_NAME} at most): `{name}`"
+            )
+            yield error(Code.LONG_NAME, message, node, "shorten it; each node gets the name as a label")
     said += [("NodeOverlay", item.name, item.path, item.spec) for item in overlays]
     seen: dict[tuple[str, str], str] = {}
     for kind, name, path, node in said:
         first = seen.setdefault((kind, name), path)
         if first != path:
-            message = f"`{first}` and `{path}` both make the {kind} `{name}`"
+            message = f"`{first}` and `{path}` both render {kind} `{name}`"
             yield error(Code.POOL_TWICE, message, node, "rename one of the two")
 
 
@@ -114,9 +129,7 @@ def pool(expanded: ExpandedPool, layers: Layered, cluster: Target, known: Catalo
     yield from _one_type_one_zone(expanded, layers)
     yield from _sharing(expanded, layers)
     if expanded.replicas is None and (alone := only_nodes(expanded.limits)):
-        message = (
-            "a limit on `nodes` alone is soft: Karpenter may overshoot it when it launches several at once"
-        )
+        message = "a limit on `nodes` alone can be exceeded when Karpenter launches several nodes at once"
         yield info(Code.SOFT_LIMIT, message, alone, "add a limit on `gpus` or `cpu`")
 
 
@@ -130,12 +143,12 @@ def reservations(layers: Layered, expanded: ExpandedPool) -> Iterator[Finding]:
     capacity = find(layers.words, "capacity")
     allowed = _values(expanded, labels.CAPACITY_TYPE)
     if selected is not None and allowed and "reserved" not in allowed:
-        message = f"the class selects reservations, but the pool may only use {', '.join(allowed)}"
-        fix = f"say `capacity: [{', '.join(['reserved', *allowed])}]`"
+        message = f"the node class selects reservations, but `capacity` allows only {', '.join(allowed)}"
+        fix = f"set `capacity: [{', '.join(['reserved', *allowed])}]`"
         yield warning(Code.RESERVATIONS, message, selected, fix)
     elif selected is None and allowed == ["reserved"] and capacity is not None:
-        message = "the pool may only use reserved capacity, but its class selects no reservations"
-        yield warning(Code.RESERVATIONS, message, capacity, "say `nodeClass: {reservations: [cr-…]}`")
+        message = "`capacity` allows only reserved, but the node class selects no reservations"
+        yield warning(Code.RESERVATIONS, message, capacity, "set `nodeClass: {reservations: [cr-…]}`")
 
 
 def _profile_fits(layers: Layered, known: Catalogued) -> Iterator[Finding]:
@@ -143,8 +156,8 @@ def _profile_fits(layers: Layered, known: Catalogued) -> Iterator[Finding]:
     accelerator, maker = find(words, "accelerator"), chosen(words, known)
     is_none = accelerator is not None and accelerator.value == "none"
     if accelerator is not None and is_none and maker is not None:
-        message = f"`accelerator: none` beside machines with {maker} chips leaves none to launch"
-        yield error(Code.ACCELERATOR, message, accelerator, "take one of the two out")
+        message = f"`accelerator: none` conflicts with instance types that have {maker} chips"
+        yield error(Code.ACCELERATOR, message, accelerator, "remove one of the two")
         return
     if layers.profile is None or (maker is None and not is_none):
         return
@@ -152,7 +165,7 @@ def _profile_fits(layers: Layered, known: Catalogued) -> Iterator[Finding]:
     name = text_at(layers.profile, "metadata", "name")
     if other := _other_kind(layers, words, maker, known):
         asks = "no accelerator" if maker is None else f"{maker} chips"
-        message = f"the pool asks for {asks}, but profile `{name}` is for {other}"
+        message = f"profile `{name}` is for {other}, but the pool selects {asks}"
         yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
 
 
@@ -162,7 +175,7 @@ def _other_kind(layers: Layered, words: Node, maker: Maker | None, known: Catalo
     other = next((hinted for hinted, node in hints(words) if hinted is not maker and node.at in places), None)
     categories = _categories(words, known)
     if other is None and maker is not None and categories and maker not in categories.values():
-        return f"{', '.join(categories)} machines"
+        return f"{', '.join(categories)} instances"
     return other or ""
 
 
@@ -186,17 +199,17 @@ def _profile_shuts_out(layers: Layered, known: Catalogued) -> Iterator[Finding]:
         if families and families <= gone:
             profile = text_at(layers.profile, "metadata", "name")
             where = ", ".join(sorted(families))
-            message = f"profile `{profile}` shuts out {where}, and only there is `{name.value}`"
-            fix = "if your image has the driver for it, say `instances: {families: null}`"
+            message = f"profile `{profile}` excludes {where}, the only families with `{name.value}`"
+            fix = "set `instances: {families: null}` if your image has the driver"
             yield error(Code.PROFILE_MISFIT, message, name, fix)
 
 
 def _fitting(profile: str, maker: Maker | None) -> str:
     if maker is None:
-        return "profile `general` or `graviton` fits"
+        return "set `profile: general` or `profile: graviton`"
     training, inference = _FITTING.get(maker, ("", ""))
     fitting = training if "training" in profile else inference
-    return f"profile `{fitting}` fits" if fitting else "no shipped profile fits: write the pool without one"
+    return f"set `profile: {fitting}`" if fitting else "remove `profile`; no shipped profile fits"
 
 
 def _gates(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:
@@ -207,8 +220,8 @@ def _gates(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator
         wanted.append(("NodeOverlay", "`sharing`", share))
     for gate, word, node in wanted:
         if gate not in cluster.features:
-            message = f"{word} needs Karpenter's feature gate {gate}, which is off by default"
-            fix = f"switch it on in Karpenter and say `cluster: {{features: [{gate}]}}`"
+            message = f"{word} requires Karpenter's feature gate {gate}, which is off by default"
+            fix = f"enable it in Karpenter and set `cluster: {{features: [{gate}]}}`"
             yield error(Code.FEATURE_GATE, message, node, fix)
 
 
@@ -216,28 +229,26 @@ def _static(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
     if expanded.replicas is None:
         return
     if EFA_PRESENT in mapping(expanded.labels) and not _has_interfaces(layers):
-        message = (
-            "nodes of a pool with `replicas` get no EFA by themselves: no pod asks when they are launched"
-        )
-        fix = "name the layout under `nodeClass: {networkInterfaces: …}`, or take the label efa.present out"
+        message = "nodes of a pool with `replicas` have no EFA: no pod requests it when they launch"
+        fix = f"set `nodeClass: {{networkInterfaces: […]}}`, or remove the label `{EFA_PRESENT}`"
         yield warning(Code.STATIC_POOL, message, expanded.replicas, fix)
     others = [key for key in mapping(expanded.limits) if key != "nodes"]
     if others and expanded.limits is not None:
         message = (
-            f"a pool with `replicas` may limit `nodes` only, not {', '.join(f'`{key}`' for key in others)}"
+            f"a pool with `replicas` can limit only `nodes`, not {', '.join(f'`{key}`' for key in others)}"
         )
         yield error(
-            Code.STATIC_POOL, message, mapping(expanded.limits)[others[0]], "say `limits: {nodes: N}`"
+            Code.STATIC_POOL, message, mapping(expanded.limits)[others[0]], "set `limits: {nodes: N}`"
         )
     if expanded.weight is not None:
         yield error(
-            Code.STATIC_POOL, "a pool with `replicas` has no `weight`", expanded.weight, "take `weight` out"
+            Code.STATIC_POOL, "`weight` conflicts with `replicas`", expanded.weight, "remove `weight`"
         )
     nodes = mapping(expanded.limits).get("nodes")
     if nodes is not None and amount(str(nodes.value)) < amount(str(expanded.replicas.value)):
-        message = f"{expanded.replicas.value} replicas do not fit in a limit of {nodes.value} nodes"
+        message = f"`limits.nodes` {nodes.value} is less than `replicas` {expanded.replicas.value}"
         spare = amount(str(expanded.replicas.value)) + 1
-        fix = f"say `limits: {{nodes: {spare}}}`: drift needs one to spare"
+        fix = f"set `limits: {{nodes: {spare}}}`; drift needs one spare node"
         yield error(Code.STATIC_POOL, message, nodes, fix)
 
 
@@ -253,10 +264,10 @@ def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Find
     zones = _values(expanded, labels.ZONE) or _values(expanded, labels.ZONE_ID)
     for word, values in (("instance type", types), ("zone", zones)):
         if len(values) != 1:
-            how_many = f"{len(values)} are allowed" if values else "none is named"
-            message = f"nodes of one EFA job have to be of one {word}, and {how_many}"
+            how_many = f"{len(values)} are allowed" if values else "none is set"
+            message = f"the nodes of one EFA job must have the same {word}, but {how_many}"
             key = "instances: {types: …}" if word == "instance type" else "zones"
-            yield warning(Code.ONE_TYPE_ONE_ZONE, message, layers.own, f"name exactly one, with `{key}`")
+            yield warning(Code.ONE_TYPE_ONE_ZONE, message, layers.own, f"set exactly one, with `{key}`")
 
 
 def _values(expanded: ExpandedPool, label: str) -> list[str]:
@@ -269,13 +280,18 @@ def _sharing(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
     if share is None:
         return
     if expanded.maker is not Maker.NVIDIA:
-        yield error(
-            Code.SHARING, "time-slicing is for NVIDIA GPUs, and this pool has none that are known", share
-        )
+        yield error(Code.SHARING, "`sharing` requires NVIDIA GPUs, and the pool does not select any", share)
     elif expanded.ami_family == "Bottlerocket":
-        fix = "use an al2023 image, or write the plugin's settings into `userData` and leave `sharing` out"
+        fix = "use an al2023 image, or remove `sharing` and configure the plugin in `userData`"
         yield error(
-            Code.SHARING, "on Bottlerocket the image's own plugin shares GPUs, not the chart", share, fix
+            Code.SHARING,
+            "`sharing` is not supported on Bottlerocket, which has its own device plugin",
+            share,
+            fix,
         )
     elif not expanded.gpu_counts:
-        yield error(Code.SHARING, "the pool admits no machine with a whole GPU to share", share)
+        yield error(
+            Code.SHARING,
+            "`sharing` requires a whole GPU, and the pool matches no instance type with one",
+            share,
+        )

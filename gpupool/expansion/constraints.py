@@ -105,6 +105,6 @@ def _size(label: str, node: Node, bound: str) -> str:
     if bound in ("max", "below"):
         return str(exact.to_integral_value(ROUND_CEILING))
     if exact != exact.to_integral_value():
-        message = f"{node.value} is {exact:.1f} {name}, and no machine has exactly that"
-        raise Problem(Code.INEXACT_SIZE, message, node, f"say a bound: {{min: {node.value}}}")
+        message = f"no instance type has exactly {node.value} ({exact:.1f} {name})"
+        raise Problem(Code.INEXACT_SIZE, message, node, f"set a bound: `{{min: {node.value}}}`")
     return str(exact.to_integral_value())

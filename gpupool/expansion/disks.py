@@ -33,8 +33,8 @@ def block_devices(words: Node, family: str) -> Node | None:
     if family == "Bottlerocket":
         return _bottlerocket(disk, os_disk)
     if os_disk is not None:
-        message = f"`osDisk` is Bottlerocket's, and this is {_named(family)}"
-        raise Problem(Code.DISK, message, os_disk, "write `disk`, which is the root volume there")
+        message = f"`osDisk` is for Bottlerocket only, and this is {_named(family)}"
+        raise Problem(Code.DISK, message, os_disk, "set `disk`, which is the root volume here")
     return None if disk is None else listing([_mapping(_root_device(family, disk), disk)], disk)
 
 
@@ -45,8 +45,8 @@ def _named(family: str) -> str:
 def _root_device(family: str, disk: Node) -> str:
     device = _WINDOWS_ROOT if family.startswith("Windows") else _ROOT.get(family)
     if device is None:
-        fix = "say `blockDeviceMappings`, with the image's own device names"
-        raise Problem(Code.DISK, f"the root device of {_named(family)} is not known", disk, fix)
+        fix = "set `blockDeviceMappings` with the image's device names"
+        raise Problem(Code.DISK, f"the root device of {_named(family)} is unknown", disk, fix)
     return device
 
 

@@ -22,10 +22,10 @@ def disruption(said: Node, target: Target, found: list[Finding]) -> Node:
     """
     after = find(said, "consolidateAfter")
     if after is None:
-        fix = "say how long a node has to be idle, as in `consolidateAfter: 5m`"
+        fix = "set how long a node is idle before, as in `consolidateAfter: 5m`"
         raise Problem(
             Code.CONSOLIDATE_AFTER,
-            "Karpenter wants `consolidateAfter` as soon as anything is said here",
+            "`consolidateAfter` is missing; Karpenter requires it in `disruption`",
             said,
             fix,
         )
@@ -78,8 +78,8 @@ def _windows(said: Node | None, kind: str, target: Target) -> list[Window]:
 def _window(said: Node, kind: str, target: Target) -> Window:
     zone = text_at(said, "timezone") or target.timezone
     if not zone:
-        fix = "say `cluster: {timezone: …}`, or `timezone` in the window"
-        raise Problem(Code.TIMEZONE, "a window needs a time zone", said, fix)
+        fix = "set `timezone` under `cluster` or in the window, as in `timezone: America/New_York`"
+        raise Problem(Code.TIMEZONE, "the window has no time zone", said, fix)
     if zone not in timezone_names():
         zone = "UTC"  # an error where it was read; what else is wrong is still looked for
     days, hours, nodes = find(said, "days"), find(said, "hours"), find(said, "nodes")
@@ -132,7 +132,11 @@ def _own(item: Node) -> Node:
 
 def _node(budget: Budget, cause: Node, kind: str) -> Node:
     note = (
-        "" if kind == "own" else f"compiled from {kind}" if kind != "implicit" else "Karpenter's implicit 10%"
+        ""
+        if kind == "own"
+        else f"compiled from {kind}"
+        if kind != "implicit"
+        else "Karpenter's default of 10%"
     )
     parts: dict[str, Node | None] = {"nodes": leaf(budget.nodes, cause, note)}
     if budget.reasons is not None:

@@ -53,17 +53,24 @@ def accelerator_limit(
     dearest = max(types, key=lambda each: (each.each, each.name))
     limit = int(Fraction(dollars(usd)) // dearest.each)
     if not limit:
-        message = (
-            f"{usd.text or usd.value} USD/h pay for none: one costs {_usd(dearest.each)} in {dearest.name}"
+        one = f"{_usd(dearest.each)} in {dearest.name}"
+        message = f"{usd.text or usd.value} USD/h is less than one accelerator costs: {one}"
+        raise Problem(
+            Code.USD_LIMIT, message, usd, f"set at least `usdPerHour: {_usd(dearest.each, up=True)}`"
         )
-        raise Problem(Code.USD_LIMIT, message, usd, f"say at least {_usd(dearest.each, up=True)}")
     found += _reasoning(usd, machines, dearest, limit)
     smallest = min(types, key=lambda each: (each.pieces, each.price, each.name))
     if smallest.pieces > limit:
-        message = f"{_pieces(limit)} are less than one machine has: {smallest.name} has {smallest.pieces}"
+        fewest = f"{smallest.pieces} in {smallest.name}"
+        message = (
+            f"{usd.text or usd.value} USD/h pays for {_pieces(limit)}, fewer than any node has: {fewest}"
+        )
         found.append(
             warning(
-                Code.USD_LIMIT, message, usd, f"say at least {_usd(smallest.pieces * dearest.each, up=True)}"
+                Code.USD_LIMIT,
+                message,
+                usd,
+                f"set at least `usdPerHour: {_usd(smallest.pieces * dearest.each, up=True)}`",
             )
         )
     return resource, leaf(limit * slices, usd, f"{_pieces(limit)} for {usd.text or usd.value} USD/h")
@@ -74,16 +81,16 @@ def _resource(usd: Node, machines: Machines, maker: Maker | None) -> str:
     if maker is not None:
         if maker in RESOURCES:
             return RESOURCES[maker]
-        message = f"`usdPerHour` limits accelerators, and Karpenter counts none of {maker}'s"
-        raise Problem(Code.USD_LIMIT, message, usd, "limit `nodes` or `cpu`")
+        message = f"`usdPerHour` limits accelerators, and Karpenter does not count those of {maker}"
+        raise Problem(Code.USD_LIMIT, message, usd, "set `nodes` or `cpu` instead")
     found = {
         resource for place in positions(machines.here) for resource in RESOURCES.values()
         if machines.market.capacity(place).get(resource)
     }  # fmt: skip
     if len(found) == 1:
         return found.pop()
-    which = f"has several kinds: {', '.join(sorted(found))}" if found else "has none"
-    fix = "name one with `accelerator`" if found else "limit `cpu` or `nodes`, or name an `accelerator`"
+    which = f"matches several kinds: {', '.join(sorted(found))}" if found else "matches none"
+    fix = "select one with `accelerator`" if found else "set `cpu` or `nodes` instead, or an `accelerator`"
     raise Problem(Code.USD_LIMIT, f"`usdPerHour` limits accelerators, and this pool {which}", usd, fix)
 
 
@@ -92,17 +99,17 @@ def _priced(usd: Node, machines: Machines, resource: str) -> list[Priced]:
     prices = market.price_list
     if not here:
         where = f" in {market.region}" if market.judged else ""
-        raise Problem(Code.USD_LIMIT, f"no machine that the pool admits is to be had{where}", usd)
+        raise Problem(Code.USD_LIMIT, f"the pool matches no instance type that is offered{where}", usd)
     if prices.currency != "USD":
         message = f"the prices of {prices.region} are in {prices.currency}, not in USD"
-        raise Problem(Code.USD_LIMIT, message, usd, "limit `gpus` or the resource itself")
+        raise Problem(Code.USD_LIMIT, message, usd, "set `gpus` or the resource instead")
     counts = {place: int(market.capacity(place).get(resource, 0)) for place in here}
     _none_of(usd, [market.kind(place).name for place in here if not counts[place]], resource)
     amounts = {place: market.price(place) for place in here}
     unpriced = [market.kind(place).name for place in here if amounts[place] is None]
     if unpriced:
-        message = f"the prices of {prices.region} ({prices.date}) have none for {_some(unpriced)}"
-        fix = "shut them out with `instances`, name a catalogue that has their prices, or limit `gpus`"
+        message = f"no price in {prices.region} ({prices.date}) for {_some(unpriced)}"
+        fix = "exclude them with `instances`, set a `cluster.catalogue` with their prices, or set `gpus`"
         raise Problem(Code.USD_LIMIT, message, usd, fix)
     return [Priced(market.kind(place).name, Fraction(str(amounts[place])), counts[place]) for place in here]
 
@@ -110,10 +117,12 @@ def _priced(usd: Node, machines: Machines, resource: str) -> list[Priced]:
 def _none_of(usd: Node, names: Sequence[str], resource: str) -> None:
     if not names:
         return
-    message = f"the pool admits machines without any `{resource}`, which no limit on it stops: {_some(names)}"
-    fix = "say `instances: {gpus: {above: 0}}`"
+    message = (
+        f"the pool also matches instance types without `{resource}`, which no limit stops: {_some(names)}"
+    )
+    fix = "set `instances: {gpus: {above: 0}}`"
     if resource == "aws.amazon.com/neuron":
-        fix = "say `accelerator: neuron`"
+        fix = "set `accelerator: neuron`"
     raise Problem(Code.USD_LIMIT, message, usd, fix)
 
 
@@ -122,13 +131,13 @@ def _reasoning(usd: Node, machines: Machines, dearest: Priced, limit: int) -> li
     prices = market.price_list
     whole = f"{_usd(dearest.price)} / {dearest.pieces} = " if dearest.pieces > 1 else ""
     message = (
-        f"{usd.text or usd.value} USD/h are {_pieces(limit)}: the dearest, in {dearest.name},"
-        f" costs {whole}{_usd(dearest.each)} ({prices.region}, {prices.date}, on demand)"
+        f"{usd.text or usd.value} USD/h is a limit of {_pieces(limit)}: one costs up to"
+        f" {whole}{_usd(dearest.each)} in {dearest.name} ({prices.region}, {prices.date}, on demand)"
     )
     found = [info(Code.USD_REASONING, message, usd)]
     if market.region and market.region != prices.region:
-        message = f"there are no prices of {market.region} offline: these are {prices.region}'s"
-        fix = "for its own, name what `gpupool catalogue refresh --to FILE` wrote with `cluster.catalogue`"
+        message = f"the catalogue has no prices for {market.region}; using those of {prices.region}"
+        fix = "run `gpupool catalogue refresh --to FILE` and set `cluster.catalogue` to that file"
         found.append(info(Code.OTHER_PRICES, message, usd, fix))
     return found
 

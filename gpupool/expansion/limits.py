@@ -31,7 +31,7 @@ def shared_out(limits: Node, share: Node) -> Node:
     if not said:
         raise Problem(
             Code.LIMIT_SHARE,
-            f"`limits: {share.value}` is a share of the pool's limits, but it has none",
+            f"`limits: {share.value}` is a share of the pool's limits, but the pool has none",
             share,
         )
     percent = int(str(share.value).removesuffix("%"))
@@ -52,9 +52,9 @@ def _part(key: str, node: Node, percent: int, share: Node) -> Node:
     if not digits.isdigit():
         raise Problem(
             Code.LIMIT_SHARE,
-            f"can't take {percent}% of `{key}: {node.value}`",
+            f"can't calculate {percent}% of `{key}: {node.value}`",
             share,
-            "write the tier's limits out",
+            "set the tier's limits one by one",
         )
     amount = max(1, int(digits) * percent // 100)
     unit = str(node.value)[len(digits) :]
@@ -89,9 +89,12 @@ def _known(key: str, node: Node) -> str:
     if "/" in key or key in _COUNTED:
         return key
     near = nearest(key, ("gpus", USD, *_COUNTED))
-    fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "write the resource's whole name")
+    fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "set the resource's full name")
     raise Problem(
-        Code.LIMIT_KEY, f"Karpenter counts no resource `{key}`, so it would limit nothing", node, fix
+        Code.LIMIT_KEY,
+        f"unknown resource `{key}`: Karpenter does not count it, so it limits nothing",
+        node,
+        fix,
     )
 
 
@@ -101,7 +104,7 @@ def gpu_resource(maker: Maker | None, node: Node) -> str:
         return _GPUS[maker]
     resource = RESOURCES.get(maker) if maker else None
     counted = f"are counted as `{resource}`" if resource else "are not counted by Karpenter"
-    fix = f"write `{resource}: {node.value}`" if resource else "limit `nodes` or `cpu`"
+    fix = f"set `{resource}: {node.value}`" if resource else "set `nodes` or `cpu` instead"
     raise Problem(Code.LIMIT_UNIT, f"`gpus` counts GPUs, but this pool's chips {counted}", node, fix)
 
 

@@ -103,8 +103,10 @@ def _image(words: Node, _target: Target) -> dict[str, Node]:
     if said_family is not None:
         return {"amiFamily": said_family, "amiSelectorTerms": terms}
     if not family(words):
-        fix = "say whose image it is: `amiFamily: AL2023`, `Bottlerocket`, `Custom`, …"
-        raise Problem(Code.IMAGE, "an image that is no alias needs `amiFamily`", terms, fix)
+        fix = "set the family, as in `amiFamily: AL2023`, `Bottlerocket` or `Custom`"
+        raise Problem(
+            Code.IMAGE, "`amiFamily` is missing; it is required where `ami` is not an alias", terms, fix
+        )
     return {"amiSelectorTerms": terms}
 
 
@@ -113,8 +115,8 @@ def _image_terms(words: Node) -> Node:
     if ami is not None:
         return listing([_image_term(item) for item in items(ami) or [ami]], ami)
     if own is None:
-        fix = "pin one, as in `ami: al2023@v20260810`; `al2023@latest` replaces all nodes on each release"
-        raise Problem(Code.IMAGE, "the node class names no machine image", words, fix)
+        fix = "set it, as in `ami: al2023@v20260810`; `al2023@latest` replaces all nodes on each release"
+        raise Problem(Code.IMAGE, "`ami` is missing: the node class has no image", words, fix)
     return own
 
 
@@ -160,8 +162,8 @@ def _identity(words: Node, target: Target) -> dict[str, Node]:
             raise _nameless(words, target)
         return {"role": leaf(f"KarpenterNodeRole-{name.value}", name, "built-in, from cluster.name")}
     if str(role.value).startswith("arn:"):
-        fix = f"write `role: {str(role.value).rpartition('/')[2]}`"
-        raise Problem(Code.IDENTITY, "`role` is the role's name, not its ARN", role, fix)
+        fix = f"set `role: {str(role.value).rpartition('/')[2]}`"
+        raise Problem(Code.IDENTITY, "`role` must be a name, but this is an ARN", role, fix)
     return {"role": role}
 
 
@@ -216,10 +218,8 @@ def _user_data(words: Node, _target: Target) -> dict[str, Node]:
     if file is not None:
         node = Node(_file_text(file), Location(file.at.file, file.at.line, file.at.column), node.key)
     if _only_comments(str(node.value)):
-        fix = "take it out, or give it a command; the images bring driver and container toolkit themselves"
-        message = (
-            "a user data script of comments only is taken for node configuration, and the node can't join"
-        )
+        fix = "remove it or add a command; the images already have the driver and the container toolkit"
+        message = "a user data script of comments only is read as node configuration, and the node can't join"
         raise Problem(Code.USER_DATA, message, node, fix)
     return {"userData": node}
 
@@ -228,26 +228,26 @@ def _driver_twice(script: Node | None, alias: str) -> Iterator[Finding]:
     """Find a script, in a file or not, that installs a GPU driver over the one that an image brings."""
     lines = str(script.value).splitlines() if script is not None and alias else []
     if script is not None and any(_INSTALLS_DRIVER.search(line.partition("#")[0]) for line in lines):
-        message = f"the script installs an NVIDIA driver, but `{alias}` brings one, and two break the GPUs"
-        fix = "take the line out; another driver needs an image of your own"
+        message = f"the script installs an NVIDIA driver, but `{alias}` has one, and two break the GPUs"
+        fix = "remove the line; for another driver, use your own image"
         yield warning(Code.USER_DATA, message, script, fix)
 
 
 def _file_text(file: Node) -> str:
     path = Path(PurePath(file.at.file).parent, str(file.value))
     if not may_be_user_data(str(path), file.at.file):
-        message = "the path leads out of the blueprint's folder and the working folder, or to a hidden file"
-        fix = "move the file beside the blueprint, or allow its folder with `--profiles DIR`"
+        message = "the path is outside the blueprint's and the working folder, or is a hidden file"
+        fix = "move the file next to the blueprint, or allow its folder with `--profiles DIR`"
         raise Problem(Code.USER_DATA, message, file, fix)
     try:
         with path.open("rb") as opened:
             text = opened.read(MOST_USER_DATA + 1)
         if len(text) > MOST_USER_DATA:
-            message = f"the user data file has more than {MOST_USER_DATA // 1024} KiB, which EC2 refuses"
-            raise Problem(Code.USER_DATA, message, file, "let it fetch the rest when the machine starts")
+            message = f"the user data file has more than {MOST_USER_DATA // 1024} KiB, which EC2 rejects"
+            raise Problem(Code.USER_DATA, message, file, "shorten it; a script can download the rest at boot")
         return text.decode("utf-8")
     except (OSError, ValueError) as problem:  # a ValueError is no UTF-8, or a name that no file can have
-        reason = getattr(problem, "strerror", None) or "it is not UTF-8 text, or no file's name"
+        reason = getattr(problem, "strerror", None) or "not UTF-8 text, or an invalid file name"
         raise Problem(Code.USER_DATA, f"can't read the user data file: {reason}", file) from None
 
 

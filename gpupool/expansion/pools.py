@@ -111,9 +111,9 @@ def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:
             )
     if ami_family == "Bottlerocket" and (present := made.get(GPU_PRESENT)):
         if not present.at.file.startswith(SHIPPED):
-            message = "on Bottlerocket this label draws the device plugin chart beside the image's own plugin"
+            message = "on Bottlerocket this label starts a second device plugin beside the image's own"
             found.append(
-                error(Code.TWO_PLUGINS, message, present, "take the label out; two plugins break the GPUs")
+                error(Code.TWO_PLUGINS, message, present, "remove the label; two plugins break the GPUs")
             )
         del made[GPU_PRESENT]
     share = find(words, "sharing", "timeSlicing")

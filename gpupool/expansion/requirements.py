@@ -80,10 +80,10 @@ def _of_label(label: str, node: Node) -> list[Node]:
 def _order_notes(words: Node) -> Iterator[Finding]:
     said = [str(item.value) for item in items(find(words, "capacity"))]
     if said != [word for word in _KARPENTERS_ORDER if word in said]:
-        message = "Karpenter tries reserved, spot, on-demand in this order, whatever the order here"
+        message = "the order of `capacity` is ignored: Karpenter tries reserved, then spot, then on-demand"
         node = find(words, "capacity")
         if node is not None:
-            yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` where the order matters")
+            yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` to set an order")
 
 
 def _zones(words: Node, target: Target, found: list[Finding]) -> Iterator[Node]:
@@ -112,8 +112,8 @@ def _accelerator(words: Node, known: Catalogued, found: list[Finding]) -> Iterat
         return
     reached = {label for name in names if (label := _chip_label(str(name.value), known))}
     if len(reached) > 1 or (len(names) > 1 and any(name.value == "none" for name in names)):
-        fix = "make a pool for each, or use `requirements`"
-        message = "one pool can't ask for several kinds of accelerator at once"
+        fix = "create a pool for each, or use `requirements`"
+        message = "one pool can't select several kinds of accelerator"
         raise Problem(Code.ACCELERATOR, message, node, fix)
     for label in reached:
         values = [leaf(_MANUFACTURER_VALUES.get(Maker(name), name), item) if label in _BY_MAKER else item
@@ -162,7 +162,5 @@ def _lets_cpu_machines_in(made: list[Node]) -> Iterator[Finding]:
     operators = {text_at(node, "operator") for node in counts}
     if "NotIn" in operators and operators & {"Gt", "Lt", "Gte", "Lte"}:
         node = next(node for node in counts if text_at(node, "operator") == "NotIn")
-        message = "`not` beside a bound on the GPU count lets machines without a GPU in"
-        yield error(
-            Code.CPU_MACHINES_TOO, message, node, "list the counts that are wanted: `gpus: [1, 4, 8]`"
-        )
+        message = "`not` beside a bound on the GPU count also matches instance types without a GPU"
+        yield error(Code.CPU_MACHINES_TOO, message, node, "list the counts instead, as in `gpus: [1, 4, 8]`")

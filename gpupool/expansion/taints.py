@@ -34,11 +34,16 @@ def _taint(key: str, item: Node) -> list[Node]:
     value, colon, effect = str(item.value).rpartition(":")
     if effect not in EFFECTS:
         near = nearest(effect, EFFECTS)
-        fix = f"did you mean `{near}`?" if near else f"write `{key}: true:NoSchedule`, or the effect alone"
-        raise Problem(Code.TAINT, f"taint `{key}`: `{effect}` is no effect ({', '.join(EFFECTS)})", item, fix)
+        fix = f"did you mean `{near}`?" if near else f"set `{key}: true:NoSchedule`, or only the effect"
+        raise Problem(
+            Code.TAINT, f"taint `{key}`: unknown effect `{effect}` ({', '.join(EFFECTS)})", item, fix
+        )
     if colon and not value:
         raise Problem(
-            Code.TAINT, f"taint `{key}` has an empty value", item, f"for no value write `{effect}` alone"
+            Code.TAINT,
+            f"taint `{key}` has an empty value",
+            item,
+            f"set `{effect}` for a taint without a value",
         )
     said = {
         "key": leaf(key, item),

@@ -50,10 +50,12 @@ class Target(NamedTuple):
         name = str(word.value)
         if re.fullmatch("[a-z]", name):
             if not self.region:
-                raise Problem(Code.ZONE, f"zone `{name}` needs a region", word, "say `cluster: {region: …}`")
+                raise Problem(
+                    Code.ZONE, f"zone `{name}` requires a region", word, "set `cluster: {region: …}`"
+                )
             name = f"{self.region}{name}"
         elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
-            message = f"zone `{name}` is not in the region {self.region}, so nothing could ever launch"
+            message = f"zone `{name}` is not in region {self.region}, so no node can launch"
             letter = name[-1] if name[-1].isalpha() else "a"
             raise Problem(Code.ZONE, message, word, f"did you mean `{self.region}{letter}`?")
         return zone_label(name), leaf(name, word)

@@ -37,7 +37,7 @@ class UnknownTimezoneError(ValueError):
     """A name that the time zone database does not know."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"'{name}' is not a time zone of the IANA database")
+        super().__init__(f"unknown time zone `{name}`")
         self.nearest = nearest_timezones(name)
 
 

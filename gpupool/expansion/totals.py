@@ -23,15 +23,15 @@ def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[F
         total = sum((_limit(pool, key) or Decimal(0) for pool in counted), Decimal(0))
         if open_ended:
             message = (
-                f"the cap of {cap.value} on `{key}` does not hold: no limit in {', '.join(open_ended[:5])}"
+                f"`limits.{key}` {cap.value} is not guaranteed: no such limit in {', '.join(open_ended[:5])}"
             )
-            yield error(Code.TOTAL_LIMIT, message, cap, f"give each pool a limit on `{key}`")
+            yield error(Code.TOTAL_LIMIT, message, cap, f"set a limit on `{key}` in each pool")
         elif total > (dollars(cap) if key == USD else amount(str(cap.value))):
             parts = ", ".join(f"{pool.name} {_limit(pool, key):f}" for pool in counted[:8])
             message = (
-                f"the pools' limits on `{key}` add up to {total:f}, over the cap of {cap.value}: {parts}"
+                f"the pools' limits on `{key}` add up to {total:f}, more than the cap of {cap.value}: {parts}"
             )
-            yield error(Code.TOTAL_LIMIT, message, cap, "lower a pool's limit or raise the cap")
+            yield error(Code.TOTAL_LIMIT, message, cap, "lower a pool's limit, or raise the cap")
 
 
 def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
@@ -46,9 +46,8 @@ def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
                        if key in mapping(tier.limits)]  # fmt: skip
             if len(amounts) == len(tiers):
                 parts = " + ".join(f"{tier} {each:f}" for tier, each in amounts)
-                message = (
-                    f"pool `{name}` may hold {sum(each for _, each in amounts):f} `{key}` in all: {parts}"
-                )
+                total = sum(each for _, each in amounts)
+                message = f"the tiers of pool `{name}` can hold {total:f} `{key}` together: {parts}"
                 yield info(Code.TIER_SUM, message, mapping(tiers[0].limits)[key])
 
 

@@ -88,7 +88,7 @@ def _check_timezone(cause: Cause, window: Window) -> None:
         regimes((window.timezone,))
     except UnknownTimezoneError as error:
         names = " or ".join(f"`{name}`" for name in error.nearest)
-        fix = f"did you mean {names}?" if names else "write a name such as `America/New_York` or `UTC`"
+        fix = f"did you mean {names}?" if names else "set an IANA name such as `America/New_York` or `UTC`"
         raise WindowError(cause, str(error), fix) from error
 
 
@@ -99,9 +99,7 @@ def _check_count(budgets: list[CompiledBudget]) -> None:
     if not beyond or not windows:
         return
     cause = next((each for each in beyond if each in windows), windows[-1])
-    message = (
-        f"budgets and windows together become {len(budgets)} budgets, and a NodePool takes {MOST_BUDGETS}"
-    )
+    message = f"budgets and windows compile to {len(budgets)} budgets; a NodePool has at most {MOST_BUDGETS}"
     raise WindowError(cause, message, "use fewer windows, or windows with the same hours on several days")
 
 

@@ -11,10 +11,10 @@ MigStrategy: TypeAlias = Literal["none", "single", "mixed"]
 
 
 class PluginConfig(Shape):
-    """The plugin's configurations by name; a node picks one by the label nvidia.com/device-plugin.config."""
+    """Configurations by name; a node selects one by the label `nvidia.com/device-plugin.config`."""
 
     name: str | None = None
-    """A ConfigMap that exists already, in place of `map`."""
+    """An existing ConfigMap, instead of `map`."""
 
     map: dict[str, str | None] | None = None
     """Configurations by name, each a YAML text."""
@@ -27,23 +27,23 @@ class PluginConfig(Shape):
 
 
 class Component(Shape):
-    """One of the chart's programs."""
+    """One component of the chart."""
 
     enabled: Flag | None = None
     """Whether it runs."""
 
     enable_host_network: Flag | None = None
-    """Whether it uses the machine's network; from chart 0.20 on."""
+    """Whether it uses the host network; from chart 0.20 on."""
 
 
 class MPS(Component):
     """The MPS control daemon."""
 
     root: str | None = None
-    """The folder of MPS' pipes on the machine."""
+    """The directory of MPS' pipes on the node."""
 
     enable_host_pid: Flag | None = Field(None, alias="enableHostPID")
-    """Whether it sees the machine's processes."""
+    """Whether it uses the host's process namespace."""
 
 
 class Image(Shape):
@@ -53,50 +53,50 @@ class Image(Shape):
     """The image without its tag."""
 
     tag: str | None = None
-    """The tag; the chart's own version unless said."""
+    """The tag. Default: the chart's version."""
 
     pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None
     """When the image is pulled."""
 
 
 class NvidiaDevicePluginValues(Shape):
-    """What may be said under `values`; it merges over the values that gpupool generates."""
+    """Values of the chart; they override the values that gpupool generates."""
 
     config: PluginConfig | None = None
-    """The plugin's configurations; gpupool generates one for each way of sharing."""
+    """The plugin's configurations; gpupool generates one for each `sharing` value."""
 
     mig_strategy: MigStrategy | None = None
-    """How MIG devices are shown."""
+    """How MIG devices are exposed."""
 
     fail_on_init_error: Flag | None = None
-    """false hides a broken driver: the plugin idles for ever. Refused by chart 0.17.0."""
+    """false: a broken driver goes unnoticed, because the plugin waits forever. Fails with chart 0.17.0."""
 
     device_list_strategy: str | list[str] | None = None
-    """How devices are handed to containers."""
+    """How devices are passed to containers."""
 
     device_id_strategy: Annotated[Literal["uuid", "index"] | None, Field(alias="deviceIDStrategy")] = None
-    """How devices are named to containers."""
+    """How devices are identified in containers."""
 
     device_discovery_strategy: Literal["auto", "nvml", "tegra"] | None = None
     """How GPUs are found."""
 
     nvidia_driver_root: str | None = None
-    """Where the driver lies on the machine."""
+    """The driver's root directory on the node."""
 
     compat_with_cpu_manager: Annotated[Flag | None, Field(alias="compatWithCPUManager")] = None
-    """Run privileged, for the kubelet's static CPU policy."""
+    """Whether the plugin runs privileged, for the kubelet's static CPU policy."""
 
     gdrcopy_enabled: Flag | None = None
-    """Hand out GDRCopy devices."""
+    """Whether GDRCopy devices are exposed."""
 
     gds_enabled: Flag | None = None
-    """Hand out GPUDirect Storage devices."""
+    """Whether GPUDirect Storage devices are exposed."""
 
     mofed_enabled: Flag | None = None
-    """Hand out Mellanox devices."""
+    """Whether Mellanox devices are exposed."""
 
     node_selector: dict[str, str | None] | None = None
-    """More node labels that have to be there."""
+    """Additional required node labels."""
 
     affinity: JsonMap | None = None
     """Replaces the affinity that gpupool generates from the pools."""
@@ -141,16 +141,16 @@ class NvidiaDevicePluginValues(Shape):
     """Replaces the release's namespace."""
 
     allow_default_namespace: Flag | None = None
-    """Allows the namespace `default`, which the chart refuses otherwise."""
+    """Whether the namespace `default` is allowed; the chart rejects it by default."""
 
     legacy_daemonset_api: Annotated[Flag | None, Field(alias="legacyDaemonsetAPI")] = None
-    """For Kubernetes before 1.16; leave it out."""
+    """For Kubernetes before 1.16; do not set it."""
 
     device_plugin: Component | None = None
     """The device plugin itself."""
 
     gfd: Component | None = None
-    """GPU feature discovery, which labels nodes by their GPUs."""
+    """GPU feature discovery, which sets node labels for GPUs."""
 
     mps: MPS | None = None
     """The MPS control daemon."""

@@ -16,17 +16,17 @@ class Release(Shape):
     """The chart's version."""
 
     namespace: Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a namespace")] | None = None
-    """The namespace it is installed in."""
+    """The namespace to install it in."""
 
     release: Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a release name")] | None = None
-    """Helm's name for it."""
+    """The name of the Helm release."""
 
     repository: str | None = None
-    """Where Helm finds the chart: an https or oci address."""
+    """The chart's repository: an https or oci address."""
 
 
 class NvidiaDevicePluginRelease(Release):
-    """NVIDIA's device plugin, which shows GPUs to Kubernetes."""
+    """NVIDIA's device plugin, which exposes GPUs to Kubernetes."""
 
     values: NvidiaDevicePluginValues | None = None
-    """Values laid over those that gpupool generates; `null` takes one out."""
+    """Values that override those that gpupool generates; `null` removes one."""

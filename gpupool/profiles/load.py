@@ -86,8 +86,8 @@ class Profiles:
                 self.findings.append(_outside(word))
                 return None
             if not _is_file(file):
-                fix = "a path is relative to the file that says it"
-                message = f"there is no profile file `{file}`"
+                fix = "set a path relative to the file that names the profile"
+                message = f"profile file `{file}` does not exist"
                 self.findings.append(Finding(Code.UNKNOWN_PROFILE, message, word.at, fix))
                 return None
             return self._not_empty(read_file(file, self.findings), file)
@@ -120,20 +120,24 @@ def _is_file(path: str) -> bool:
 def _endless(file: str, path: tuple[str, ...], word: Node) -> Finding:
     if file in path:
         chain = " extends ".join((*path[path.index(file) :], file))
-        message = f"profiles go round in a circle: {chain}"
+        message = f"profiles extend each other in a cycle: {chain}"
     else:
         message = f"more than {MOST_LEVELS} profiles extend each other"
-    return Finding(Code.PROFILE_CYCLE, message, word.at, "take one `extends` out")
+    return Finding(Code.PROFILE_CYCLE, message, word.at, "remove one `extends`")
 
 
 def _outside(word: Node) -> Finding:
-    message = "the profile's path leads out of the blueprint's folder: it is not read"
-    fix = f"move the profile there or into `{FOLDER}/`, or allow its folder with --profiles DIR"
+    message = "the profile's path is outside the blueprint's folder, so it is not read"
+    fix = f"move the profile there or into `{FOLDER}/`, or allow its folder with `--profiles DIR`"
     return Finding(Code.PROFILE_OUTSIDE, message, word.at, fix)
 
 
 def _unknown(word: Node) -> Finding:
     names = shipped_names()
     near = nearest(str(word.value), names)
-    fix = f"did you mean `{near}`?" if near else f"shipped are {', '.join(names)}; a path names your own"
-    return Finding(Code.UNKNOWN_PROFILE, f"there is no profile `{word.value}`", word.at, fix)
+    fix = (
+        f"did you mean `{near}`?"
+        if near
+        else f"set the path of your own profile, or one of {', '.join(names)}"
+    )
+    return Finding(Code.UNKNOWN_PROFILE, f"unknown profile `{word.value}`", word.at, fix)

@@ -11,25 +11,25 @@ from gpupool.shapes.base import NonEmpty, Shape
 
 
 class ProfileMetadata(Shape):
-    """Who the profile is."""
+    """The profile's name."""
 
     name: Name
-    """The profile's name; a shipped one is found by it."""
+    """The profile's name; pools refer to shipped profiles by it."""
 
 
 class Profile(Shape):
-    """A partial pool, node class and stack under one name, with the reasons for each value."""
+    """A partial pool, node class and stack under one name, with the reason for each value."""
 
     model_config = ConfigDict(title="gpupool profile")
 
     api_version: Literal["gpupool.dev/v1alpha1"]
-    """The version of this vocabulary."""
+    """The version of the profile's API."""
 
     kind: Literal["Profile"]
-    """What this file is."""
+    """The kind of this file."""
 
     metadata: ProfileMetadata
-    """Who the profile is."""
+    """The profile's name."""
 
     summary: NonEmpty
     """What it is for, in one line."""
@@ -38,13 +38,13 @@ class Profile(Shape):
     """Why these values, and when to choose another profile."""
 
     extends: str | None = None
-    """Another profile whose words lie under this one's."""
+    """Another profile, by name or path, whose fields this one overrides."""
 
     pool: TieredWords | None = None
-    """Words of the pool; the node class' words stand beside it, under `nodeClass`."""
+    """Fields of the pool. Fields of the node class go under `nodeClass` of the profile, not here."""
 
     node_class: NodeClassWords | None = None
-    """Words of the node class, where the pool has one of its own."""
+    """Fields of the node class; used where the pool has a node class of its own."""
 
     stack: Stack | None = None
-    """Charts whose Helm values the profile needs."""
+    """Charts whose Helm values the profile sets."""

@@ -113,14 +113,19 @@ def _broken(made: Release, said: Node | None) -> Finding | None:
     version, knob = find(said, "version"), find(said, "values", "failOnInitError")
     if made.version == _BROKEN_BOOLEAN and knob is not None and knob.value is not None:
         message = (
-            f"chart {_BROKEN_BOOLEAN} renders `failOnInitError` as a boolean, which the API server refuses"
+            f"chart {_BROKEN_BOOLEAN} renders `failOnInitError` as a boolean, which the API server rejects"
         )
         return Finding(
-            Code.CHART_BUG, message, knob.at, "take version 0.17.1 or newer; and better leave it true"
+            Code.CHART_BUG,
+            message,
+            knob.at,
+            "set `version: 0.17.1` or newer, and leave `failOnInitError` at true",
         )
     if version is not None and made.version in _CHANGED_DEFAULTS and not mapping(find(said, "values")):
-        message = f"chart {made.version} hands out GDS and GDRCopy devices by default, which AL2023 lacks"
+        message = (
+            f"chart {made.version} exposes GDS and GDRCopy devices by default, which AL2023 does not have"
+        )
         return Finding(
-            Code.CHART_DEFAULTS, message, version.at, "take version 0.19.3 or newer", Severity.ERROR
+            Code.CHART_DEFAULTS, message, version.at, "set `version: 0.19.3` or newer", Severity.ERROR
         )
     return None

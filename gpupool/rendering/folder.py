@@ -79,7 +79,7 @@ def _yaml_files(folder: Path) -> Iterator[Path]:
 def _in_the_way(files: Mapping[str, str], folder: Path, name: str) -> Iterator[Finding]:
     if folder.exists() and not folder.is_dir():
         yield Finding(
-            Code.IN_THE_WAY, "this is a file, not a folder", Location(str(folder)), "name another folder"
+            Code.IN_THE_WAY, "this is a file, not a folder", Location(str(folder)), "use another folder"
         )
         return
     for parent in sorted({(folder / path).parent for path in files}):

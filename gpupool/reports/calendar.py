@@ -111,16 +111,16 @@ def notes(calendar: Calendar) -> Iterator[str]:
     for budget in dict.fromkeys(calendar.unreadable):
         yield (
             f"Karpenter can't read the schedule `{one_line(budget.schedule or '')}`,"
-            " so no node of this pool may go for any reason."
+            " so no node of this pool can be disrupted."
         )
     for cause in dict.fromkeys(calendar.ruled_out.values()):
         reasons = " or ".join(reason for reason, why in calendar.ruled_out.items() if why == cause)
-        yield f"Whatever the budgets allow, no node goes as {reasons}: {cause}."
+        yield f"No node is disrupted as {reasons}, whatever the budgets: {cause}."
     if calendar.expire_after == "Never":
-        yield "Spot interruptions and deletions ask no budget."
+        yield "Spot interruptions and deletions ignore budgets."
     else:
         expiry = one_line(calendar.expire_after)
-        yield f"Expiry (`expireAfter: {expiry}`), spot interruptions and deletions ask no budget."
+        yield f"Expiry (`expireAfter: {expiry}`), spot interruptions and deletions ignore budgets."
 
 
 def budget_words(budget: Budget, nodes: int) -> tuple[str, str, str]:
@@ -172,11 +172,11 @@ def _block(group: Group, calendar: Calendar, marks: dict[int, str]) -> str:
 
 def _budget_lines(calendar: Calendar) -> Iterator[str]:
     if not calendar.budgets:
-        yield "The pool has no budgets: nothing bounds how many nodes go at once."
+        yield "The pool has no budgets: all nodes can be disrupted at once."
         return
     rows = [budget_words(budget, calendar.nodes) for budget in calendar.budgets]
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    yield "Budgets; of those in force the smallest counts:"
+    yield "Budgets; of the active ones the smallest applies:"
     yield from (f"  {number:<{first}}  {reasons:<{second}}  {when}" for number, reasons, when in rows)
 
 

@@ -59,16 +59,16 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
     retired = list(_retired(catalogue))
     zones = sum(map(len, catalogue.regions.values()))
     yield f"{len(catalogue.names):,} instance types as of {catalogue.date}, {len(retired)} of them retired,"
-    yield f"read as Karpenter {catalogue.karpenter} reads them; offers in {zones} zones of these regions:"
+    yield f"read as Karpenter {catalogue.karpenter} reads them; offerings in {zones} zones of these regions:"
     yield from _wrapped(catalogue.regions)
     yield ""
     yield "On-demand prices by the hour, Linux:"
     for prices in catalogue.price_lists:
         known = sum(amount is not None for amount in prices.amounts)
         yield f"  {prices.region:<16}{prices.date:<12}{known:>5,} types in {prices.currency}"
-    yield f"  Elsewhere those of {FALLBACK_REGION} stand in, as in Karpenter. Spot prices are not known."
+    yield f"  Other regions use those of {FALLBACK_REGION}, as in Karpenter. Spot prices are not known."
     yield ""
-    yield "Retired, and the month since when EC2's answers lack them:"
+    yield "Retired, by the month since which EC2 no longer lists them:"
     for month in sorted({since for _, since in retired}):
         yield f"  {month}"
         yield from _wrapped((name for name, since in retired if since == month), "    ")
@@ -90,13 +90,11 @@ def _answered(each: Answers, found: Renewed) -> Iterator[str]:
     yield f"{each.region}: {_counted(len(each.offers), 'instance type')} in {len(each.zones)} zones"
     if each.prices is None:
         prices = found.catalogue.prices(each.region) or found.catalogue.prices(FALLBACK_REGION)
-        kept = f"; those of {prices.region}, {prices.date}, stay" if prices else ""
+        kept = f"; using those of {prices.region}, {prices.date}" if prices else ""
         yield f"{each.region}: no prices: {each.refusal}{kept}"
         return
     yield f"{each.region}: {_counted(len(each.prices), 'price')}"
-    kept = (
-        f"{each.region}: the price list lacks types, which have an earlier price or that of {FALLBACK_REGION}"
-    )
+    kept = f"{each.region}: types not in the price list, with an earlier price or that of {FALLBACK_REGION}"
     yield from _named(kept, found.borrowed[each.region])
 
 

@@ -68,8 +68,8 @@ def _answer(explanation: Explanation, answer: Answer) -> Iterator[str]:
     yield f"NodePool {one_line(found.pool.name)}{weight}{tier}"
     family = found.market.node_class.family.name
     named = f"{one_line(answer.node_class)} ({family})"
-    yield f"  class   {named if answer.node_class else f'not among the files: {family} as it comes'}"
-    yield f"  region  {one_line(found.market.region or 'none named')}"
+    yield f"  class   {named if answer.node_class else f'not in the files; {family} defaults are assumed'}"
+    yield f"  region  {one_line(found.market.region or 'not set')}"
     yield ""
     if answer.why is not None:
         yield from _why(answer.why)
@@ -92,7 +92,7 @@ def _candidates(found: Explained) -> Iterator[str]:
     parts = [
         f"{count} candidate type{'s' * (count != 1)}",
         judged,
-        f"{open_ones} not judged" * bool(open_ones),
+        f"{open_ones} not checked" * bool(open_ones),
     ]
     yield ", ".join(filter(None, parts))
     if count:
@@ -100,7 +100,7 @@ def _candidates(found: Explained) -> Iterator[str]:
         rows = [_HEAD, *(_row(each, zones) for each in found.candidates[:MOST_ROWS])]
         yield from aligned(rows, right={2, 3, 4, 5, 7, 9})
     if count > MOST_ROWS:
-        yield f"... and {count - MOST_ROWS} more; -o json gives all of them"
+        yield f"... and {count - MOST_ROWS} more; -o json lists all of them"
 
 
 def _row(each: Candidate, zones: Sequence[str]) -> tuple[str, ...]:
@@ -155,8 +155,8 @@ def _limits(found: Explained) -> Iterator[str]:
     yield from aligned(rows, right={1})
     if any(each.admitted.registered != each.admitted.nodes for each in found.candidates):
         yield (
-            "  NODES with two numbers: how many fit at least, if registered nodes have all the memory that "
-            "EC2 names, and as many as Karpenter expects before"
+            "  NODES with two numbers: the minimum, if registered nodes have all the memory that EC2 lists, "
+            "and what Karpenter expects before they register"
         )
 
 
@@ -179,14 +179,14 @@ def _cost(found: Explained) -> Iterator[str]:
     if ceiling is None or ceiling.hourly == 0:
         return
     if ceiling.hourly is None:
-        yield f"Cost: unbounded: no limit counts anything that {ceiling.unbounded_by} has"
+        yield f"Cost: unbounded: no limit counts a resource of {ceiling.unbounded_by}"
     else:
         month = f"{ceiling.hourly * HOURS_IN_MONTH:,.0f} {prices.currency} a month"
         at_most = "" if ceiling.exact else "at most "
         hour = f"{ceiling.hourly:.2f} {prices.currency} an hour"
-        yield f"Cost, if the limits are used up: {at_most}{hour}, {month}"
-    elsewhere = "" if found.market.region in (None, prices.region) else f", not {found.market.region}'s own"
-    yield f"  on demand, by the price list of {prices.region or FALLBACK_REGION} of {prices.date}{elsewhere}"
+        yield f"Cost when the limits are reached: {at_most}{hour}, {month}"
+    elsewhere = "" if found.market.region in (None, prices.region) else f"; none for {found.market.region}"
+    yield f"  on-demand prices of {prices.region or FALLBACK_REGION}, {prices.date}{elsewhere}"
 
 
 def _one_pod(found: Explained) -> Iterator[str]:
@@ -194,19 +194,19 @@ def _one_pod(found: Explained) -> Iterator[str]:
     if pod is not None:
         cheap, dear = pod.cheapest, pod.dearest
         yield (
-            f"A pod for one {pod.resource}: {cheap.kind.name} at {cheap.price:.4f} first, "
-            f"at worst {dear.kind.name} at {dear.price:.4f}"
+            f"A pod for 1 {pod.resource}: {cheap.kind.name} ({cheap.price:.4f}) is the first choice, "
+            f"{dear.kind.name} ({dear.price:.4f}) the most expensive"
         )
 
 
 def _why(why: Why) -> Iterator[str]:
-    retired = f" (EC2 no longer offers it, since {why.retired})" if why.retired else ""
+    retired = f" (no longer offered by EC2 since {why.retired})" if why.retired else ""
     yield f"Why {why.name}{retired}:"
     for each in why.refused:
         has = ", ".join(each.values) if each.values else "no such label"
-        yield f"  refused by {said(each.requirement)}; it has {has}"
+        yield f"  excluded by {said(each.requirement)}; the type has {has}"
     if why.by_class:
-        yield f"  refused by the class: {why.by_class}"
+        yield f"  excluded: {why.by_class}"
     if why.candidate is not None:
-        yield f"  a candidate: {why.candidate.reason or 'Karpenter may launch it'}"
+        yield f"  a candidate: {why.candidate.reason or 'Karpenter can launch it'}"
     yield ""

@@ -87,15 +87,15 @@ def taken_for_granted(pools: NodePools) -> Iterator[str]:
     """Name what is not known of pools and counts as it usually is."""
     without = [each.name for each in pools.items if not each.node_class]
     if without:
-        yield f"The node class of {', '.join(without)} is not among the files: it counts as plain AL2023."
+        yield f"The node class of {', '.join(without)} is not in the files; AL2023 defaults are assumed."
     reserved = [each.name for each in pools.items if each.market.node_class.reservations]
     if reserved:
-        yield f"The reservations of {', '.join(reserved)} are known to AWS only, and not judged."
+        yield f"The reservations of {', '.join(reserved)} are not checked: only AWS knows them."
     placed = [each.name for each in pools.items if each.market.node_class.placement_group]
     if placed:
-        yield f"The placement groups of {', '.join(placed)} are known to AWS only, and not judged."
+        yield f"The placement groups of {', '.join(placed)} are not checked: only AWS knows them."
     if pools.overlays:
-        yield f"NodeOverlays count, as if their feature gate were on: {', '.join(pools.overlays)}."
+        yield f"NodeOverlays are used as if their feature gate were on: {', '.join(pools.overlays)}."
         yield from _overlays_left_out(pools)
 
 
@@ -103,11 +103,11 @@ def _overlays_left_out(pools: NodePools) -> Iterator[str]:
     overlaid = [each.market.overlaid for each in pools.items]
     refused = sorted({name for each in overlaid for name in each.refused})
     if refused:
-        yield f"NodeOverlays that contradict one of their weight count for nothing: {', '.join(refused)}."
+        yield f"Ignored NodeOverlays that conflict with one of the same weight: {', '.join(refused)}."
     partly = sorted({name for each in overlaid for name in each.partly})
     if partly:
         names = ", ".join(partly)
-        yield f"Their prices count where they are the same in all zones, on demand; not everywhere: {names}."
+        yield f"NodeOverlays with a price only for types that cost the same on demand in all zones: {names}."
 
 
 def text(report: FitReport) -> str:
@@ -126,13 +126,13 @@ def _workload(each: Fitted, offers: Offers) -> Iterator[str]:
         yield one_line(f"  {verdict.pool:<{width}}  {said}")
     yield one_line(f"  => {_outcome(each, offers)}")
     if missing := [*each.pod.not_judged, *([template.note] if template.note else [])]:
-        yield one_line(f"  not judged: {'; '.join(missing)}")
+        yield one_line(f"  not checked: {'; '.join(missing)}")
 
 
 def _count(pods: int | None) -> str:
     if pods is None:
-        return "a pod on every node that asks for"
-    return "1 pod that asks for" if pods == 1 else f"{pods} pods, each of which asks for"
+        return "a pod on every node, which requests"
+    return "1 pod, which requests" if pods == 1 else f"{pods} pods, each of which requests"
 
 
 def _taken(each: Fitted, verdict: Verdict, offers: Offers) -> str:
@@ -142,10 +142,10 @@ def _taken(each: Fitted, verdict: Verdict, offers: Offers) -> str:
     if each.template.pods is None:
         return f"fits  on {len(placed.types)} of its {verdict.types} instance types"
     if verdict.replicas is not None:
-        return f"fits  its nodes, of which there are always {verdict.replicas}; none is launched for a pod"
+        return f"fits  its fixed nodes ({verdict.replicas}); none is launched for a pod"
     if verdict.reserved:
         types = placed.types[0] if len(placed.types) == 1 else f"{len(placed.types)} types"
-        return f"fits  {types}, while it has a reservation with room"
+        return f"fits  {types}, if a reservation has room"
     return f"fits  {_types(placed)}{_range(placed, offers)}"
 
 
@@ -164,7 +164,7 @@ def _range(placed: Placed, offers: Offers) -> str:
 
 def _price(machine: Machine, offers: Offers) -> str:
     if machine.price is None:
-        return "no price known"
+        return "price unknown"
     return f"{machine.price:.4f}".rstrip("0").rstrip(".") + f" {offers.prices.currency}/h"
 
 
@@ -186,7 +186,7 @@ def _outcome(each: Fitted, offers: Offers) -> str:
     launched = f"Karpenter launches a node of {judged.chosen}"
     if placed.first is None:
         return launched
-    how = "spot; on demand it costs" if placed.capacity_type == "spot" else f"{placed.capacity_type},"
+    how = "spot; on-demand price" if placed.capacity_type == "spot" else f"{placed.capacity_type},"
     return f"{launched}: {placed.first.name}, {how} {_price(placed.first, offers)}"
 
 
@@ -195,38 +195,40 @@ def _unlaunched(judged: Judged) -> str:
     taking = [verdict for verdict in judged.verdicts if verdict.placed]
     names = ", ".join(verdict.pool for verdict in taking)
     if not taking:
-        return "no pool takes it: the pod stays Pending"
+        return "fits no pool; the pod stays Pending"
     if judged.fits:
         return f"waits for room in {names}"
-    return f"stays Pending: {names} would take it, but Karpenter decides for another, where the launch fails"
+    return f"stays Pending: it fits {names}, but Karpenter selects another pool, where the launch fails"
 
 
 def _foot(report: FitReport) -> Iterator[str]:
     prices = report.offers.prices
     if report.offers.judged:
-        whose = "" if prices.region == report.offers.region else f" are those of {prices.region},"
-        yield f"Offers of {report.offers.region}; prices{whose} on demand, of {prices.date}; no spot prices."
+        offerings = f"Offerings of {report.offers.region}"
+        yield f"{offerings}; on-demand prices of {prices.region}, {prices.date}; no spot prices."
     elif report.offers.region:
-        yield f"The catalogue does not know {report.offers.region}: zones, offers and prices are not judged."
+        region = report.offers.region
+        yield f"Region {region} is not in the catalogue: zones, offerings and prices are not checked."
     else:
-        yield "No region is named (cluster.region or --region): zones, offers and prices are not judged."
+        yield "No region is set (cluster.region or --region): zones, offerings and prices are not checked."
     yield _counted(report.counted)
     yield from map(one_line, report.notes)
     if report.passed_over:
-        counted = ", ".join(f"{one_line(kind)} {count}" for kind, count in report.passed_over.items())
-        yield f"Passed over what makes no pods: {counted}"
+        counted = ", ".join(f"{one_line(kind)} ({count})" for kind, count in report.passed_over.items())
+        yield f"Skipped objects without pods: {counted}."
     if report.skipped:
         reasons = Counter(str(each.reason) for each in report.skipped)
-        yield f"Skipped: {', '.join(f'{reason} {count}' for reason, count in sorted(reasons.items()))}"
+        counted = ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
+        yield f"Skipped files: {counted}."
     fits = sum(each.judged.fits for each in report.fitted)
-    yield f"{fits} of {len(report.fitted)} fit{'s' * (fits == 1)}"
+    yield f"{fits} of {len(report.fitted)} workload{'s' * (len(report.fitted) != 1)} fit{'s' * (fits == 1)}."
 
 
 def _counted(counted: Counted) -> str:
     if counted.names:
-        return one_line(f"Counted on each node where they run: {', '.join(counted.names)}.")
+        return one_line(f"DaemonSets counted on each node where they run: {', '.join(counted.names)}.")
     if counted.fixed is not None:
         return one_line(
             f"Counted for DaemonSets on each node (cluster.daemonOverhead): {amounts(counted.fixed)}."
         )
-    return "Nothing is counted for DaemonSets: name them with --daemonsets, or say cluster.daemonOverhead."
+    return "No DaemonSets are counted; set --daemonsets or cluster.daemonOverhead."

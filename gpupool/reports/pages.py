@@ -59,10 +59,10 @@ def blueprint_page() -> str:
     schema = json_schema(Blueprint)
     parts = {"Blueprint": schema, **{_name(key): part for key, part in schema["$defs"].items()}}
     head = [
-        "# The blueprint, key by key",
+        "# The blueprint, field by field",
         "",
-        "Every key may be `null`, which removes what an earlier file or layer says. A value's own table is",
-        "linked where it has one. `gpupool schema` prints the same as JSON Schema, for editors.",
+        "Every field can be `null`, which removes the value of an earlier file or layer. Where a value has",
+        "its own table, it is linked. `gpupool schema` prints the same as JSON Schema, for editors.",
         "",
     ]
     return "\n".join([*head, *(line for name, part in parts.items() for line in _section(name, part))])
@@ -72,7 +72,7 @@ def _section(name: str, part: _Schema) -> Iterator[str]:
     if "properties" not in part:
         return
     yield from (f"## {name}", "", " ".join(str(part.get("description", "")).split()), "")
-    yield from ("| key | value | meaning |", "|---|---|---|")
+    yield from ("| field | value | meaning |", "|---|---|---|")
     for key, field in part["properties"].items():
         yield f"| `{key}` | {_cell(_kinds(field))} | {_cell(str(field.get('description', '')))} |"
     yield ""

@@ -16,7 +16,7 @@ _LONGEST = 160
 _BESIDE = {
     Outcome.WINS: "wins",
     Outcome.MERGED: "merged",
-    Outcome.REMOVES: "takes it out",
+    Outcome.REMOVES: "removes it",
     Outcome.REPLACED: "",
     Outcome.NO_EFFECT: "no effect",
 }
@@ -25,7 +25,7 @@ _BESIDE = {
 def text(provenance: Provenance) -> str:
     """Give each value with what every layer says of it, the lowest first, and what it was rendered to."""
     if not provenance.origins:
-        return f"{one_line(provenance.asked)}: nobody says it, and nothing is rendered there\n"
+        return f"{one_line(provenance.asked)}: not set, and not rendered\n"
     return "\n".join("".join(f"{line}\n" for line in _lines(origin)) for origin in provenance.origins)
 
 

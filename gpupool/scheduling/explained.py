@@ -165,16 +165,16 @@ def _reason(pool: Pool, place: int, found: Match) -> str:
     if not market.judged or found.launchable & bit:
         return ""
     if _from_reservations(pool):
-        return "only from a reservation, if there is one for it"
+        return "only from a reservation, if one exists for it"
     if not found.offered & bit:
         return _not_offered(market, bit, wanted)
     if market.price(place) is None:
-        return "no price in the list, and without one Karpenter has no on-demand or spot offering"
+        return "no price in the list, so Karpenter has no on-demand or spot offering"
     full = [name for name, left in market.allocatable(place).items() if left < 0]
     if full:
-        return f"the class keeps more {', '.join(full)} back than the type has"
+        return f"the node class reserves more {', '.join(full)} than the type has"
     return "; ".join(
-        f"minValues {least} on {key}, and the types left have {count}"
+        f"minValues {least} on {key}, and the remaining types have {count}"
         for key, (count, least) in found.too_few.items()
     )
 
@@ -182,11 +182,11 @@ def _reason(pool: Pool, place: int, found: Match) -> str:
 def _not_offered(market: Market, bit: Mask, wanted: Requirements) -> str:
     elsewhere = [zone.name for zone, mask in market.zone_masks.items() if mask & bit]
     if not elsewhere:
-        subnets = "" if market.node_class.zones is None else " where the class has subnets"
+        subnets = "" if market.node_class.zones is None else " where the node class has subnets"
         return f"not offered in {market.region}{subnets}"
     if not zones_for(market, wanted) & bit:
         return f"offered in {', '.join(elsewhere)} only"
-    return "the pool asks for a capacity reservation, and its class selects none"
+    return "the pool requires a capacity reservation, and its node class selects none"
 
 
 def _over(room: Resources, limits: Mapping[str, Amount], over: list[str]) -> str:

@@ -70,7 +70,10 @@ def test_a_later_file_may_repeat_the_name() -> None:
 
 def test_a_later_file_may_not_change_the_name() -> None:
     assert refused(SMALL, "metadata: {name: other}\n") == [
-        "1.yaml:3:18 GP0015 this file is named `other`, but the first one `demo`; leave the name out of later files"
+        (
+            "1.yaml:3:18 GP0015 `metadata.name` is `other`, but `demo` in the first file; remove "
+            "`metadata.name` from later files"
+        )
     ]
 
 
@@ -78,7 +81,7 @@ def test_the_first_file_has_the_name() -> None:
     nameless = SMALL.replace("metadata: {name: demo}\n", "")
 
     assert refused(nameless, "metadata: {name: demo}\n") == [
-        "0.yaml:1:1 GP0011 `metadata.name` is missing; write `metadata: {name: …}`"
+        "0.yaml:1:1 GP0011 `metadata.name` is missing; set `metadata: {name: …}`"
     ]
 
 
@@ -102,7 +105,9 @@ def test_a_new_name_is_said(section: str, words: str) -> None:
 def test_a_slip_of_the_pen_is_an_error(name: str) -> None:
     (said,) = refused(SMALL, f"pools: {{{name}: {{weight: 1}}}}\n")
 
-    assert said == f"1.yaml:3:9 GP0016 no earlier file has `pools.{name}`; did you mean `train`?"
+    assert (
+        said == f"1.yaml:3:9 GP0016 `pools.{name}` does not exist in any earlier file; did you mean `train`?"
+    )
 
 
 @pytest.mark.parametrize("name", ["brain", "train2", "train-b", "trainer", "t", "infer"])
@@ -114,7 +119,7 @@ def test_another_name_is_none(name: str) -> None:
 
 def test_a_name_can_not_be_removed_that_nobody_said() -> None:
     assert refused(SMALL, "pools: {other: null}\n") == [
-        "1.yaml:3:9 GP0016 no earlier file has `pools.other`; take the line out"
+        "1.yaml:3:9 GP0016 `pools.other` does not exist in any earlier file; remove the line"
     ]
 
 

@@ -108,14 +108,14 @@ NO_FILES = {
     "a wrong sum": (SHIPPED.read_bytes()[:-8] + b"12345678", "it is not a gzip file"),
     "a bomb": (gzip.compress(bytes(MOST_OPENED + 1), 1), "it holds more than 32 MiB"),
     "too large": (random.Random(1).randbytes(MOST_BYTES + 1), "it has more than 4 MiB"),  # noqa: S311
-    "no JSON": (gzip.compress(b"columns: []"), "it holds no JSON: Expecting value"),
-    "no UTF-8": (gzip.compress(b'{"format": "\xff"}'), "it holds no JSON: 'utf-8' codec"),
+    "no JSON": (gzip.compress(b"columns: []"), "it is not JSON: Expecting value"),
+    "no UTF-8": (gzip.compress(b'{"format": "\xff"}'), "it is not JSON: 'utf-8' codec"),
     "nested": (gzip.compress(b"[" * 200_000), "it is nested too deeply"),
-    "a long number": (gzip.compress(b"1" * 5_000), "it holds no JSON: Exceeds the limit"),
-    "no number": (gzip.compress(b'{"format": NaN}'), "it holds no JSON: NaN is no number of JSON"),
-    "a list": (gzip.compress(b"[]"), "it holds no JSON object"),
+    "a long number": (gzip.compress(b"1" * 5_000), "it is not JSON: Exceeds the limit"),
+    "no number": (gzip.compress(b'{"format": NaN}'), "it is not JSON: NaN is not a JSON number"),
+    "a list": (gzip.compress(b"[]"), "it is not a JSON object"),
     "another format": (gzip.compress(b'{"format": "gpupool.catalogue/2"}'), "its format is not gpupool.catalogue/1"),
-    "nothing else": (gzip.compress(b'{"format": "gpupool.catalogue/1"}'), "`karpenter` is not as it has to be"),
+    "nothing else": (gzip.compress(b'{"format": "gpupool.catalogue/1"}'), "`karpenter` is missing or invalid"),
 }  # fmt: skip
 
 
@@ -124,12 +124,12 @@ def test_what_is_no_catalogue_is_said(case: str, file: Path) -> None:
     content, words = NO_FILES[case]
     file.write_bytes(content)
 
-    assert refused(file).startswith(f"this is no catalogue of gpupool's: {words}")
+    assert refused(file).startswith(f"the file is not a gpupool catalogue: {words}")
 
 
 def test_what_can_not_be_read(tmp_path: Path) -> None:
-    assert refused(tmp_path / "none") == "can't read it: No such file or directory"
-    assert refused(tmp_path) == "can't read it: Is a directory"
+    assert refused(tmp_path / "none") == "can't read the file: No such file or directory"
+    assert refused(tmp_path) == "can't read the file: Is a directory"
 
 
 WRONG: dict[str, Any] = {
@@ -151,7 +151,7 @@ def test_each_part_is_held_to_its_form(part: str, file: Path) -> None:
         said = refused(write(file, {**DOCUMENT, part: value}))
         assert f"`{part}`" in said or (part == "columns" and "column" in said), value
     without = {key: value for key, value in DOCUMENT.items() if key != part}
-    assert refused(write(file, without)).endswith(f"`{part}` is not as it has to be")
+    assert refused(write(file, without)).endswith(f"`{part}` is missing or invalid")
 
 
 @pytest.mark.parametrize("column", list(COLUMNS))

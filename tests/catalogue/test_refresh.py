@@ -64,9 +64,7 @@ def test_the_command_writes_a_catalogue_and_says_what_it_holds(
     lines = said.out.splitlines()
     assert lines[0] == "us-west-2: 1,354 instance types in 4 zones"
     assert lines[1] == "us-west-2: 3 prices"
-    assert lines[2].startswith(
-        "us-west-2: the price list lacks types, which have an earlier price or that of"
-    )
+    assert lines[2].startswith("us-west-2: types not in the price list, with an earlier price or that of")
     assert lines[3:] == [f"wrote {file}"]
     assert found.date == dt.datetime.now(dt.UTC).date().isoformat()
     assert found.columns == shipped().columns
@@ -92,8 +90,8 @@ def test_without_to_it_is_the_users_own(account: PriceList, capsys: pytest.Captu
     assert (said.code, said.err) == (0, "")
     assert said.out.splitlines()[1:] == [
         (
-            "il-central-1: no prices: AWS refuses GetProducts (AccessDeniedException):"
-            " the account's policy has to allow it; those of us-east-1, 2026-07-06, stay"
+            "il-central-1: no prices: AWS denied GetProducts (AccessDeniedException); allow it in the "
+            "account's policy; using those of us-east-1, 2026-07-06"
         ),
         f"wrote {users_place()}",
     ]
@@ -116,10 +114,10 @@ def test_several_regions_and_one_that_is_not_shipped(
 
     assert said.code == 0
     assert (
-        "us-gov-west-1: no prices: AWS has no price list for GovCloud; those of us-gov-west-1, 2026"
+        "us-gov-west-1: no prices: AWS has no price list for GovCloud; using those of us-gov-west-1, 2026"
         in said.out
     )
-    assert "eu-west-3: no prices: AWS's price list has nothing for this region" in said.out
+    assert "eu-west-3: no prices: AWS's price list has no prices for this region" in said.out
     assert said.out.count("eu-west-3: no prices") == 1
     assert list(found.regions) == sorted([*shipped().regions, "us-gov-west-1"])
     assert found.offered("us-east-1") == shipped().offered("us-east-1")
@@ -140,12 +138,12 @@ class TestRefusals:
 
         assert self.refused(capsys) == (
             64,
-            "error: boto3 is not installed: pip install boto3, or pipx inject gpupool boto3\n",
+            "error: boto3 is not installed; run `pip install boto3` or `pipx inject gpupool boto3`\n",
         )
 
     @pytest.mark.usefixtures("account")
     def test_no_region(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert self.refused(capsys) == (64, "error: no region is set: name one with --region\n")
+        assert self.refused(capsys) == (64, "error: no region is set; pass --region\n")
 
     @pytest.mark.usefixtures("account")
     def test_no_such_profile(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,8 +151,8 @@ class TestRefusals:
 
         assert code == 64
         assert said == (
-            "error: The config profile (nobody) could not be found;"
-            " `aws configure list-profiles` names those that there are\n"
+            "error: The config profile (nobody) could not be found; `aws configure list-profiles` lists "
+            "the existing ones\n"
         )
 
     @pytest.mark.usefixtures("account")
@@ -166,7 +164,7 @@ class TestRefusals:
 
         assert self.refused(capsys, "--region", "us-west-2") == (
             1,
-            "error: us-west-2: there are no AWS credentials: log in, or name a profile with --profile\n",
+            "error: us-west-2: no AWS credentials found; log in, or pass --profile\n",
         )
 
     @pytest.mark.usefixtures("account")
@@ -176,7 +174,9 @@ class TestRefusals:
         code, said = self.refused(capsys, "--region", "us-west-2")
 
         assert code == 1
-        assert said.startswith("error: us-west-2: AWS can't be asked: Could not connect to the endpoint URL")
+        assert said.startswith(
+            "error: us-west-2: request to AWS failed: Could not connect to the endpoint URL"
+        )
 
     @pytest.mark.usefixtures("account")
     def test_a_user_who_may_do_nothing(
@@ -195,15 +195,15 @@ class TestRefusals:
         assert strangers == (
             1,
             (
-                "error: us-west-2: AWS refuses the credentials (AuthFailure),"
-                " or the region is not enabled for the account\n"
+                "error: us-west-2: AWS rejected the credentials (AuthFailure), or the region is not "
+                "enabled for the account\n"
             ),
         )
         assert nobodys == (
             1,
             (
-                "error: us-west-2: AWS refuses DescribeAvailabilityZones (AccessDenied):"
-                " the account's policy has to allow it\n"
+                "error: us-west-2: AWS denied DescribeAvailabilityZones (AccessDenied); allow it in the "
+                "account's policy\n"
             ),
         )
 
@@ -211,8 +211,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("kind", "words"),
         [
-            ("ThrottlingException", "AWS answers that there are too many requests (ThrottlingException)"),
-            ("InvalidParameterException", "AWS refuses GetProducts: An error occurred"),
+            ("ThrottlingException", "AWS throttled the requests (ThrottlingException)"),
+            ("InvalidParameterException", "AWS rejected GetProducts: An error occurred"),
         ],
     )
     def test_what_the_price_list_refuses_is_said(
@@ -255,7 +255,7 @@ def test_only_some_regions_have_a_price_list(region: str, asked: str) -> None:
     "written", ["", "[]", '{"product": []}', '{"product": {"attributes": {"instanceType": "a"}}, "terms": 1}']
 )
 def test_a_price_list_that_is_none(written: str) -> None:
-    with pytest.raises(ValueError, match="AWS's price list is written in another way than gpupool knows"):
+    with pytest.raises(ValueError, match="AWS's price list has an unknown format"):
         amounts([entry("g6.xlarge", "1"), written], "eu-west-1")
 
 

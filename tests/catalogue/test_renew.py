@@ -152,7 +152,9 @@ def test_an_answer_that_could_not_be_read_again_is_refused(found: Renewed) -> No
 
     odd = renewed(shipped(), [answered(item("g9.large"))._replace(zones=zones)], DATE)
 
-    with pytest.raises(AccountError, match="can't be kept as a catalogue: `regions` is not as it has to be"):
+    with pytest.raises(
+        AccountError, match="can't build a catalogue from AWS's answers: `regions` is missing or invalid"
+    ):
         contents(odd.catalogue)
 
 
@@ -160,11 +162,7 @@ def test_what_it_brought_is_said(found: Renewed) -> None:
     answers = answered(item("g9.large"), prices={"g9.large": 0.5})
 
     assert brought([answers], found, "FILE") == (
-        "mx-central-1: 1 instance type in 2 zones\n"
-        "mx-central-1: 1 price\n"
-        "mx-central-1: the price list lacks types, which have an earlier price or that of us-east-1:"
-        " 2 (dl1.24xlarge, g6.xlarge)\n"
-        "new: 2 (g9.large, p6e-gb200.36xlarge)\n"
-        "changed: 3 (dl1.24xlarge, g6.xlarge, p5.48xlarge)\n"
-        "wrote FILE\n"
+        "mx-central-1: 1 instance type in 2 zones\nmx-central-1: 1 price\nmx-central-1: types not in the "
+        "price list, with an earlier price or that of us-east-1: 2 (dl1.24xlarge, g6.xlarge)\nnew: 2 "
+        "(g9.large, p6e-gb200.36xlarge)\nchanged: 3 (dl1.24xlarge, g6.xlarge, p5.48xlarge)\nwrote FILE\n"
     )

@@ -76,11 +76,11 @@ p5.48xlarge  8 h100 80Gi    192  2048Gi  30400GB   32  191.45 cpu, 1893.0Gi  55.
 
 Limits
   nvidia.com/gpu  20  never reached: 16 can be used within the limits
-Cost, if the limits are used up: 110.08 USD an hour, 80,358 USD a month
-  on demand, by the price list of us-east-1 of 2026-07-06
-A pod for one nvidia.com/gpu: p5.48xlarge at 55.0400 first, at worst p5.48xlarge at 55.0400
+Cost when the limits are reached: 110.08 USD an hour, 80,358 USD a month
+  on-demand prices of us-east-1, 2026-07-06
+A pod for 1 nvidia.com/gpu: p5.48xlarge (55.0400) is the first choice, p5.48xlarge (55.0400) the most expensive
 
-gpupool.yaml:7:64: info GP5013 [rule] the limit `nvidia.com/gpu: 20` is never used up: 16 of it at most
+gpupool.yaml:7:64: info GP5013 [rule] limit `nvidia.com/gpu: 20` is never reached: the pool can use 16 at most
 
 Catalogue of 2026-10-11, as Karpenter 1.14.1 reads it.
 """
@@ -210,16 +210,16 @@ class TestWhy:
     def test_conditions_that_refuse_it(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert self.lines(capsys, "train", "--why", "a1.large") == [
             "Why a1.large:",
-            "  refused by `karpenter.k8s.aws/instance-gpu-count` In [8]; it has no such label",
-            "  refused by `karpenter.k8s.aws/instance-gpu-name` In [h100]; it has no such label",
-            "  refused by `kubernetes.io/arch` In [amd64]; it has arm64",
-            "  refused by the class: AL2023 does not run on a1",
+            "  excluded by `karpenter.k8s.aws/instance-gpu-count` In [8]; the type has no such label",
+            "  excluded by `karpenter.k8s.aws/instance-gpu-name` In [h100]; the type has no such label",
+            "  excluded by `kubernetes.io/arch` In [amd64]; the type has arm64",
+            "  excluded: AL2023 does not run on a1",
         ]
 
     def test_a_candidate(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert self.lines(capsys, "train", "--why", "p5.48xlarge") == [
             "Why p5.48xlarge:",
-            "  a candidate: Karpenter may launch it",
+            "  a candidate: Karpenter can launch it",
         ]
         assert self.lines(capsys, "chat-spot", "--why", "g6.48xlarge") == [
             "Why g6.48xlarge:",
@@ -228,7 +228,7 @@ class TestWhy:
 
     def test_a_type_that_is_gone(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert self.lines(capsys, "train", "--why", "p2.xlarge")[0] == (
-            "Why p2.xlarge (EC2 no longer offers it, since 2026-03):"
+            "Why p2.xlarge (no longer offered by EC2 since 2026-03):"
         )
         assert said_as_json(capsys, "train", "--why", "p2.xlarge")["why"]["retired"] == "2026-03"
 
@@ -246,7 +246,7 @@ class TestWhy:
         said = gpupool(capsys, "explain", "train", "--why", "p5.48xlarg")
 
         assert (said.code, said.out) == (64, "")
-        assert "there is no instance type `p5.48xlarg`; did you mean p5.48xlarge?\n" in said.err
+        assert "unknown instance type `p5.48xlarg`; did you mean p5.48xlarge?\n" in said.err
 
 
 class TestManifests:
@@ -258,14 +258,14 @@ class TestManifests:
         assert said.code == 0
         assert said.out.splitlines()[:5] == [
             "NodePool gpu",
-            "  class   not among the files: AL2023 as it comes",
-            "  region  none named",
+            "  class   not in the files; AL2023 defaults are assumed",
+            "  region  not set",
             "",
-            "7 candidate types, 7 not judged",
+            "7 candidate types, 7 not checked",
         ]
-        assert "no region is named: zones, prices and what is offered are not judged" in said.out
+        assert "no region is set: zones, prices and offerings are not checked" in said.out
         assert "Cost" not in said.out
-        assert "pool.yaml:9:79: warning GP5005 [rule] `p4` adds nothing" in said.out
+        assert "pool.yaml:9:79: warning GP5005 [rule] `p4` matches no instance type of the pool" in said.out
 
     def test_of_a_folder(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "manifests").mkdir()
@@ -287,7 +287,7 @@ class TestManifests:
 
         assert said.code == 0
         assert "  class   gpu (Bottlerocket)\n  region  us-east-1\n" in said.out
-        assert "\n-:18:79: warning GP5005 [rule] `p4` adds nothing" in said.out
+        assert "\n-:18:79: warning GP5005 [rule] `p4` matches no instance type of the pool" in said.out
 
     def test_of_several_paths(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "class.yaml").write_text(CLASS, "utf-8")
@@ -299,7 +299,7 @@ class TestManifests:
     def test_prices_of_another_region_are_called_so(self, capsys: pytest.CaptureFixture[str]) -> None:
         said = gpupool(capsys, "explain", "gpu", "--manifests", "pool.yaml", "--region", "us-west-2").out
 
-        assert "by the price list of us-east-1 of 2026-07-06, not us-west-2's own" in said
+        assert "on-demand prices of us-east-1, 2026-07-06; none for us-west-2" in said
 
     def test_without_a_node_pool(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "class.yaml").write_text(CLASS, "utf-8")
@@ -338,7 +338,7 @@ class TestRegion:
             only["offered"] is only["launchable"] is only["price"] is said["cost"] is said["onePod"] is None
         )
         assert (
-            "the catalogue does not know mars-1"
+            "region mars-1 is not in the catalogue"
             in gpupool(capsys, "explain", "train", "--region", "mars-1").out
         )
 
@@ -354,7 +354,8 @@ class TestEnd:
         assert said.code == 1
         assert "\n0 candidate types, 0 launchable\n" in said.out
         assert (
-            "error GP5009 [rule] the pool launches nothing: no type meets all of its conditions" in said.out
+            "error GP5009 [rule] the pool can't launch a node: no instance type meets all requirements"
+            in said.out
         )
 
     def test_of_a_pool_that_launches_nothing_in_the_region(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -372,17 +373,17 @@ class TestEnd:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (["trian"], "there is no pool `trian`; did you mean train?"),
-            (["x"], "there is no pool `x`; there are: chat, chat-spot, chat-steady, train"),
+            (["trian"], "unknown pool `trian`; did you mean train?"),
+            (["x"], "unknown pool `x`; available: chat, chat-spot, chat-steady, train"),
             (["GP9999"], "there is no rule GP9999"),
             (["train.limitz"], "`pools.train` has no `limitz`; did you mean `limits`?"),
             (["--calendar"], "--calendar is of one pool: name it"),
             (["train", "--calendar", "--week", "soon"], "--week soon: write a day as in 2026-03-28"),
-            (["train", "--calendar", "--timezone", "Mars/X"], "'Mars/X' is not a time zone"),
+            (["train", "--calendar", "--timezone", "Mars/X"], "unknown time zone `Mars/X`"),
             (["chat", "--calendar", "-o", "svg=x.svg"], "an SVG shows one NodePool: name one of chat-spot, chat-steady"),
             (["train", "-o", "svg"], "-o knows no format `svg`"),
             (["-f", "gpupool.yaml", "--manifests", "pool.yaml"], "leave one out"),
-            (["gpu.limits", "--manifests", "pool.yaml"], "there is no pool `gpu.limits`"),
+            (["gpu.limits", "--manifests", "pool.yaml"], "unknown pool `gpu.limits`"),
         ],
         ids=" ".join,
     )  # fmt: skip
@@ -404,7 +405,7 @@ class TestOther:
 
         assert (said.code, said.out) == (
             0,
-            "GP5004 (rule): GPU machines of both architectures in one pool.\n",
+            "GP5004 (rule): GPU instance types of both architectures in one pool.\n",
         )
         assert said_as_json(capsys, "GP0001")["layer"] == "blueprint"
 

@@ -67,7 +67,7 @@ class TestFit:
         said = fit(capsys, "jobs.yaml")
 
         assert (said.code, said.err) == (0, "")
-        assert said.out.endswith("\n2 of 2 fit\n")
+        assert said.out.endswith("\n2 of 2 workloads fit.\n")
 
     def test_it_fails_where_a_pod_fits_none(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("pod.yaml").write_text(
@@ -76,8 +76,8 @@ class TestFit:
         said = fit(capsys, "pod.yaml")
 
         assert (said.code, said.err) == (1, "")
-        assert "  => no pool takes it: the pod stays Pending\n" in said.out
-        assert said.out.endswith("\n0 of 1 fit\n")
+        assert "  => fits no pool; the pod stays Pending\n" in said.out
+        assert said.out.endswith("\n0 of 1 workload fit.\n")
 
     def test_json_says_all_that_text_does(self, capsys: pytest.CaptureFixture[str]) -> None:
         found = result(fit(capsys, "jobs.yaml", "--daemonsets", "agents.yaml", "-o", "json"))
@@ -97,7 +97,8 @@ class TestFit:
             "pool": "pretrain",
             "fits": False,
             "rule": "resources",
-            "message": "needs 1850Gi memory; the only candidate, p5.48xlarge, has 1843Gi left beside 50Gi for DaemonSets",
+            "message": "requests 1850Gi memory; the only candidate, p5.48xlarge, has 1843Gi left after 50Gi "
+                       "for DaemonSets",
             "at": {"file": "jobs.yaml", "line": 11, "column": 11},
         }  # fmt: skip
         machine = {"instanceType": "p5.48xlarge", "price": 55.04}
@@ -123,7 +124,7 @@ class TestFit:
             "  gpu  fits  8 types, g6.xlarge first, 0.8048 USD/h, up to g6.48xlarge, 13.3504 USD/h\n"
             in said.out
         )
-        assert "The node class of gpu is not among the files: it counts as plain AL2023.\n" in said.out
+        assert "The node class of gpu is not in the files; AL2023 defaults are assumed.\n" in said.out
 
     def test_without_a_region_the_output_says_what_is_not_judged(
         self, capsys: pytest.CaptureFixture[str]
@@ -132,7 +133,7 @@ class TestFit:
 
         assert "  gpu  fits  8 types, g6.xlarge first\n  => Karpenter launches a node of gpu\n" in said.out
         assert (
-            "\nNo region is named (cluster.region or --region): zones, offers and prices are not judged.\n"
+            "\nNo region is set (cluster.region or --region): zones, offerings and prices are not checked.\n"
             in said.out
         )
 
@@ -140,7 +141,7 @@ class TestFit:
         said = fit(capsys, "pod.yaml", "--manifests", "pool.yaml", "--region", "mx-central-1")
 
         assert (
-            "\nThe catalogue does not know mx-central-1: zones, offers and prices are not judged.\n"
+            "\nRegion mx-central-1 is not in the catalogue: zones, offerings and prices are not checked.\n"
             in said.out
         )
 
@@ -171,7 +172,7 @@ class TestFit:
         found = result(fit(capsys, "jobs.yaml", "--daemonsets", "agents.yaml", "-o", "json"))
 
         assert found["daemonOverhead"] is None
-        assert "beside 50Gi for DaemonSets" in found["workloads"][0]["pools"][0]["message"]
+        assert "after 50Gi for DaemonSets" in found["workloads"][0]["pools"][0]["message"]
 
     def test_workloads_come_from_folders_too(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("w").mkdir()
@@ -180,7 +181,7 @@ class TestFit:
         said = fit(capsys, "w", "--manifests", "pool.yaml", "--region", "us-east-1")
 
         assert (
-            "\nPassed over what makes no pods: ConfigMap 1\nSkipped: not .yaml, .yml or .json 1\n1 of 1 fits\n"
+            "\nSkipped objects without pods: ConfigMap (1).\nSkipped files: not .yaml, .yml or .json (1).\n1 of 1 workload fits.\n"
         ) in said.out
 
     def test_a_daemon_set_runs_on_pools_and_launches_nothing(
@@ -190,7 +191,7 @@ class TestFit:
 
         assert said.code == 0
         assert said.out.startswith(
-            "DaemonSet/agent: a pod on every node that asks for 0.5 cpu, 50Gi memory\n"
+            "DaemonSet/agent: a pod on every node, which requests 0.5 cpu, 50Gi memory\n"
         )
         assert "  gpu  fits  on 6 of its 8 instance types\n  => runs on the nodes of gpu\n" in said.out
 
@@ -205,15 +206,15 @@ class TestFit:
         said = fit(capsys, "pod.yaml", "--manifests", "pool.yaml", "--region", "us-east-1")
 
         assert said.code == 0
-        assert "  gpu  fits  its nodes, of which there are always 2; none is launched for a pod\n" in said.out
+        assert "  gpu  fits  its fixed nodes (2); none is launched for a pod\n" in said.out
         assert "  => waits for room in gpu\n" in said.out
-        assert "\nNodeOverlays count, as if their feature gate were on: shared.\n" in said.out
+        assert "\nNodeOverlays are used as if their feature gate were on: shared.\n" in said.out
 
     def test_what_is_not_judged_is_named(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("pod.yaml").write_text(POD.replace("{containers", "{schedulerName: volcano, containers"))
         said = fit(capsys, "pod.yaml", "--manifests", "pool.yaml")
 
-        assert "  not judged: what scheduler 'volcano' requires\n" in said.out
+        assert "  not checked: what scheduler 'volcano' requires\n" in said.out
 
     @pytest.mark.parametrize(
         ("text", "error"),

@@ -55,11 +55,14 @@ def test_one_s_own_by_its_path(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("trainin", "error GP0017 there is no profile `trainin`\n    fix: did you mean `training`?\n"),
-        ("zzz", "error GP0017 there is no profile `zzz`\n    fix: shipped are batch-spot, general, "),
-        ("./none.yaml", "error GP0017 there is no profile file `none.yaml`\n"),
-        ("", "error GP0017 there is no profile ``\n"),
-        ("..", "error GP0017 there is no profile `..`\n"),
+        ("trainin", "error GP0017 unknown profile `trainin`\n    fix: did you mean `training`?\n"),
+        (
+            "zzz",
+            "error GP0017 unknown profile `zzz`\n    fix: set the path of your own profile, or one of batch-spot, general, ",
+        ),
+        ("./none.yaml", "error GP0017 profile file `none.yaml` does not exist\n"),
+        ("", "error GP0017 unknown profile ``\n"),
+        ("..", "error GP0017 unknown profile `..`\n"),
     ],
 )
 def test_a_name_that_is_none(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:

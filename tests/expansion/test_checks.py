@@ -34,32 +34,32 @@ ROWS = {
     "a resource nobody counts": ("a: {accelerator: l4, limits: {gpu: 8}}", Code.LIMIT_KEY, "did you mean `gpus`?"),
     "gpus of Neuron": ("a: {accelerator: trainium2, limits: {gpus: 8}}", Code.LIMIT_UNIT, "aws.amazon.com/neuron: 8"),
     "gpus of Gaudi": ("a: {accelerator: gaudi-hl-205, limits: {gpus: 8}}", Code.LIMIT_UNIT, "habana.ai/gaudi: 8"),
-    "gpus of Qualcomm": ("a: {accelerator: qualcomm-ai100, limits: {gpus: 8}}", Code.LIMIT_UNIT, "limit `nodes`"),
+    "gpus of Qualcomm": ("a: {accelerator: qualcomm-ai100, limits: {gpus: 8}}", Code.LIMIT_UNIT, "set `nodes`"),
     "a share of nothing": ("a: {accelerator: l4, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, ""),
     "a share of a fraction": (
-        "a: {accelerator: l4, limits: {cpu: 500m}, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, "write the tier's limits",
+        "a: {accelerator: l4, limits: {cpu: 500m}, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, "set the tier's limits",
     ),
     "a soft limit": ("a: {accelerator: l4, limits: {nodes: 2}}", Code.SOFT_LIMIT, "add a limit on `gpus`"),
-    "no pools": ("", Code.NO_POOLS, "write one under `pools`"),
-    "no machines": ("a: {limits: {gpus: 8}}", Code.NO_MACHINES, "say one of `profile`"),
+    "no pools": ("", Code.NO_POOLS, "add a pool, as in `pools: {train: {profile: training}}`"),
+    "no machines": ("a: {limits: {gpus: 8}}", Code.NO_MACHINES, "set one of `profile`"),
     "a misspelt accelerator": (f"a: {{{GPU.replace('l4', 'h10O')}}}", Code.MISSPELT_NAME, "did you mean `h100`?"),
-    "a new accelerator": (f"a: {{{GPU.replace('l4', 'zzzz')}}}", Code.UNKNOWN_NAME, "name a newer catalogue"),
+    "a new accelerator": (f"a: {{{GPU.replace('l4', 'zzzz')}}}", Code.UNKNOWN_NAME, "to a newer catalogue"),
     "g7 in a profile without it": (
-        "a: {profile: inference, accelerator: rtx-pro-4500}", Code.PROFILE_MISFIT, "say `instances: {families: null}`",
+        "a: {profile: inference, accelerator: rtx-pro-4500}", Code.PROFILE_MISFIT, "set `instances: {families: null}`",
     ),
-    "two kinds at once": ("a: {accelerator: [l4, trainium]}", Code.ACCELERATOR, "make a pool for each"),
-    "none beside GPUs": ("a: {accelerator: none, instances: {families: g5}}", Code.ACCELERATOR, "take one of the two out"),
-    "Neuron in a GPU profile": ("a: {profile: training, accelerator: trainium2}", Code.PROFILE_MISFIT, "`neuron-training` fits"),
-    "a GPU in a Neuron profile": ("a: {profile: neuron-inference, accelerator: l4}", Code.PROFILE_MISFIT, "`inference` fits"),
-    "a GPU in a CPU profile": ("a: {profile: general, accelerator: l4}", Code.PROFILE_MISFIT, "`inference` fits"),
-    "no GPU in a GPU profile": ("a: {profile: inference, accelerator: none}", Code.PROFILE_MISFIT, "`general` or"),
+    "two kinds at once": ("a: {accelerator: [l4, trainium]}", Code.ACCELERATOR, "create a pool for each"),
+    "none beside GPUs": ("a: {accelerator: none, instances: {families: g5}}", Code.ACCELERATOR, "remove one of the two"),
+    "Neuron in a GPU profile": ("a: {profile: training, accelerator: trainium2}", Code.PROFILE_MISFIT, "`profile: neuron-training`"),
+    "a GPU in a Neuron profile": ("a: {profile: neuron-inference, accelerator: l4}", Code.PROFILE_MISFIT, "`profile: inference`"),
+    "a GPU in a CPU profile": ("a: {profile: general, accelerator: l4}", Code.PROFILE_MISFIT, "`profile: inference`"),
+    "no GPU in a GPU profile": ("a: {profile: inference, accelerator: none}", Code.PROFILE_MISFIT, "`profile: general` or"),
     "not and a bound on GPUs": (
         "a: {accelerator: l4, instances: {gpus: {not: 2, min: 1}}}", Code.CPU_MACHINES_TOO, "gpus: [1, 4, 8]",
     ),
     "a size that is none": ("a: {accelerator: l4, instances: {gpuMemory: 24GB}}", Code.INEXACT_SIZE, "{min: 24GB}"),
     "a zone elsewhere": ("a: {accelerator: l4, zones: eu-west-1a}", Code.ZONE, ""),
     "a taint without effect": ("a: {accelerator: l4, taints: {x: NoSchedul}}", Code.TAINT, "did you mean `NoSchedule`?"),
-    "a taint with an empty value": ("a: {accelerator: l4, taints: {x: ':NoSchedule'}}", Code.TAINT, "write `NoSchedule` alone"),
+    "a taint with an empty value": ("a: {accelerator: l4, taints: {x: ':NoSchedule'}}", Code.TAINT, "set `NoSchedule` for"),
     "a label of Karpenter's": ("a: {accelerator: l4, labels: {karpenter.sh/nodepool: x}}", Code.LABEL_KEY, ""),
     "a requirement of Karpenter's": (
         "a: {accelerator: l4, requirements: {karpenter.sh/nodepool: x}}", Code.LABEL_KEY, "",
@@ -90,16 +90,16 @@ ROWS = {
     "a tier that meets a pool": ("a: {accelerator: l4, tiers: {b: {}}}\na-b: {accelerator: l4}", Code.POOL_TWICE, "rename"),
     "an ARN for a role": ("a: {accelerator: l4, nodeClass: {role: 'arn:aws:iam::1:role/x'}}", Code.IDENTITY, "role: x"),
     "a driver over a driver": (
-        r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\ndnf install -y nvidia-driver"}}', Code.USER_DATA, "take the line out",
+        r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\ndnf install -y nvidia-driver"}}', Code.USER_DATA, "remove the line",
     ),
-    "comments for a script": (r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\n# x"}}', Code.USER_DATA, "take it out"),
+    "comments for a script": (r'a: {accelerator: l4, nodeClass: {userData: "#!/bin/sh\n# x"}}', Code.USER_DATA, "remove it"),
     "the latest image": ("a: {accelerator: l4, nodeClass: {ami: al2023@latest}}", Code.LATEST_IMAGE, "pin a release"),
     "an image of no family": ("a: {accelerator: l4, nodeClass: {ami: ami-1}}", Code.IMAGE, "amiFamily: AL2023"),
     "an image that is neither": ("a: {accelerator: l4, nodeClass: {ami: ubuntu}}", Code.IMAGE, "an id (`ami-"),
-    "an osDisk elsewhere": ("a: {accelerator: l4, nodeClass: {osDisk: {size: 4Gi}}}", Code.DISK, "write `disk`"),
+    "an osDisk elsewhere": ("a: {accelerator: l4, nodeClass: {osDisk: {size: 4Gi}}}", Code.DISK, "set `disk`"),
     "a label that brings a second plugin": (
         "a: {accelerator: l4, labels: {nvidia.com/gpu.present: 'true'}, nodeClass: {ami: bottlerocket@v1.52.0}}",
-        Code.TWO_PLUGINS, "take the label out",
+        Code.TWO_PLUGINS, "remove the label",
     ),
 }  # fmt: skip
 
@@ -130,10 +130,10 @@ def test_nothing_is_said(pools: str, tmp_path: Path) -> None:
 
 STATIC = ", features: [StaticCapacity]"
 STATIC_ROWS = {
-    "a limit but nodes": ("limits: {gpus: 8}", "may limit `nodes` only"),
-    "a weight": ("weight: 5", "has no `weight`"),
-    "more replicas than nodes": ("limits: {nodes: 1}", "do not fit"),
-    "EFA without a layout": ("labels: {vpc.amazonaws.com/efa.present: 'true'}", "get no EFA by themselves"),
+    "a limit but nodes": ("limits: {gpus: 8}", "can limit only `nodes`"),
+    "a weight": ("weight: 5", "`weight` conflicts"),
+    "more replicas than nodes": ("limits: {nodes: 1}", "is less than"),
+    "EFA without a layout": ("labels: {vpc.amazonaws.com/efa.present: 'true'}", "have no EFA"),
 }
 
 
@@ -171,7 +171,7 @@ def test_a_karpenter_that_is_not_rendered_for(version: str, tmp_path: Path) -> N
     (found,) = said(tmp_path, f"a: {{{GPU}}}", f', karpenter: "{version}"')
 
     assert (found.code, found.at.line) == (Code.TARGET, 4)
-    assert found.fix == "known are 1.9 to 1.14"
+    assert found.fix == 'set `karpenter: "1.14"`, or another version from 1.9 on'
 
 
 def test_caps_on_the_whole_blueprint(tmp_path: Path) -> None:
@@ -180,9 +180,9 @@ def test_caps_on_the_whole_blueprint(tmp_path: Path) -> None:
     assert said(tmp_path, pools, rest=f"{AMI}limits: {{gpus: 16}}\n") == []
     (over,) = said(tmp_path, pools, rest=f"{AMI}limits: {{gpus: 15}}\n")
     assert (over.code, over.severity) == (Code.TOTAL_LIMIT, Severity.ERROR)
-    assert "add up to 16, over the cap of 15: a 8, b 8" in over.message
+    assert "add up to 16, more than the cap of 15: a 8, b 8" in over.message
     (unlimited,) = said(tmp_path, pools, rest=f"{AMI}limits: {{cpu: 15}}\n")
-    assert "no limit in a, b, c" in unlimited.message
+    assert "no such limit in a, b, c" in unlimited.message
 
 
 def test_a_cap_counts_physical_gpus(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_driver_over_a_driver_in_a_file(tmp_path: Path) -> None:
     (found,) = said(tmp_path, f"a: {{{GPU}, nodeClass: {{userData: {{file: join.sh}}}}}}")
 
     assert (found.code, found.severity, found.at.line) == (Code.USER_DATA, Severity.WARNING, 7)
-    assert "brings one, and two break the GPUs" in found.message
+    assert "has one, and two break the GPUs" in found.message
 
 
 def test_two_overlays_of_one_name(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_two_overlays_of_one_name(tmp_path: Path) -> None:
     (found,) = said(tmp_path, pools, ", features: [NodeOverlay]", overlays)
 
     assert (found.code, found.at.line, found.at.column) == (Code.POOL_TWICE, 6, 16)
-    assert found.message == "`pools.a` and `nodeOverlays.a-gpus-1` both make the NodeOverlay `a-gpus-1`"
+    assert found.message == "`pools.a` and `nodeOverlays.a-gpus-1` both render NodeOverlay `a-gpus-1`"
 
 
 def test_a_long_name_of_a_class(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_finding_about_a_profiles_value_stands_at_the_pool(tmp_path: Path) -> 
 
     assert (found.code, found.at.line, found.at.column) == (Code.DISK, 7, 16)
     assert found.message.startswith(
-        "the root device of an image of family Custom is not known (profile training, line "
+        "the root device of an image of family Custom is unknown (profile training, line "
     )
 
 

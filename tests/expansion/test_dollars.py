@@ -105,8 +105,8 @@ def test_how_it_was_worked_out(tmp_path: Path) -> None:
     (said,) = rendered(tmp_path, f"{H100}, limits: {{usdPerHour: 110.08}}").findings
 
     assert said.message == (
-        "110.08 USD/h are 16 accelerators: the dearest, in p5.48xlarge, costs 55.04 / 8 = 6.88"
-        " (us-east-1, 2026-07-06, on demand)"
+        "110.08 USD/h is a limit of 16 accelerators: one costs up to 55.04 / 8 = 6.88 in p5.48xlarge "
+        "(us-east-1, 2026-07-06, on demand)"
     )
 
 
@@ -124,33 +124,33 @@ def test_a_tier_takes_its_share_of_the_money(tmp_path: Path) -> None:
 
 ERRORS = {
     "no accelerators": (
-        "instances: {categories: c}, limits: {usdPerHour: 50}", "this pool has none", "limit `cpu` or `nodes`",
+        "instances: {categories: c}, limits: {usdPerHour: 50}", "this pool matches none", "set `cpu` or `nodes`",
     ),
-    "accelerator: none": ("accelerator: none, limits: {usdPerHour: 50}", "this pool has none", "limit `cpu`"),
+    "accelerator: none": ("accelerator: none, limits: {usdPerHour: 50}", "this pool matches none", "set `cpu`"),
     "chips that nobody counts": (
-        "instances: {families: dl2q}, limits: {usdPerHour: 50}", "counts none of qualcomm's", "limit `nodes`",
+        "instances: {families: dl2q}, limits: {usdPerHour: 50}", "does not count those of qualcomm", "set `nodes`",
     ),
-    "no price": ("accelerator: rtx-pro-4500, limits: {usdPerHour: 50}", "have none for g7.12xlarge, g7.24xlarge", "shut them out"),
+    "no price": ("accelerator: rtx-pro-4500, limits: {usdPerHour: 50}", "no price in us-east-1 (2026-07-06) for g7.12xlarge, g7.24xlarge", "exclude them"),
     "fractions of a GPU": (
-        "instances: {families: [g6, g6f]}, limits: {usdPerHour: 50}", "without any `nvidia.com/gpu`", "{gpus: {above: 0}}",
+        "instances: {families: [g6, g6f]}, limits: {usdPerHour: 50}", "without `nvidia.com/gpu`", "{gpus: {above: 0}}",
     ),
     "CPU machines": (
         "instances: {families: [g6, c7i]}, limits: {usdPerHour: 50}", "c7i.12xlarge, c7i.16xlarge", "{gpus: {above: 0}}",
     ),
     "CPU machines beside Neuron": (
-        "instances: {families: [inf2, c7i]}, limits: {usdPerHour: 50}", "without any `aws.amazon.com/neuron`", "accelerator: neuron",
+        "instances: {families: [inf2, c7i]}, limits: {usdPerHour: 50}", "without `aws.amazon.com/neuron`", "accelerator: neuron",
     ),
-    "nothing offered here": ("accelerator: h200, instances: {families: p5e}, limits: {usdPerHour: 50}", "to be had in us-east-1", ""),
-    "nothing in this zone": (f"{H100}, zones: use1-az9, limits: {{usdPerHour: 50}}", "to be had in us-east-1", ""),
-    "not even one": (f"{H100}, limits: {{usdPerHour: 6.87}}", "one costs 6.88 in p5.48xlarge", "say at least 6.88"),
+    "nothing offered here": ("accelerator: h200, instances: {families: p5e}, limits: {usdPerHour: 50}", "is offered in us-east-1", ""),
+    "nothing in this zone": (f"{H100}, zones: use1-az9, limits: {{usdPerHour: 50}}", "is offered in us-east-1", ""),
+    "not even one": (f"{H100}, limits: {{usdPerHour: 6.87}}", "less than one accelerator costs: 6.88 in p5.48xlarge", "set at least `usdPerHour: 6.88`"),
     "several kinds": (
-        "instances: {types: [g6.xlarge, trn1.2xlarge]}, limits: {usdPerHour: 50}", "without any `nvidia.com/gpu`", "above: 0",
+        "instances: {types: [g6.xlarge, trn1.2xlarge]}, limits: {usdPerHour: 50}", "without `nvidia.com/gpu`", "above: 0",
     ),
     "several kinds by size alone": (
-        "instances: {cpu: 96, generation: {below: 6}}, limits: {usdPerHour: 50}", "has several kinds: ", "name one with",
+        "instances: {cpu: 96, generation: {below: 6}}, limits: {usdPerHour: 50}", "matches several kinds: ", "select one with",
     ),
     "a share of too little": (
-        f"{H100}, limits: {{usdPerHour: 7}}, tiers: {{x: {{limits: 50%}}}}", "3.5 USD/h pay for none", "say at least 6.88",
+        f"{H100}, limits: {{usdPerHour: 7}}, tiers: {{x: {{limits: 50%}}}}", "3.5 USD/h is less than one accelerator", "set at least `usdPerHour: 6.88`",
     ),
 }  # fmt: skip
 
@@ -190,8 +190,8 @@ def test_less_than_one_machine_is_a_warning(tmp_path: Path) -> None:
     made = rendered(tmp_path, f"{H100}, limits: {{usdPerHour: 50}}")
 
     (found,) = [finding for finding in made.findings if finding.severity is Severity.WARNING]
-    assert (found.code, found.fix) == (Code.USD_LIMIT, "say at least 55.04")
-    assert found.message == "7 accelerators are less than one machine has: p5.48xlarge has 8"
+    assert (found.code, found.fix) == (Code.USD_LIMIT, "set at least `usdPerHour: 55.04`")
+    assert found.message == "50 USD/h pays for 7 accelerators, fewer than any node has: 8 in p5.48xlarge"
 
 
 def test_a_region_without_prices_of_its_own(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_region_without_prices_of_its_own(tmp_path: Path) -> None:
     assert limits(made) == {"a": {"nvidia.com/gpu": 16}}
     (found,) = [finding for finding in made.findings if finding.code == Code.OTHER_PRICES]
     assert (found.severity, found.message) == (
-        "info", "there are no prices of eu-north-1 offline: these are us-east-1's",
+        "info", "the catalogue has no prices for eu-north-1; using those of us-east-1",
     )  # fmt: skip
 
 
@@ -232,7 +232,7 @@ def test_without_a_region_what_is_still_offered_somewhere_counts(tmp_path: Path)
 
     assert limits(made) == {"a": {"nvidia.com/gpu": 8}}
     (found,) = wrong(tmp_path, "accelerator: k80, limits: {usdPerHour: 50}", cluster)
-    assert found.message == "no machine that the pool admits is to be had"
+    assert found.message == "the pool matches no instance type that is offered"
 
 
 def test_words_that_are_wrong_say_so_alone(tmp_path: Path) -> None:
@@ -253,9 +253,12 @@ def test_caps_on_the_money_of_all_pools(tmp_path: Path) -> None:
 
     assert len(rendered(tmp_path, pools, rest="limits: {usdPerHour: 110.08}\n").manifests) == 4
     (over,) = wrong(tmp_path, pools, rest="limits: {usdPerHour: 110}\n")
-    assert over.message == "the pools' limits on `usdPerHour` add up to 110.08, over the cap of 110: a 110.08"
+    assert (
+        over.message
+        == "the pools' limits on `usdPerHour` add up to 110.08, more than the cap of 110: a 110.08"
+    )
     (open_ended,) = wrong(tmp_path, f"{H100}, limits: {{gpus: 8}}", rest="limits: {usdPerHour: 110}\n")
-    assert "no limit in a" in open_ended.message
+    assert "no such limit in a" in open_ended.message
 
 
 def test_the_guide_shows_what_is_printed(

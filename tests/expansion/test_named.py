@@ -30,15 +30,15 @@ SHORT = {
     "a misspelt family shut out": ("accelerator: l4, instances: {families: {not: [g6, gg6]}}", "error", Code.MISSPELT_NAME, "`g6`?"),
     "a misspelt size": ("accelerator: l4, instances: {sizes: [2xlagre]}", "error", Code.MISSPELT_NAME, "`2xlarge`?"),
     "a misspelt category": ("instances: {categories: tnr}", "error", Code.MISSPELT_NAME, "`trn`?"),
-    "a family among categories": ("instances: {categories: g5}", "error", Code.MISSPELT_NAME, "say `instances.families: g5`"),
-    "a family as accelerator": ("accelerator: p5", "error", Code.MISSPELT_NAME, "say `instances.families: p5`"),
-    "a GPU as family": ("instances: {families: h100}", "error", Code.MISSPELT_NAME, "say `accelerator: h100`"),
+    "a family among categories": ("instances: {categories: g5}", "error", Code.MISSPELT_NAME, "set `instances: {families: g5}`"),
+    "a family as accelerator": ("accelerator: p5", "error", Code.MISSPELT_NAME, "set `instances: {families: p5}`"),
+    "a GPU as family": ("instances: {families: h100}", "error", Code.MISSPELT_NAME, "set `accelerator: h100`"),
     "no name at all": ("accelerator: foo bar", "error", Code.MISSPELT_NAME, ""),
     "a new GPU": ("accelerator: h300", "warning", Code.UNKNOWN_NAME, "did you mean `h200`?"),
     "a new family": ("instances: {families: p7}", "warning", Code.UNKNOWN_NAME, "if it is"),
-    "a new size": ("instances: {types: p5.2xlarge}", "warning", Code.UNKNOWN_NAME, "`p5` comes in 4xlarge, 48xlarge"),
-    "a retired family": ("instances: {families: [p3, p3dn]}", "warning", Code.RETIRED_NAME, "take it out"),
-    "a retired chip": ("accelerator: gaudi-hl-205", "warning", Code.RETIRED_NAME, "take it out"),
+    "a new size": ("instances: {types: p5.2xlarge}", "warning", Code.UNKNOWN_NAME, "set a known size of `p5`: 4xlarge, 48xlarge"),
+    "a retired family": ("instances: {families: [p3, p3dn]}", "warning", Code.RETIRED_NAME, "remove it"),
+    "a retired chip": ("accelerator: gaudi-hl-205", "warning", Code.RETIRED_NAME, "remove it"),
     "a zone too many": ("accelerator: l4, zones: g", "info", Code.UNKNOWN_ZONE, ""),
 }  # fmt: skip
 
@@ -90,10 +90,14 @@ def test_a_pool_of_dead_values_only_is_told_so(tmp_path: Path) -> None:
 
     assert (
         one.message
-        == "EC2 has retired instance family `p3` by 2026-05, so it matches nothing, and neither does the pool"
+        == "EC2 no longer offers instance family `p3` (retired by 2026-05), so it matches nothing, and "
+        "the pool can't launch a node"
     )
-    assert "neither does the pool" in other.message
-    assert beside.message == "EC2 has retired instance family `p3` by 2026-05, so it matches nothing"
+    assert "the pool can't launch a node" in other.message
+    assert (
+        beside.message
+        == "EC2 no longer offers instance family `p3` (retired by 2026-05), so it matches nothing"
+    )
 
 
 def test_to_shut_out_what_is_retired_is_nothing_to_speak_of(tmp_path: Path) -> None:
@@ -177,7 +181,10 @@ def test_its_path_is_relative_to_the_file_that_says_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "can't read it: No such file or directory"), (b"{}", "this is no catalogue of gpupool's")],
+    [
+        (None, "can't read the file: No such file or directory"),
+        (b"{}", "the file is not a gpupool catalogue"),
+    ],
     ids=["missing", "another file"],
 )
 def test_a_catalogue_that_is_none(content: bytes | None, message: str, tmp_path: Path) -> None:

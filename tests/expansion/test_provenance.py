@@ -298,22 +298,25 @@ def test_a_word_that_nobody_says_is_no_mistake(ask: Asker, asked: str) -> None:
     [
         (
             "chta.limits",
-            "this blueprint has no pool `chta`; did you mean `chat`? it has: chat, chat-ondemand, chat-spot",
+            "this blueprint has no pool `chta`; did you mean `chat`? available: chat, chat-ondemand, chat-spot",
         ),
         ("chat-sopt.limits", "did you mean `chat-spot`?"),
-        ("chat.limit", "`pools.chat` has no `limit`; did you mean `limits`? it has: capacity, "),
+        ("chat.limit", "`pools.chat` has no `limit`; did you mean `limits`? available: capacity, "),
         ("chat.limit.gpus", "`pools.chat` has no `limit`; did you mean `limits`?"),
         ("chat.replcas", "did you mean `replicas`?"),
-        ("chat.limits.gpu", "`pools.chat.limits` has no `gpu`; did you mean `gpus`? it has: gpus"),
+        ("chat.limits.gpu", "`pools.chat.limits` has no `gpu`; did you mean `gpus`? available: gpus"),
         ("chat.nodeClass.amy", "`pools.chat.nodeClass` has no `amy`; did you mean `ami`?"),
-        ("chat.tiers.spt.limits", "this pool has no tier `spt`; did you mean `spot`? it has: spot, ondemand"),
+        (
+            "chat.tiers.spt.limits",
+            "this pool has no tier `spt`; did you mean `spot`? available: spot, ondemand",
+        ),
         (
             "chat.spec.limit",
-            "has no `limit`; did you mean `limits`? it has: template, disruption, limits, weight",
+            "has no `limit`; did you mean `limits`? available: template, disruption, limits, weight",
         ),
-        ("chat.spec.template.spec.requirements[99]", "has no `99`; it has: 0, 1, 2"),
+        ("chat.spec.template.spec.requirements[99]", "has no `99`; available: 0, 1, 2"),
         ("chat.requirements.example.com/team", "has no `example.com/team`"),
-        ("nodeClasses.gpu.ami", "`nodeClasses` has no `gpu`; it has: nothing"),
+        ("nodeClasses.gpu.ami", "`nodeClasses` has no `gpu`; available: none"),
         ("", "this blueprint has no pool ``"),
     ],
 )

@@ -81,7 +81,7 @@ def check_chain(origin: Origin) -> None:
     for said in origin.chain:
         assert said.outcome is not Outcome.WINS or said is last, origin
         check_place(said)
-    if last.note == "its name, and what follows from it":
+    if last.note == "its name, and fields derived from it":
         assert all(part.path in OWN or part.value == [] for part in origin.renderings), origin
         return
     for part in origin.renderings:

@@ -70,7 +70,7 @@ def test_two_zones_make_the_combinations_that_occur() -> None:
 
 @pytest.mark.parametrize("name", ["Mars/Olympus", "../UTC", "/etc/localtime", "utc", ""])
 def test_only_names_of_the_database_are_opened(name: str) -> None:
-    with pytest.raises(UnknownTimezoneError, match="is not a time zone of the IANA database"):
+    with pytest.raises(UnknownTimezoneError, match="unknown time zone `"):
         regimes((name,))
 
 

@@ -53,7 +53,7 @@ def put(path: str | Path, text: str = PROFILE) -> Path:
 def assert_refused(said: Outcome, at: str = "team/gpupool.yaml:8:14") -> None:
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(f"{at}: error GP0019 ")
-    assert "leads out of the blueprint's folder" in said.err
+    assert "is outside the blueprint's folder" in said.err
     assert "--profiles DIR" in said.err
     assert said.err.count("GP0") == 1
     assert SECRET not in said.err
@@ -215,7 +215,7 @@ def test_where_user_data_may_not_be(place: str, kind: str, capsys: pytest.Captur
     said = with_user_data(capsys, file)
 
     assert (said.code, said.out) == (1, "")
-    assert "error GP0033 the path leads out of the blueprint's folder" in said.err
+    assert "error GP0033 the path is outside the blueprint's and the working folder" in said.err
     assert said.err.count("GP0") == 1
     assert SECRET not in said.err
 

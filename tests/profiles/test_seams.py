@@ -84,13 +84,13 @@ def test_a_profile_for_other_chips_is_an_error_that_names_the_right_one(
     words: Words, fits: str, tmp_path: Path
 ) -> None:
     (finding,) = [found for found in refused(tmp_path, **words) if found.code is Code.PROFILE_MISFIT]
-    assert f"`{fits}`" in finding.fix
+    assert f"`profile: {fits}`" in finding.fix
 
 
 @pytest.mark.parametrize("profile", NEURON)
 def test_neuron_counts_chips_not_gpus(profile: str, tmp_path: Path) -> None:
     (finding,) = refused(tmp_path, profile=profile, limits={"gpus": 16})
-    assert (finding.code, finding.fix) == (Code.LIMIT_UNIT, "write `aws.amazon.com/neuron: 16`")
+    assert (finding.code, finding.fix) == (Code.LIMIT_UNIT, "set `aws.amazon.com/neuron: 16`")
 
 
 def test_a_tier_can_take_its_quarter_only_of_limits_that_are_there(tmp_path: Path) -> None:

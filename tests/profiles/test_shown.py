@@ -64,11 +64,10 @@ def test_a_page_says_what_a_profile_sets_and_why(capsys: pytest.CaptureFixture[s
         == """\
 training-efa: Training over several nodes, joined by EFA.
 
-For one job over many nodes. Name exactly one instance type and one zone, as in `instances: {types:
-p5.48xlarge}, zones: b`: EFA reaches over no zone's border, and a job is as fast as its slowest
-machine. Each pod has to request `vpc.amazonaws.com/efa`; then Karpenter gives the node all the
-interfaces of its type, and without it none. The security group has to allow all traffic from and to
-itself, both ways.
+For one job over many nodes. Set exactly one instance type and one zone, as in `instances: {types:
+p5.48xlarge}, zones: b`: EFA does not work across zones, and a job is as fast as its slowest node.
+Each pod has to request `vpc.amazonaws.com/efa`; then Karpenter attaches all interfaces of the type,
+and otherwise none. The security group has to allow all traffic from and to itself.
 
 p6-b300.48xlarge has no EFA on its first network card, so it needs `networkInterfaces` under
 `nodeClass`. For Capacity Blocks and reservations add `capacity: reserved` and `nodeClass:
@@ -77,31 +76,29 @@ p6-b300.48xlarge has no EFA on its first network card, so it needs `networkInter
 Extends training.
 
 pool:
-  capacity: on-demand                         # (training) spot can be taken back with two minutes' notice,
-                                              # and the run with it
+  capacity: on-demand                         # (training) spot can be interrupted with two minutes' notice,
+                                              # which ends the run
   arch: amd64                                 # (training)
   os: linux                                   # (training)
-  accelerator: nvidia                         # (training) any NVIDIA GPU until the pool names one
+  accelerator: nvidia                         # (training) any NVIDIA GPU until the pool sets one
   instances:
-    gpus: 8                                   # (training) so that h100 is p5.48xlarge, not the p5.4xlarge
-                                              # with one GPU
+    gpus: 8                                   # (training) so that h100 means p5.48xlarge, not p5.4xlarge with
+                                              # one GPU
     families: {not: [g7]}                     # (training) needs driver 595, newer than the EKS images have;
-                                              # `families: null` with an image of your own
+                                              # set `families: null` with your own image
   labels:
-    nvidia.com/gpu.present: "true"            # (training) the device plugin chart and GPU exporters look for
-                                              # it
-    vpc.amazonaws.com/efa.present: "true"     # sends EFA's device plugin here; it crashes on nodes without
-                                              # EFA
+    nvidia.com/gpu.present: "true"            # (training) the device plugin chart and GPU exporters select it
+    vpc.amazonaws.com/efa.present: "true"     # selects the nodes for EFA's device plugin, which crashes
+                                              # without EFA
   taints:
-    nvidia.com/gpu: true:NoSchedule           # (training) keeps pods that need no GPU off; GPU charts
-                                              # tolerate this key
-  expireAfter: Never                          # (training) expiry heeds no budget, and the default of 720h
+    nvidia.com/gpu: true:NoSchedule           # (training) keeps other pods off; GPU charts tolerate this key
+  expireAfter: Never                          # (training) expiry ignores budgets, and the default of 720h
                                               # ends a run on day 30
-  terminationGracePeriod: 24h                 # one node that goes stops every rank; leave time for the next
-                                              # checkpoint
+  terminationGracePeriod: 24h                 # losing one node stops every rank: time for the next checkpoint
   disruption:
     consolidationPolicy: WhenEmpty            # (training)
-    consolidateAfter: 1h                      # a gang forms slowly, and large machines are hard to get back
+    consolidateAfter: 1h                      # a job's pods arrive slowly, and large instances are hard to
+                                              # get back
     budgets:
       - {nodes: 0, reasons: [Drifted, Underutilized]}  # (training) with a grace period set, drift evicts even
                                                        # a do-not-disrupt pod
@@ -164,7 +161,7 @@ def test_a_name_that_nobody_has_is_an_error_that_names_the_nearest(
 
 def test_prose_keeps_its_paragraphs() -> None:
     paragraphs = page(show("training-static")).split("\n\n")
-    assert paragraphs[0] == "training-static: A fixed number of EFA nodes, there whether or not pods ask."
+    assert paragraphs[0] == "training-static: A fixed number of EFA nodes, whether or not pods need them."
     assert paragraphs[3] == "Extends training-efa, which extends training."
     assert max(map(len, "\n".join(paragraphs[:4]).splitlines())) <= 100
 

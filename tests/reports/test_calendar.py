@@ -36,12 +36,12 @@ Sun 29 ▓▓ ░░    ░░ ▓▓ ▓▓ ▓▓ ▓▓ ▓▓ ▓▓ ▓▓ 
        * changes within the hour; the smaller number is shown
        blank: the clocks skip this hour
 
-Budgets; of those in force the smallest counts:
+Budgets; of the active ones the smallest applies:
   20% = 2 of 10  Drifted, Underutilized  always
   0              Drifted, Underutilized  30 7 * * 1-5 (UTC) for 12h
   1              Drifted, Underutilized  @weekly (UTC) for 2h
-Whatever the budgets allow, no node goes as Underutilized: `consolidationPolicy: WhenEmpty`.
-Expiry (`expireAfter: 720h`), spot interruptions and deletions ask no budget.
+No node is disrupted as Underutilized, whatever the budgets: `consolidationPolicy: WhenEmpty`.
+Expiry (`expireAfter: 720h`), spot interruptions and deletions ignore budgets.
 """
 
 
@@ -78,7 +78,7 @@ def test_many_numbers_get_letters() -> None:
 def test_a_pool_without_budgets_is_unbounded() -> None:
     found = text(made([]), colour=False)
     assert "Empty, Drifted, Underutilized: 10 (all) in every hour of the week" in found
-    assert "nothing bounds how many nodes go at once" in found
+    assert "all nodes can be disrupted at once" in found
 
 
 def test_what_a_file_says_can_not_steer_the_terminal() -> None:

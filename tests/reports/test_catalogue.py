@@ -11,8 +11,8 @@ def test_text_names_counts_dates_and_sources() -> None:
     said = text(shipped())
 
     assert said.startswith(
-        "1,406 instance types as of 2026-10-11, 20 of them retired,\n"
-        "read as Karpenter 1.14.1 reads them; offers in 95 zones of these regions:\n  af-south-1, ap-east-1,"
+        "1,406 instance types as of 2026-10-11, 20 of them retired,\nread as Karpenter 1.14.1 reads "
+        "them; offerings in 95 zones of these regions:\n  af-south-1, ap-east-1,"
     )
     assert "\n  us-east-1       2026-07-06  1,354 types in USD\n" in said
     assert "\n  2026-08\n    dl1.24xlarge\n" in said

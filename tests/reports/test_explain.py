@@ -86,7 +86,7 @@ def test_more_types_than_a_page_holds_are_counted() -> None:
 
     table = written[written.index("1400 candidate types, 1328 launchable") + 1 :]
     assert table[0].startswith("TYPE ")
-    assert table[MOST_ROWS + 1] == f"... and {1400 - MOST_ROWS} more; -o json gives all of them"
+    assert table[MOST_ROWS + 1] == f"... and {1400 - MOST_ROWS} more; -o json lists all of them"
 
 
 def test_the_cheapest_stand_first_and_those_without_a_price_last() -> None:
@@ -129,18 +129,18 @@ def test_a_limit_that(name: str) -> None:
 COSTS = {
     "is exact": (
         pool("p5.48xlarge", limits={"nvidia.com/gpu": "16"}),
-        "Cost, if the limits are used up: 110.08 USD an hour, 80,358 USD a month",
+        "Cost when the limits are reached: 110.08 USD an hour, 80,358 USD a month",
         "110.08",
     ),
     # Nine GPUs at an eighth of p5.48xlarge's 55.04; 55.84 is what a mix really costs.
     "is bounded": (
         pool("p5.48xlarge", "g6.xlarge", limits={"memory": "2000Gi", "cpu": "300", "nvidia.com/gpu": "9"}),
-        "Cost, if the limits are used up: at most 61.92 USD an hour, 45,202 USD a month",
+        "Cost when the limits are reached: at most 61.92 USD an hour, 45,202 USD a month",
         "61.92",
     ),
     "has no bound": (
         pool("g6.xlarge", "g6f.large", limits={"nvidia.com/gpu": "9"}),
-        "Cost: unbounded: no limit counts anything that g6f.large has",
+        "Cost: unbounded: no limit counts a resource of g6f.large",
         "unbounded (g6f.large)",
     ),
 }
@@ -160,7 +160,7 @@ def test_without_a_region_nothing_is_said_of_prices() -> None:
     text, told = page(found), plain(found)
 
     assert "USD an hour" not in text
-    assert "  region  none named" in text
+    assert "  region  not set" in text
     assert (told["cost"], told["onePod"], told["offeringsJudged"]) == (None, None, False)
     assert overview([found]).splitlines()[1].split() == ["gpu", "0", "1", "-", "-"]
 
@@ -188,4 +188,4 @@ def test_as_many_types_as_a_page_holds_are_all_there() -> None:
 
     assert f"{MOST_ROWS} candidate types" in "\n".join(held)
     assert [line for line in held if "-o json" in line] == []
-    assert [line for line in one_more if "-o json" in line] == ["... and 1 more; -o json gives all of them"]
+    assert [line for line in one_more if "-o json" in line] == ["... and 1 more; -o json lists all of them"]

@@ -58,10 +58,10 @@ def test_another_word_is_named() -> None:
 
 
 def test_nothing_said_is_said() -> None:
-    assert text(Provenance("a.weight", ())) == "a.weight: nobody says it, and nothing is rendered there\n"
+    assert text(Provenance("a.weight", ())) == "a.weight: not set, and not rendered\n"
     removed = Said("pool", ("taints",), Location("a.yaml", 1, 1), None, Outcome.REMOVES)
     found = text(Provenance("a.taints", (Origin(("pools", "a", "taints"), None, (removed,)),)))
-    assert found == "pools.a.taints: not set\n  pool  a.yaml:1:1  null  (takes it out)\n"
+    assert found == "pools.a.taints: not set\n  pool  a.yaml:1:1  null  (removes it)\n"
 
 
 def test_what_a_file_says_can_not_steer_the_terminal() -> None:

@@ -101,133 +101,136 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "a label that nobody has",
         {"requirements": L4},
         {"nodeSelector": {"team": "research"}},
-        (Rule.LABEL, "wants team=research, and the pool's nodes have no such label", "nodeSelector"),
+        (Rule.LABEL, "requires team=research; the pool's nodes have no such label", "nodeSelector"),
     ),
     (
         "another value of a label",
         {"requirements": L4, "labels": {"team": "serving"}},
         {"affinity": required([requirement("team", "In", "research", "batch")])},
-        (Rule.LABEL, "wants team in [batch, research]; the pool has team=serving", "affinity"),
+        (Rule.LABEL, "requires team in [batch, research]; the pool has team=serving", "affinity"),
     ),
     (
         "another pool by its name",
         {"requirements": L4},
         {"nodeSelector": {"karpenter.sh/nodepool": "chat"}},
-        (Rule.LABEL, "wants karpenter.sh/nodepool=chat; the pool has karpenter.sh/nodepool=gpu", "nodeSelector"),
+        (Rule.LABEL, "requires karpenter.sh/nodepool=chat; the pool has karpenter.sh/nodepool=gpu", "nodeSelector"),
     ),
     (
         "another GPU than the pool asks for",
         {"requirements": L4},
         {"nodeSelector": {GPU_NAME: "h100"}},
-        (Rule.LABEL, f"wants {GPU_NAME}=h100; the pool has {GPU_NAME}=l4", "nodeSelector"),
+        (Rule.LABEL, f"requires {GPU_NAME}=h100; the pool has {GPU_NAME}=l4", "nodeSelector"),
     ),
     (
         "another family than the pool's types have",
         {"requirements": L4},
         {"nodeSelector": {FAMILY: "g5"}},
-        (Rule.LABEL, f"wants {FAMILY}=g5; the 10 candidates have g6, gr6", "nodeSelector"),
+        (Rule.LABEL, f"requires {FAMILY}=g5; the 10 candidates have g6, gr6", "nodeSelector"),
     ),
     (
         "an architecture that the pool asks against",
         {"requirements": (*L4, requirement(ARCH, "In", "amd64"))},
         {"nodeSelector": {ARCH: "arm64"}},
-        (Rule.ARCH, f"wants {ARCH}=arm64; the pool has {ARCH}=amd64", "nodeSelector"),
+        (Rule.ARCH, f"requires {ARCH}=arm64; the pool has {ARCH}=amd64", "nodeSelector"),
     ),
     (
         "an architecture that the pool's types lack",
         {"requirements": L4},
         {"nodeSelector": {"beta.kubernetes.io/arch": "arm64"}},
-        (Rule.ARCH, f"wants {ARCH}=arm64; the 10 candidates have amd64", "nodeSelector"),
+        (Rule.ARCH, f"requires {ARCH}=arm64; the 10 candidates have amd64", "nodeSelector"),
     ),
     (
         "more GPUs than any candidate has",
         {"requirements": (*L4, requirement(GPUS, "Lt", "8"))},
         {"requests": {"nvidia.com/gpu": 8}},
-        (Rule.ACCELERATOR, "needs 8 nvidia.com/gpu; the largest candidate, g6.12xlarge, has 4", "containers"),
+        (Rule.ACCELERATOR, "requests 8 nvidia.com/gpu; the largest candidate, g6.12xlarge, has 4", "containers"),
     ),
     (
         "GPUs of Neuron machines",
         {"requirements": (requirement(FAMILY, "In", "inf2"),)},
         {"requests": {"nvidia.com/gpu": 1}},
-        (Rule.ACCELERATOR, "needs 1 nvidia.com/gpu; none of the 4 candidates has any", "containers"),
+        (Rule.ACCELERATOR, "requests 1 nvidia.com/gpu; none of the 4 candidates has any", "containers"),
     ),
     (
         "GPUs of machines with a part of one",
         {"requirements": (requirement(FAMILY, "In", "gr6f"),)},
         {"requests": {"nvidia.com/gpu": 1}},
-        (Rule.ACCELERATOR, "needs 1 nvidia.com/gpu; the only candidate has none", "containers"),
+        (Rule.ACCELERATOR, "requests 1 nvidia.com/gpu; the only candidate has none", "containers"),
     ),
     (
         "EFA on machines without it",
         {"requirements": (requirement(FAMILY, "In", "g5g"),)},
         {"requests": {"vpc.amazonaws.com/efa": 1}},
-        (Rule.EFA, "needs 1 vpc.amazonaws.com/efa; none of the 6 candidates has any", "containers"),
+        (Rule.EFA, "requests 1 vpc.amazonaws.com/efa; none of the 6 candidates has any", "containers"),
     ),
     (
         "EFA beside GPUs, where only others have as much",
         {"requirements": (requirement(FAMILY, "In", "p5", "g6"),)},
         {"requests": {"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": 64}},
-        (Rule.EFA, "needs 64 vpc.amazonaws.com/efa; the largest candidate, p5.48xlarge, has 32", "containers"),
+        (Rule.EFA, "requests 64 vpc.amazonaws.com/efa; the largest candidate, p5.48xlarge, has 32", "containers"),
     ),
     (
         "memory that the machine has and its node has not",
         {"requirements": (requirement("node.kubernetes.io/instance-type", "In", "g6.xlarge"),)},
         {"requests": {"nvidia.com/gpu": 1, "memory": "16Gi"}},
-        (Rule.RESOURCES, "needs 16Gi memory; the only candidate, g6.xlarge, has 13.8Gi", "containers"),
+        (Rule.RESOURCES, "requests 16Gi memory; the only candidate, g6.xlarge, has 13.8Gi", "containers"),
     ),
     (
         "a whole machine's CPU",
         {"requirements": (requirement("node.kubernetes.io/instance-type", "In", "g6.xlarge"),)},
         {"requests": {"cpu": 4}},
-        (Rule.RESOURCES, "needs 4 cpu; the only candidate, g6.xlarge, has 3.92", "containers"),
+        (Rule.RESOURCES, "requests 4 cpu; the only candidate, g6.xlarge, has 3.92", "containers"),
     ),
     (
         "a larger disk than the class gives",
         {"requirements": L4},
         {"requests": {"ephemeral-storage": "100Gi"}},
-        (Rule.RESOURCES, "needs 100Gi ephemeral-storage; the largest candidate, g6.12xlarge, has 17Gi", "containers"),
+        (Rule.RESOURCES, "requests 100Gi ephemeral-storage; the largest candidate, g6.12xlarge, has 17Gi", "containers"),
     ),
     (
         "a resource that Karpenter does not model",
         {"requirements": L4},
         {"requests": {"nvidia.com/mig-1g.5gb": 1}},
-        (Rule.RESOURCES, "needs 1 nvidia.com/mig-1g.5gb; none of the 10 candidates has any", "containers"),
+        (Rule.RESOURCES, "requests 1 nvidia.com/mig-1g.5gb; none of the 10 candidates has any", "containers"),
     ),
     (
         "a zone without the machines",
         {"requirements": (requirement(FAMILY, "In", "p6-b200"),)},
         {"nodeSelector": {ZONE: "us-east-1a"}},
-        (Rule.OFFERING, f"wants {ZONE}=us-east-1a; the only candidate can't be had so in us-east-1", "nodeSelector"),
+        (Rule.OFFERING, f"the only candidate is not offered with {ZONE}=us-east-1a in us-east-1", "nodeSelector"),
     ),
     (
         "reserved capacity without reservations",
         {"requirements": L4},
         {"nodeSelector": {CAPACITY: "reserved"}},
-        (Rule.OFFERING, f"wants {CAPACITY}=reserved; the 10 candidates can't be had so in us-east-1", "nodeSelector"),
+        (Rule.OFFERING, f"none of the 10 candidates is offered with {CAPACITY}=reserved in us-east-1", "nodeSelector"),
     ),
     (
         "a capacity type that the pool leaves out",
         {"requirements": (*L4, requirement(CAPACITY, "In", "on-demand"))},
         {"nodeSelector": {CAPACITY: "spot"}},
-        (Rule.LABEL, f"wants {CAPACITY}=spot; the pool has {CAPACITY}=on-demand", "nodeSelector"),
+        (Rule.LABEL, f"requires {CAPACITY}=spot; the pool has {CAPACITY}=on-demand", "nodeSelector"),
     ),
     (
         "too few values once the pod narrows them",
         {"requirements": (requirement(FAMILY, "In", "g5", "g6", "g6e", minValues=3),)},
         {"requests": {"nvidia.com/gpu": 1}, "nodeSelector": {GPU_NAME: "l4"}},
-        (Rule.MIN_VALUES, f"the pool's minValues asks for 3 of {FAMILY}; types that take the pod have 1: g6", ""),
+        (Rule.MIN_VALUES, (f"the pool's minValues requires 3 of {FAMILY}; the types that fit the pod have "
+                          "1: g6"), ""),
     ),
     (
         "a limit below one node",
         {"requirements": (requirement(FAMILY, "In", "p5"),), "limits": {"nvidia.com/gpu": 4}},
         {"requests": {"nvidia.com/gpu": 8}},
-        (Rule.LIMITS, "the pool is limited to 4 nvidia.com/gpu; the only one that takes the pod, p5.48xlarge, has 8", ""),
+        (Rule.LIMITS, ("the pool is limited to 4 nvidia.com/gpu; the only type that fits the pod, "
+                      "p5.48xlarge, has 8"), ""),
     ),
     (
         "a memory limit below the smallest node",
         {"requirements": L4, "limits": {"memory": "8Gi"}},
         {},
-        (Rule.LIMITS, "the pool is limited to 8Gi memory; the smallest that takes the pod, g6.xlarge, has 14.8Gi", ""),
+        (Rule.LIMITS, ("the pool is limited to 8Gi memory; the smallest type that fits the pod, "
+                      "g6.xlarge, has 14.8Gi"), ""),
     ),
     (
         "several limits that leave nothing together",
@@ -236,7 +239,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
             "limits": {"nvidia.com/gpu": "0", "cpu": "64"},
         },
         {},
-        (Rule.LIMITS, "the pool's limits (64 cpu, 0 nvidia.com/gpu) leave no room for a node that takes the pod", ""),
+        (Rule.LIMITS, ("the pool's limits (64 cpu, 0 nvidia.com/gpu) leave no room for a node that fits "
+                      "the pod"), ""),
     ),
     (
         "no node at all",
@@ -248,7 +252,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "a pool without machines",
         {"requirements": (requirement(FAMILY, "In", "p5e"),)},
         {},
-        (Rule.CANDIDATES, "the pool itself has no instance type that can be launched in us-east-1: see `gpupool explain gpu`", ""),
+        (Rule.CANDIDATES, ("the pool can't launch any instance type in us-east-1; run `gpupool explain "
+                          "gpu`"), ""),
     ),
     (
         "devices by claims",
@@ -256,8 +261,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"resourceClaims": [{"name": "gpu"}]},
         (
             Rule.IGNORED,
-            ("it asks for devices by resource claims (DRA), and Karpenter launches nothing for these: ask for"
-            " nvidia.com/gpu or the like under `resources`"),
+            ("it requests devices with resource claims (DRA), which Karpenter does not support: request "
+             "nvidia.com/gpu or another resource under `resources`"),
             "resourceClaims",
         ),
     ),
@@ -267,7 +272,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"nodeSelector": {"kubernetes.io/hostname": "ip-10-0-0-1"}},
         (
             Rule.IGNORED,
-            "Karpenter passes over pods that select 'kubernetes.io/hostname': it is another one on every new node",
+            "Karpenter skips pods that select 'kubernetes.io/hostname': it is different on every new node",
             "nodeSelector",
         ),
     ),
@@ -277,8 +282,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"nodeSelector": {f"{AWS}ec2nodeclass": "gpu"}},
         (
             Rule.IGNORED,
-            (f"Karpenter passes over pods that select '{AWS}ec2nodeclass': it is in Karpenter's own domain"
-            " karpenter.k8s.aws and none of the labels to choose nodes by"),
+            (f"Karpenter skips pods that select '{AWS}ec2nodeclass': it is in Karpenter's own domain "
+             "karpenter.k8s.aws and not a label that can select nodes"),
             "nodeSelector",
         ),
     ),
@@ -288,7 +293,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"affinity": required([requirement(CAPACITY, "In", "Spot")])},
         (
             Rule.IGNORED,
-            f"Karpenter passes over pods with affinity to '{CAPACITY}': it is one of on-demand, spot, reserved, not Spot",
+            (f"Karpenter skips pods with affinity to '{CAPACITY}': it is one of on-demand, spot, reserved, "
+            "not Spot"),
             "affinity",
         ),
     ),
@@ -296,7 +302,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "off Karpenter's nodes",
         {"requirements": L4},
         {"affinity": required([requirement("karpenter.sh/nodepool", "DoesNotExist")])},
-        (Rule.IGNORED, "it wants a node without the label karpenter.sh/nodepool: none of Karpenter's", "affinity"),
+        (Rule.IGNORED, ("it requires a node without the label karpenter.sh/nodepool, which all of "
+                       "Karpenter's have"), "affinity"),
     ),
     (
         "fields of nodes",
@@ -310,13 +317,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
                 }
             }
         },
-        (Rule.IGNORED, "its node affinity has `matchFields`, which Karpenter does not take", "affinity"),
+        (Rule.IGNORED, "its node affinity has `matchFields`, which Karpenter does not support", "affinity"),
     ),
     (
         "bound to a node",
         {"requirements": L4},
         {"nodeName": "a"},
-        (Rule.IGNORED, "it is bound to node 'a', and no scheduler is asked", "nodeName"),
+        (Rule.IGNORED, "it is bound to node 'a', so no scheduler places it", "nodeName"),
     ),
     (
         "the nearest of several terms",
@@ -327,7 +334,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         },
         (
             Rule.ACCELERATOR,
-            "needs 9 nvidia.com/gpu; the largest candidate, g6.48xlarge, has 8 (the nearest of 2 terms of its affinity)",
+            ("requests 9 nvidia.com/gpu; the largest candidate, g6.48xlarge, has 8 (the closest of 2 terms "
+            "of its affinity)"),
             "containers",
         ),
     ),
@@ -346,8 +354,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         },
         (
             Rule.LABEL,
-            ("fits only without what its affinity prefers, and Karpenter gives up terms that are required before those:"
-            " write the term that fits as the last one (the nearest of 2 terms of its affinity)"),
+            ("fits only without its preferred affinity, and Karpenter drops required terms before "
+             "preferred ones: put the required term that fits last (the closest of 2 terms of its "
+             "affinity)"),
             "affinity",
         ),
     ),
@@ -385,7 +394,7 @@ def test_daemon_sets_take_their_share(al2023: Market) -> None:
     assert judge(wanting, sites([found])).fits
     assert refused(wanting, found, agent) == (
         Rule.RESOURCES,
-        "needs 12Gi memory; the only candidate, g6.xlarge, has 11.8Gi left beside 2Gi for DaemonSets",
+        "requests 12Gi memory; the only candidate, g6.xlarge, has 11.8Gi left after 2Gi for DaemonSets",
         "containers",
     )
     assert not judge(wanting, sites([found], fixed={"memory": 2 << 30})).fits
@@ -419,7 +428,7 @@ def test_a_port_that_a_daemon_set_has_is_taken(al2023: Market) -> None:
 
     assert refused(pod(**ports), pool(al2023, ONE_TYPE), daemon({}, **ports)) == (
         Rule.HOST_PORT,
-        "wants the node's port 9100/TCP, which a DaemonSet has",
+        "requests host port 9100/TCP, which a DaemonSet uses",
         "containers",
     )
 
@@ -496,7 +505,7 @@ def test_min_values_have_to_hold_in_the_cheapest_600_types(al2023: Market) -> No
     assert [verdict.placed is not None for verdict in judged.verdicts] == [False, True]
     assert judged.verdicts[0].refusal == (
         Rule.MIN_VALUES,
-        f"the pool's minValues asks for 2 of {GPU_NAME}; the 600 cheapest types have 0",
+        f"the pool's minValues requires 2 of {GPU_NAME}; the 600 cheapest types have 0",
         "",
     )
 
@@ -511,8 +520,8 @@ def test_min_values_have_to_hold_in_the_cheapest_60_types_too(al2023: Market) ->
     assert verdict_of(judged).refusal == (
         Rule.MIN_VALUES,
         (
-            "would take the pod, but among the 60 cheapest types that EC2 is asked for there are too few values"
-            " for the pool's minValues"
+            "the pod fits, but the launch fails: the 60 cheapest types, which Karpenter requests from "
+            "EC2, have too few values for the pool's minValues"
         ),
         "",
     )

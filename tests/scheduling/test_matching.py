@@ -265,10 +265,10 @@ def test_a_type_that_ec2_no_longer_offers_is_marked(virginia: Market) -> None:
 REFUSED_BY_CLASS = {
     "a1 on AL2023": ("a1.large", "al2023", "AL2023 does not run on a1"),
     "a1 on AL2": ("a1.large", "al2", ""),
-    "more EFA interfaces than there are": ("g6.xlarge", "efa", "the class uses network card 1, and the type has 1"),
+    "more EFA interfaces than there are": ("g6.xlarge", "efa", "the node class uses network card 1, and the type has 1"),
     "as many as there are": ("p5.48xlarge", "efa-32", ""),
-    "nested virtualization": ("g6.xlarge", "nested", "the class wants nested virtualization, which the type can't do"),
-    "bare metal": ("m5.metal", "tracking", "the class sets connectionTracking, which only types on the nitro hypervisor take"),
+    "nested virtualization": ("g6.xlarge", "nested", "the node class requires nested virtualization, which the type does not support"),
+    "bare metal": ("m5.metal", "tracking", "the node class sets connectionTracking, which only types on the nitro hypervisor support"),
     "nitro": ("m5.large", "tracking", ""),
 }  # fmt: skip
 
@@ -290,7 +290,7 @@ def test_a_reserve_that_is_more_than_the_machine_keeps_it_out() -> None:
     assert said is not None
     assert said.candidate is not None
     assert said.candidate.launchable is False
-    assert said.candidate.reason == "the class keeps more memory back than the type has"
+    assert said.candidate.reason == "the node class reserves more memory than the type has"
 
 
 def test_zones_of_the_class_s_subnets_count() -> None:
@@ -302,7 +302,7 @@ def test_zones_of_the_class_s_subnets_count() -> None:
 
     assert (said["p5.48xlarge"].zones, said["p5.48xlarge"].offered) == (("us-east-1a",), True)
     assert (said["p6-b200.48xlarge"].zones, said["p6-b200.48xlarge"].offered) == ((), False)
-    assert said["p6-b200.48xlarge"].reason == "not offered in us-east-1 where the class has subnets"
+    assert said["p6-b200.48xlarge"].reason == "not offered in us-east-1 where the node class has subnets"
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -71,7 +71,7 @@ def test_of_two_of_one_weight_that_contradict_each_other_the_last_by_name_counts
     assert said_of(found) == [
         (
             Severity.WARNING,
-            "NodeOverlay `a` counts for nothing: it contradicts another one of its weight",
+            "NodeOverlay `a` is ignored: it conflicts with another one of the same weight",
         )
     ]
 
@@ -94,7 +94,7 @@ def test_a_price_for_one_zone_is_left_out_and_said_so() -> None:
 
     assert found.price(place("g5.xlarge")) == pytest.approx(1.006)
     words = (
-        "NodeOverlay `a` has a price for some zones or capacity types only: it counts for types whose "
+        "NodeOverlay `a` sets a price for some zones or capacity types only: it is used for types whose "
         "on-demand price is the same in all zones"
     )
     assert said_of(found) == [(Severity.INFO, words)]

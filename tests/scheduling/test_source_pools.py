@@ -79,7 +79,10 @@ def test_one_machine_alone_breaks_the_memory_limit() -> None:
 
     assert over == ["p6-b300.48xlarge"]
     assert [trap.message for trap in said("gpu-general")[Code.LIMIT_BELOW_NODE]] == [
-        "the limit `memory: 2000Gi` is below a single node of 1 of 45 types, which never launches: p6-b300.48xlarge"
+        (
+            "limit `memory: 2000Gi` is below a single node of 1 of 45 types, which never launches: "
+            "p6-b300.48xlarge"
+        )
     ]
 
 
@@ -128,8 +131,8 @@ def test_inferentia_costs_what_the_dearest_of_one_device_does() -> None:
 def test_limits_that_do_not_fit_together_are_told() -> None:
     """Of 64 GPUs, CPUs and memory admit at most 45, whichever of its machines the pool launches."""
     assert [trap.message for trap in said("gpu-inference-pool", "002")[Code.LIMIT_NOT_REACHED]] == [
-        "the limit `cpu: 1000` is never used up: 960 of it at most",
-        "the limit `nvidia.com/gpu: 64` is never used up: 45 of it at most",
+        "limit `cpu: 1000` is never reached: the pool can use 960 at most",
+        "limit `nvidia.com/gpu: 64` is never reached: the pool can use 45 at most",
     ]
     nodes = {
         each.kind.name: (each.admitted.nodes, each.admitted.registered, each.admitted.by)
@@ -140,9 +143,9 @@ def test_limits_that_do_not_fit_together_are_told() -> None:
 
 def test_a_family_that_its_sizes_leave_out_is_told() -> None:
     assert [trap.message for trap in said("gpu", "003")[Code.DEAD_VALUE]] == [
-        "`p3` adds nothing: p3.2xlarge is not offered in us-east-1",
-        "`p4d` adds nothing: `karpenter.k8s.aws/instance-size` keeps its 1 type out",
-        "`p5` adds nothing: `karpenter.k8s.aws/instance-size` keeps its 2 types out",
+        "`p3` matches no instance type of the pool: p3.2xlarge is not offered in us-east-1",
+        "`p4d` matches no instance type of the pool: `karpenter.k8s.aws/instance-size` excludes its 1 type",
+        "`p5` matches no instance type of the pool: `karpenter.k8s.aws/instance-size` excludes its 2 types",
     ]
 
 

@@ -56,40 +56,40 @@ class Bite(NamedTuple):
     harmless: Body
 
 
-IN = "say with In which ones are wanted: Exists or a bound beside NotIn keeps no such machine out"
+IN = "list the values with In; Exists or a bound beside NotIn does not exclude such types"
 TYPES = f"{TYPE} In p5.48xlarge"
 BITES = {
     "bounds that contradict each other": Bite(
         Code.CONTRADICTION,
         pool(f"{GPUS} Gt 4", f"{GPUS} Lt 2"),
-        f"conditions on `{GPUS}` contradict each other, which Karpenter reads as DoesNotExist: it launches 1270 "
+        f"requirements on `{GPUS}` conflict, which Karpenter reads as DoesNotExist: it launches 1270 "
         "types without that label",
         f"{ENTRY}.0",
-        "say one condition that some value meets",
+        "set requirements that some value meets",
         pool(f"{GPUS} Gt 1", f"{GPUS} Lt 5"),
     ),
     "two GPU names, each in an entry of its own": Bite(
         Code.CONTRADICTION,
         pool(f"{FAMILY} Exists", f"{NAME} In l4", f"{NAME} In h100"),
-        f"conditions on `{NAME}` contradict each other, which Karpenter reads as DoesNotExist: it launches 1270 "
+        f"requirements on `{NAME}` conflict, which Karpenter reads as DoesNotExist: it launches 1270 "
         "types without that label",
         f"{ENTRY}.1",
-        "say one condition that some value meets",
+        "set requirements that some value meets",
         pool(f"{NAME} In l4,h100", f"{NAME} In h100"),
     ),
     "a contradiction that leaves nothing": Bite(
         Code.CONTRADICTION,
         pool(f"{FAMILY} In g6", f"{FAMILY} In p5"),
-        f"conditions on `{FAMILY}` contradict each other, which Karpenter reads as DoesNotExist",
+        f"requirements on `{FAMILY}` conflict, which Karpenter reads as DoesNotExist",
         f"{ENTRY}.0",
-        "say one condition that some value meets",
+        "set requirements that some value meets",
         pool(f"{NAME} DoesNotExist", f"{NAME} DoesNotExist"),
     ),
     "NotIn of a GPU name": Bite(
         Code.CPU_TYPES,
         pool(f"{NAME} NotIn h100"),
-        "1259 types without a GPU or Neuron device would do as well: t4g.nano, t3a.nano, t3.nano, t2.nano and "
-        f"1255 more; `{NAME}` with NotIn is content with machines that lack the label",
+        "the pool also matches 1259 types without a GPU or Neuron device: t4g.nano, t3a.nano, t3.nano, "
+        f"t2.nano and 1255 more; `{NAME}` with NotIn also matches instance types without the label",
         f"{ENTRY}.0",
         IN,
         pool(f"{NAME} NotIn h100", f"{CATEGORY} In g,p"),
@@ -97,7 +97,7 @@ BITES = {
     "NotIn beside a bound": Bite(
         Code.CPU_TYPES,
         pool(f"{GPUS} Gt 0", f"{GPUS} NotIn 8"),
-        f"; `{GPUS}` with NotIn beside a bound is content with machines that lack the label",
+        f"; `{GPUS}` with NotIn beside a bound also matches instance types without the label",
         f"{ENTRY}.0",
         IN,
         pool(f"{GPUS} Gt 0", f"{GPUS} Lt 8"),
@@ -105,108 +105,108 @@ BITES = {
     "a pool with a limit on GPUs alone": Bite(
         Code.CPU_TYPES,
         pool(f"{TYPE} In g6.xlarge,m7i.large", limits={GPU: "8", "cpu": "99"}),
-        "1 type without a GPU or Neuron device would do as well: m7i.large",
+        "the pool also matches 1 type without a GPU or Neuron device: m7i.large",
         ENTRY,
-        IN.partition(":")[0],
+        IN.partition(";")[0],
         pool(f"{TYPE} In m7i.large", limits={"cpu": "99"}),
     ),
     "g6f in the category g": Bite(
         Code.FRACTIONAL_GPUS,
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 6", limits={GPU: "8"}),
-        "g6f.large, g6f.xlarge, g6f.2xlarge, g6f.4xlarge have a share of a GPU, which EC2 counts as 0: pods that "
-        "ask for a GPU never land there, and pods that ask for none do",
+        "g6f.large, g6f.xlarge, g6f.2xlarge, g6f.4xlarge have a fraction of a GPU, which counts as 0: only pods "
+        "that request no GPU land there",
         ENTRY,
-        f"add `{GPUS}` Gt 0",
+        f'add `{{key: {GPUS}, operator: Gt, values: ["0"]}}` to the requirements',
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 6", f"{GPUS} Gt 0"),
     ),
     "gr6f": Bite(
         Code.FRACTIONAL_GPUS,
         pool(f"{GPUS} Lt 4", f"{CATEGORY} In gr"),
-        "gr6f.4xlarge has a share of a GPU",
+        "gr6f.4xlarge has a fraction of a GPU",
         f"{ENTRY}.0",
-        f"add `{GPUS}` Gt 0",
+        f'add `{{key: {GPUS}, operator: Gt, values: ["0"]}}` to the requirements',
         pool(f"{GPUS} In 1", f"{CATEGORY} In gr"),
     ),
     "g5g in the category g": Bite(
         Code.MIXED_ARCHITECTURES,
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 5"),
-        "g5g.xlarge, g5g.2xlarge, g5g.4xlarge, g5g.8xlarge and 2 more are arm64, and the others amd64: an image "
+        "g5g.xlarge, g5g.2xlarge, g5g.4xlarge, g5g.8xlarge and 2 more are arm64 and the others amd64; an image "
         "for one does not start on the other",
         ENTRY,
-        f"add `{labels.ARCH}` In [amd64]",
+        f'add `{{key: {labels.ARCH}, operator: In, values: ["amd64"]}}` to the requirements',
         pool(f"{CATEGORY} In g", f"{labels.INSTANCE_GENERATION} In 5", f"{labels.ARCH} In amd64"),
     ),
     "a family that is none": Bite(
         Code.DEAD_VALUE,
         pool(f"{FAMILY} In g6,p4"),
-        f"`p4` adds nothing: no machine has `{FAMILY}` p4",
+        f"`p4` matches no instance type of the pool: no instance type has `{FAMILY}` p4",
         f"{ENTRY}.0.values.1",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{FAMILY} In g6,p4d"),
     ),
     "a family of which no size is left": Bite(
         Code.DEAD_VALUE,
         pool(f"{SIZE} In xlarge,24xlarge", f"{FAMILY} In p5,g6"),
-        f"`p5` adds nothing: `{SIZE}` keeps its 2 types out",
+        f"`p5` matches no instance type of the pool: `{SIZE}` excludes its 2 types",
         f"{ENTRY}.1.values.0",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{SIZE} In xlarge,48xlarge", f"{FAMILY} In p5,g6"),
     ),
     "a family that the region lacks": Bite(
         Code.DEAD_VALUE,
         pool(f"{FAMILY} In p5e,p5"),
-        "`p5e` adds nothing: p5e.48xlarge is not offered in us-east-1",
+        "`p5e` matches no instance type of the pool: p5e.48xlarge is not offered in us-east-1",
         f"{ENTRY}.0.values.0",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{FAMILY} In p5en,p5"),
     ),
     "a GPU name in capitals": Bite(
         Code.DEAD_VALUE,
         pool(f"{NAME} In L4,l4"),
-        f"`L4` adds nothing: no machine has `{NAME}` L4",
+        f"`L4` matches no instance type of the pool: no instance type has `{NAME}` L4",
         f"{ENTRY}.0.values.0",
-        "take it out, or change what keeps it out",
+        "remove it, or change what excludes it",
         pool(f"{NAME} In l4"),
     ),
     "a limit below one of the machines": Bite(
         Code.LIMIT_BELOW_NODE,
         pool(f"{TYPE} In g6.xlarge,p5.48xlarge", limits={GPU: "4"}),
-        f"the limit `{GPU}: 4` is below a single node of 1 of 2 types, which never launches: p5.48xlarge",
+        f"limit `{GPU}: 4` is below a single node of 1 of 2 types, which never launches: p5.48xlarge",
         f"spec.limits.{GPU}",
-        "raise it, or leave them out",
+        "raise the limit, or exclude these types",
         pool(f"{TYPE} In g6.xlarge,p5.48xlarge", limits={GPU: "8"}),
     ),
     "a limit of memory below every machine": Bite(
         Code.LIMIT_BELOW_NODE,
         pool(f"{TYPE} In p5.48xlarge,p5en.48xlarge", limits={GPU: "8", "memory": "1Ti"}),
-        "the limit `memory: 1Ti` is below a single node of every type, which never launch: p5.48xlarge, "
+        "limit `memory: 1Ti` is below a single node of every type, which never launch: p5.48xlarge, "
         "p5en.48xlarge",
         "spec.limits.memory",
-        "raise it, or leave them out",
+        "raise the limit, or exclude these types",
         pool(f"{TYPE} In p5.48xlarge,p5en.48xlarge", limits={GPU: "8", "memory": "2Ti"}),
     ),
     "one GPU on a machine of eight": Bite(
         Code.LARGE_MACHINE,
         pool(f"{FAMILY} In p5"),
-        f"a pod that asks for one {GPU} may get p5.48xlarge, with 8 of them and at 55.04 USD an hour, where EC2 "
-        "has nothing cheaper than that; tried first is p5.4xlarge at 6.88 USD",
+        "a 1-GPU pod can land on p5.48xlarge (8 GPUs, 55.04 USD/h) when cheaper types are unavailable; the first "
+        "choice is p5.4xlarge (6.88 USD/h)",
         ENTRY,
-        "bound how many a machine may have",
+        f'add `{{key: {GPUS}, operator: Lt, values: ["2"]}}` to the requirements',
         pool(f"{FAMILY} In p5", f"{GPUS} Lt 2"),
     ),
     "one GPU on a machine of four": Bite(
         Code.LARGE_MACHINE,
         pool(f"{TYPE} In g6.xlarge,g6.12xlarge"),
-        f"a pod that asks for one {GPU} may get g6.12xlarge, with 4 of them and at 4.60 USD an hour",
+        "a 1-GPU pod can land on g6.12xlarge (4 GPUs, 4.60 USD/h) when cheaper types are unavailable",
         ENTRY,
-        "bound how many a machine may have",
+        f'add `{{key: {GPUS}, operator: Lt, values: ["2"]}}` to the requirements',
         pool(f"{TYPE} In g6.xlarge,g6.16xlarge"),
     ),
     "no price": Bite(
         Code.NO_PRICE,
         pool(f"{FAMILY} In g7,g6"),
-        "have no price in the list: without one Karpenter launches a type only from a reservation, or with a "
-        "price from a NodeOverlay",
+        "have no price: Karpenter launches such types only from a reservation, or with a price from a "
+        "NodeOverlay",
         f"{ENTRY}.0",
         "",
         pool(f"{FAMILY} In g6"),
@@ -214,47 +214,47 @@ BITES = {
     "a family that is nowhere in the region": Bite(
         Code.NOTHING_LEFT,
         pool(f"{FAMILY} In p5e"),
-        "the pool launches nothing: p5e.48xlarge: not offered in us-east-1",
+        "the pool can't launch a node: p5e.48xlarge: not offered in us-east-1",
         ENTRY,
-        "ask `--why TYPE` about a type that is meant",
+        "run `gpupool explain p --why TYPE` for a type that should match",
         pool(f"{FAMILY} In p5en"),
     ),
     "too few families for minValues": Bite(
         Code.NOTHING_LEFT,
         pool(f"{FAMILY} In p5,p5en,p6-b200 3", f"{SIZE} In 4xlarge"),
-        f"the pool launches nothing: `{FAMILY}` has 1 different value, and minValues asks for 3",
+        f"the pool can't launch a node: `{FAMILY}` has 1 different value, and minValues requires 3",
         ENTRY,
-        "ask `--why TYPE` about a type that is meant",
+        "run `gpupool explain p --why TYPE` for a type that should match",
         pool(f"{FAMILY} In p5,p5en,p6-b200 3", f"{SIZE} In 48xlarge"),
     ),
     "a GPU name in capitals alone": Bite(
         Code.NOTHING_LEFT,
         pool(f"{NAME} In L4"),
-        "the pool launches nothing: no type meets all of its conditions",
+        "the pool can't launch a node: no instance type meets all requirements",
         ENTRY,
-        "ask `--why TYPE` about a type that is meant",
+        "run `gpupool explain p --why TYPE` for a type that should match",
         pool(f"{NAME} In l4"),
     ),
     "two types on spot": Bite(
         Code.FEW_SPOT_TYPES,
         pool(f"{TYPE} In g6.xlarge,g6.2xlarge", f"{labels.CAPACITY_TYPE} In spot"),
-        "spot has only 2 types to choose from: g6.xlarge, g6.2xlarge",
+        "only 2 types can launch as spot: g6.xlarge, g6.2xlarge",
         f"{ENTRY}.1",
-        "allow more types or sizes, or on-demand besides",
+        "allow more types or sizes, or on-demand as well",
         pool(f"{FAMILY} In g6,g5", f"{labels.CAPACITY_TYPE} In spot"),
     ),
     "a limit on nodes alone": Bite(
         Code.SOFT_NODES,
         pool(TYPES, limits={"nodes": "4"}),
-        "`nodes` alone is soft: pods that come together may get more nodes than that",
+        "a limit on `nodes` alone can be exceeded when many pods arrive at once",
         "spec.limits.nodes",
-        "limit accelerators or cpu as well",
+        "also limit accelerators or cpu",
         pool(TYPES, limits={"nodes": "4", GPU: "32"}),
     ),
     "20 GPUs of machines with eight": Bite(
         Code.LIMIT_NOT_REACHED,
         pool(TYPES, limits={GPU: "20"}),
-        f"the limit `{GPU}: 20` is never used up: 16 of it at most",
+        f"limit `{GPU}: 20` is never reached: the pool can use 16 at most",
         f"spec.limits.{GPU}",
         "",
         pool(TYPES, limits={GPU: "16"}),
@@ -262,7 +262,7 @@ BITES = {
     "100 GPUs that the CPUs don't admit": Bite(
         Code.LIMIT_NOT_REACHED,
         pool(TYPES, limits={"cpu": "192", GPU: "100"}),
-        f"the limit `{GPU}: 100` is never used up: 8 of it at most",
+        f"limit `{GPU}: 100` is never reached: the pool can use 8 at most",
         f"spec.limits.{GPU}",
         "",
         pool(TYPES, limits={"cpu": "192", GPU: "8"}),
@@ -298,12 +298,12 @@ def test_a_region_that_nobody_knows_leaves_the_offers_open() -> None:
     body = pool(TYPES, limits={GPU: "16"})
 
     for region, words in (
-        ("eu-moon-1", "the catalogue does not know eu-moon-1"),
-        (None, "no region is named"),
+        ("eu-moon-1", "region eu-moon-1 is not in the catalogue"),
+        (None, "no region is set"),
     ):
         said = found(body, market(CLASSES["al2023"], region))  # type: ignore[arg-type] # nobody named one
         assert [trap.message for trap in said.pop(Code.NOT_JUDGED)] == [
-            f"{words}: zones, prices and what is offered are not judged"
+            f"{words}: zones, prices and offerings are not checked"
         ]
         assert said == {}
     assert found(body) == {}
@@ -315,12 +315,12 @@ def test_a_region_that_nobody_knows_leaves_the_offers_open() -> None:
         (
             "capacityReservationSelectorTerms",
             [{"id": "cr-1"}],
-            "what capacity reservations offer is not judged: only AWS knows which types they are for",
+            "capacity reservations are not checked: only AWS knows their instance types",
         ),
         (
             "placementGroupSelector",
             {"name": "near"},
-            "whether types can be in the placement group is not judged: only AWS knows its strategy",
+            "the placement group is not checked: only AWS knows its strategy",
         ),
     ],
     ids=["reservations", "placement group"],
@@ -342,7 +342,7 @@ def test_reservations_of_a_pool_that_allows_none_are_no_question() -> None:
 def test_a_price_that_is_missing_elsewhere_is_said() -> None:
     said = found(pool(f"{FAMILY} In p5,p5e"), market(CLASSES["al2023"], "us-east-2"))
 
-    assert said[Code.NO_PRICE][0].message.startswith("p5e.48xlarge has no price in the list")
+    assert said[Code.NO_PRICE][0].message.startswith("p5e.48xlarge has no price: Karpenter")
     assert "no price in the list" in said[Code.DEAD_VALUE][0].message
 
 

@@ -180,7 +180,7 @@ def _telling(origins: list[Origin]) -> list[Origin]:
 def _root(item: Item) -> Origin:
     """Tell of the parts that no word says: the object's kind and its name."""
     path = (*item.path, "tiers", item.tier) if item.tier else item.path
-    layer, note = _LAYERS[item.path[0]], "its name, and what follows from it"
+    layer, note = _LAYERS[item.path[0]], "its name, and fields derived from it"
     return Origin(path, item.name, (Said(layer, (), place(item.words), item.name, Outcome.WINS, note),))
 
 
@@ -231,4 +231,4 @@ def _named(loaded: Loaded, section: str) -> list[str]:
 def _unknown(where: str, name: str, known: Collection[str], more: Collection[str] = ()) -> str:
     near = nearest(name, [*known, *more])
     hint = f"did you mean `{near}`? " if near else ""
-    return f"{where} `{name}`; {hint}it has: {', '.join(known) or 'nothing'}"
+    return f"{where} `{name}`; {hint}available: {', '.join(known) or 'none'}"

@@ -75,9 +75,9 @@ def of_values(
     for node, verdict in zip(texts, verdicts, strict=True):
         if verdict is None or (shuts_out and verdict.state is State.RETIRED):
             continue
-        effect = "shuts nothing out" if shuts_out else "matches nothing"
+        effect = "excludes nothing" if shuts_out else "matches nothing"
         if all_dead and not shuts_out:
-            effect += ", and neither does the pool"
+            effect += ", and the pool can't launch a node"
         is_wrong = in_short and verdict.state in (State.SLIP, State.ODD)
         yield _finding(names, label, node, verdict, "" if is_wrong else effect)
 
@@ -92,36 +92,36 @@ def _finding(names: Names, label: str, node: Node, verdict: Verdict, effect: str
     noun, name = NOUNS[label], node.value
     fix = f"did you mean `{verdict.near}`?" if verdict.near else ""
     if fix and not effect:
-        fix += " If not, say it under `requirements`"
+        fix += " If not, set it under `requirements`"
     if verdict.state is State.RETIRED:
-        message = f"EC2 has retired {noun} `{name}` by {verdict.since}, so it {effect}"
-        return _said(Code.RETIRED_NAME, message, node, "take it out")
+        message = f"EC2 no longer offers {noun} `{name}` (retired by {verdict.since}), so it {effect}"
+        return _said(Code.RETIRED_NAME, message, node, "remove it")
     if verdict.state is State.UNKNOWN:
-        message = f"the catalogue of {names.date} has no {noun} `{name}`"
+        message = f"{noun} `{name}` is not in the catalogue of {names.date}"
         return _said(Code.UNKNOWN_NAME, message, node, _if_new(name, verdict))
     severity = Severity.WARNING if effect else Severity.ERROR
-    message = f"there is no {noun} `{name}`"
+    message = f"unknown {noun} `{name}`"
     if verdict.elsewhere:
-        message = f"`{name}` is no {noun} but {_a(NOUNS[verdict.elsewhere])}"
-        fix = f"say `{_where(verdict.elsewhere, in_short=not effect)}: {name}`"
+        message = f"unknown {noun} `{name}`; it is {with_article(NOUNS[verdict.elsewhere])}"
+        fix = f"set `{_where(verdict.elsewhere, str(name), in_short=not effect)}`"
     if str(name).lower() == verdict.near:
-        message = f"names of machines and chips have small letters, and this is `{name}`"
+        message = f"unknown {noun} `{name}`; names are in lower case"
     return _said(Code.MISSPELT_NAME, f"{message}, so it {effect}" if effect else message, node, fix, severity)
 
 
 def _if_new(name: object, verdict: Verdict) -> str:
     if verdict.sizes:
-        return f"`{str(name).partition('.')[0]}` comes in {', '.join(verdict.sizes)}"
+        return f"set a known size of `{str(name).partition('.')[0]}`: {', '.join(verdict.sizes)}"
     if verdict.near:
-        return f"if it is not a new one, did you mean `{verdict.near}`?"
-    return "if it is a new one, name a newer catalogue with `cluster.catalogue`"
+        return f"if it is not new, did you mean `{verdict.near}`?"
+    return "if it is new, set `cluster.catalogue` to a newer catalogue"
 
 
-def _where(label: str, *, in_short: bool) -> str:
-    """Give the word under which a blueprint's short words take a value, or else the label."""
+def _where(label: str, name: str, *, in_short: bool) -> str:
+    """Return the blueprint's short field for a name, or else its label."""
     if not in_short:
-        return label
-    return f"instances.{_WORDS[label]}" if label in _WORDS else "accelerator"
+        return f"{label}: {name}"
+    return f"instances: {{{_WORDS[label]}: {name}}}" if label in _WORDS else f"accelerator: {name}"
 
 
 def _zone(names: Names, node: Node) -> Iterator[Finding]:
@@ -130,7 +130,7 @@ def _zone(names: Names, node: Node) -> Iterator[Finding]:
     zones = names.zones.get(parts[1]) if parts else None
     if parts and zones and name not in zones:
         theirs = ", ".join(sorted(zones))
-        message = f"the catalogue of {names.date} has no zone `{name}`: those of {parts[1]} are {theirs}"
+        message = f"zone `{name}` is not in the catalogue of {names.date}; {parts[1]} has {theirs}"
         yield _said(Code.UNKNOWN_ZONE, message, node, "", Severity.INFO)
 
 
@@ -140,5 +140,6 @@ def _said(
     return Finding(code, message, place(node), fix, severity)
 
 
-def _a(noun: str) -> str:
+def with_article(noun: str) -> str:
+    """Return a noun with `a` or `an`."""
     return f"an {noun}" if noun[0] in "aeio" else f"a {noun}"

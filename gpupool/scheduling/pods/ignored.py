@@ -46,21 +46,21 @@ def ignored(pod: Pod) -> Ignored | None:
 
 def _reasons(pod: Pod) -> Iterator[Ignored]:
     if pod.node_name:
-        yield Ignored(f"it is bound to node {pod.node_name!r}, and no scheduler is asked", "nodeName")
+        yield Ignored(f"it is bound to node {pod.node_name!r}, so no scheduler places it", "nodeName")
     if pod.claims_devices:
         message = (
-            "it asks for devices by resource claims (DRA), and Karpenter launches nothing for these:"
-            " ask for nvidia.com/gpu or the like under `resources`"
+            "it requests devices with resource claims (DRA), which Karpenter does not support:"
+            " request nvidia.com/gpu or another resource under `resources`"
         )
         yield Ignored(message, "resourceClaims")
     if pod.selects_by_field:
-        yield Ignored("its node affinity has `matchFields`, which Karpenter does not take", "affinity")
+        yield Ignored("its node affinity has `matchFields`, which Karpenter does not support", "affinity")
     for key, value in (pod.node_selector or {}).items():
         if problem := _problem(Expression(key, "In", (value,))):
-            yield Ignored(f"Karpenter passes over pods that select {key!r}: it {problem}", "nodeSelector")
+            yield Ignored(f"Karpenter skips pods that select {key!r}: it {problem}", "nodeSelector")
     for expression in (each for term in pod.required for each in term):
         if problem := _problem(expression):
-            message = f"Karpenter passes over pods with affinity to {expression.key!r}: it {problem}"
+            message = f"Karpenter skips pods with affinity to {expression.key!r}: it {problem}"
             yield Ignored(message, "affinity")
     yield from _keeps_off(pod)
 
@@ -69,7 +69,9 @@ def _keeps_off(pod: Pod) -> Iterator[Ignored]:
     """Find the selector with which a pod keeps off all of Karpenter's nodes."""
     first = next(attempts(pod, tolerates_soft_taints=False)).wanted.get(NODEPOOL)
     if first is not None and first.operator == "DoesNotExist":
-        yield Ignored(f"it wants a node without the label {NODEPOOL}: none of Karpenter's", "affinity")
+        yield Ignored(
+            f"it requires a node without the label {NODEPOOL}, which all of Karpenter's have", "affinity"
+        )
 
 
 def _problem(each: Expression) -> str:
@@ -82,7 +84,7 @@ def _problem(each: Expression) -> str:
         return f"is one of {', '.join(known.values)}, not {', '.join(each.values)}"
     for value in each.values:
         if len(value) > _LONGEST_VALUE or not re.fullmatch(LABEL_VALUE_PATTERN[:-1], value, re.ASCII):
-            return f"can't be {value!r}: that is no label's value"
+            return f"can't be {value!r}, which is not a valid label value"
     if each.operator in _BOUNDS and not all((int64(value) or 0) >= 0 for value in each.values):
         return "is compared with a number below 0"
     return ""
@@ -92,8 +94,8 @@ def _restricted(key: str) -> str:
     if key in WELL_KNOWN or key == NODEPOOL:
         return ""
     if key == HOSTNAME:
-        return "is another one on every new node"
+        return "is different on every new node"
     for own in RESTRICTED_DOMAINS:
         if "/" in key and (domain(key) == own or domain(key).endswith(f".{own}")):
-            return f"is in Karpenter's own domain {own} and none of the labels to choose nodes by"
+            return f"is in Karpenter's own domain {own} and not a label that can select nodes"
     return ""

@@ -73,7 +73,7 @@ def refusal(pod: Pod, site: Site) -> Refusal:
     if len(found) == 1:
         return furthest
     return furthest._replace(
-        message=f"{furthest.message} (the nearest of {len(found)} terms of its affinity)"
+        message=f"{furthest.message} (the closest of {len(found)} terms of its affinity)"
     )
 
 
@@ -103,7 +103,7 @@ def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     yield from _limits(site, _suitable(site, wanted, types), wanted)
     left = _suitable(site, wanted, types) & site.in_limits
     for key, (count, least_count) in lost_values(Taken(site.pool, left, wanted)).items():
-        asked = f"the pool's minValues asks for {least_count} of {key}"
+        asked = f"the pool's minValues requires {least_count} of {key}"
         yield Refusal(Rule.MIN_VALUES, f"{asked}; the {MOST_IN_CLAIM} cheapest types have {count}")
 
 
@@ -116,9 +116,9 @@ def _taints(attempt: Attempt, site: Site) -> Iterator[Refusal]:
 
 
 def _disagreement(conflict: Conflict) -> str:
-    wants = f"wants {label(conflict.incoming)}"
+    wants = f"requires {label(conflict.incoming)}"
     if conflict.existing is None:
-        return f"{wants}, and the pool's nodes have no such label"
+        return f"{wants}; the pool's nodes have no such label"
     return f"{wants}; the pool has {label(conflict.existing)}"
 
 
@@ -136,7 +136,7 @@ def _narrowed(site: Site, wanted: Requirements, key: str, types: Mask) -> tuple[
         return left, []
     has = few(value for place in positions(types) for value in market.values(key, place))
     verb = "has" if _is_one(types) else "have"
-    message = f"wants {label(wanted[key])}; {_those(types)} {verb} {has or 'no such label'}"
+    message = f"requires {label(wanted[key])}; {_those(types)} {verb} {has or 'no such label'}"
     return left, [Refusal(Rule.ARCH if key in _MACHINES else Rule.LABEL, message)]
 
 
@@ -168,13 +168,13 @@ def _too_small(site: Site, pod: Pod, name: str, types: Mask) -> str:
     ]
     most, place = max(free)
     taken = market.allocatable(-place).get(name, 0) - most
-    said = f"needs {amount_of(name, need)}; "
+    said = f"requests {amount_of(name, need)}; "
     if not market.allocatable(-place).get(name, 0):
         return said + (
             "the only candidate has none" if _is_one(types) else f"none of {_those(types)} has any"
         )
     which = "the only candidate" if _is_one(types) else "the largest candidate"
-    beside = f" left beside {number_of(name, taken)} for DaemonSets" if taken else ""
+    beside = f" left after {number_of(name, taken)} for DaemonSets" if taken else ""
     return f"{said}{which}, {market.catalogue.names[-place]}, has {number_of(name, most)}{beside}"
 
 
@@ -188,7 +188,7 @@ def _room(attempt: Attempt, site: Site, types: Mask) -> Iterator[Refusal]:
             for other in group.host_ports
             if port.conflicts(other)
         }
-        message = f"wants the node's port {few(taken)}, which a DaemonSet has"
+        message = f"requests host port {few(taken)}, which a DaemonSet uses"
         yield Refusal(Rule.HOST_PORT, message, "containers")
 
 
@@ -204,7 +204,8 @@ def _suitable(site: Site, wanted: Requirements, types: Mask) -> Mask:
 def _offered(attempt: Attempt, site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:
     if types and not _suitable(site, wanted, types):
         asked = ", ".join(label(wanted[key]) for key in _PLACES if key in attempt.wanted and key in wanted)
-        message = f"wants {asked}; {_those(types)} can't be had so"
+        which = "the only candidate is not" if _is_one(types) else f"none of {_those(types)} is"
+        message = f"{which} offered with {asked}"
         if site.pool.market.region:
             message += f" in {site.pool.market.region}"
         part = next((_part(attempt, key) for key in _PLACES if key in attempt.wanted), "")
@@ -214,8 +215,8 @@ def _offered(attempt: Attempt, site: Site, wanted: Requirements, types: Mask) ->
 def _least_values(site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:
     for key, (count, least_count) in lacking_values(site.pool.market, types, wanted).items():
         left = few(value for place in positions(types) for value in site.pool.market.values(key, place))
-        asked = f"the pool's minValues asks for {least_count} of {key}"
-        message = f"{asked}; types that take the pod have {count}: {left}"
+        asked = f"the pool's minValues requires {least_count} of {key}"
+        message = f"{asked}; the types that fit the pod have {count}: {left}"
         yield Refusal(Rule.MIN_VALUES, message)
 
 
@@ -238,24 +239,24 @@ def _over(site: Site, types: Mask, common: list[str], broken: list[set[str]]) ->
     if not common:
         names = sorted(set().union(*broken))
         limits = ", ".join(amount_of(name, pool.limits[name]) for name in names)
-        return f"the pool's limits ({limits}) leave no room for a node that takes the pod"
+        return f"the pool's limits ({limits}) leave no room for a node that fits the pod"
     name = common[0]
     least_amount, place = min((pool.market.capacity(place).get(name, 0), place) for place in positions(types))
     smallest = f"{pool.market.catalogue.names[place]}, has {number_of(name, least_amount)}"
-    which = "the only one that takes the pod" if _is_one(types) else "the smallest that takes the pod"
+    which = "the only type that fits the pod" if _is_one(types) else "the smallest type that fits the pod"
     return f"the pool is limited to {amount_of(name, pool.limits[name])}; {which}, {smallest}"
 
 
 def _nothing(site: Site) -> str:
     where = f" in {site.pool.market.region}" if site.pool.market.region and site.pool.market.judged else ""
-    see = f"see `gpupool explain {site.pool.name}`"
-    return f"the pool itself has no instance type that can be launched{where}: {see}"
+    see = f"run `gpupool explain {site.pool.name}`"
+    return f"the pool can't launch any instance type{where}; {see}"
 
 
 def _given_up_too_late() -> Refusal:
     message = (
-        "fits only without what its affinity prefers, and Karpenter gives up terms that are required"
-        " before those: write the term that fits as the last one"
+        "fits only without its preferred affinity, and Karpenter drops required terms before preferred ones:"
+        " put the required term that fits last"
     )
     return Refusal(Rule.LABEL, message, "affinity")
 

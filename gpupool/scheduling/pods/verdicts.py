@@ -112,10 +112,12 @@ def _failure(found: Taken) -> Refusal | None:
     if not found.pool.market.judged or found.pool.is_supposed or found.launch.types:
         return None
     if any(each.min_values is not None for each in found.wanted.values()):
-        asked = f"among the {MOST_IN_FLEET} cheapest types that EC2 is asked for"
-        message = f"would take the pod, but {asked} there are too few values for the pool's minValues"
+        asked = f"the {MOST_IN_FLEET} cheapest types, which Karpenter requests from EC2,"
+        message = f"the pod fits, but the launch fails: {asked} have too few values for the pool's minValues"
         return Refusal(Rule.MIN_VALUES, message)
-    message = "would take the pod, but no type is left for what its NodeClaim asks: the conditions contradict"
+    message = (
+        "the pod fits, but the launch fails: no type meets the NodeClaim, whose requirements conflict with"
+    )
     return Refusal(Rule.OFFERING, f"{message} each other")
 
 

@@ -35,7 +35,7 @@ def amounts(requests: Resources) -> str:
     """Give what a pod asks, accelerators first; the pod itself is not counted."""
     said = [(name, amount) for name, amount in requests.items() if name != "pods" and amount]
     said.sort(key=lambda each: (place_of(each[0]), each[0]))
-    return ", ".join(amount_of(name, amount) for name, amount in said) or "nothing in particular"
+    return ", ".join(amount_of(name, amount) for name, amount in said) or "no resources"
 
 
 def place_of(name: str) -> int:
@@ -51,7 +51,7 @@ def label(each: Requirement) -> str:
     if bounds:
         return f"{each.key} {' and '.join(bounds)}"
     if each.operator in ("Exists", "DoesNotExist"):
-        return f"{'some' if each.complement else 'no'} {each.key}"
+        return f"{'the' if each.complement else 'no'} label {each.key}"
     if len(each.values) == 1 and not each.complement:
         return f"{each.key}={next(iter(each.values))}"
     return f"{each.key} {'not in' if each.complement else 'in'} [{few(each.values)}]"

@@ -25,9 +25,9 @@ def contradictions(asked: Asked) -> Iterator[Trap]:
         empty = asked.found.wanted[key].operator == "DoesNotExist"
         if empty and all(each.operator != "DoesNotExist" for each in mine):
             kept = asked.found.match.launchable.bit_count()
-            message = f"conditions on `{key}` contradict each other, which Karpenter reads as DoesNotExist"
+            message = f"requirements on `{key}` conflict, which Karpenter reads as DoesNotExist"
             launches = f": it launches {count(kept, 'type')} without that label" if kept else ""
-            fix = "say one condition that some value meets"
+            fix = "set requirements that some value meets"
             yield warning(Code.CONTRADICTION, message + launches, asked.path(key), fix)
 
 
@@ -37,14 +37,16 @@ def machines_without(asked: Asked) -> Iterator[Trap]:
     if not plain or not asked.for_accelerators:
         return
     key = next((key for key in ACCELERATOR_LABELS if _forgives(asked, key)), "")
-    message = f"{count(len(plain), 'type')} without a GPU or Neuron device would do as well: {names(plain)}"
+    message = (
+        f"the pool also matches {count(len(plain), 'type')} without a GPU or Neuron device: {names(plain)}"
+    )
     if key:
         wanted = asked.found.wanted[key]
         bounded = wanted.gte is not None or wanted.lte is not None
         said = "NotIn beside a bound" if bounded else "NotIn"
-        message += f"; `{key}` with {said} is content with machines that lack the label"
-    wanted_ones = "say with In which ones are wanted"
-    fix = f"{wanted_ones}: Exists or a bound beside NotIn keeps no such machine out" if key else wanted_ones
+        message += f"; `{key}` with {said} also matches instance types without the label"
+    wanted_ones = "list the values with In"
+    fix = f"{wanted_ones}; Exists or a bound beside NotIn does not exclude such types" if key else wanted_ones
     yield warning(Code.CPU_TYPES, message, asked.path(key), fix)
 
 
@@ -59,23 +61,24 @@ def dead_values(asked: Asked) -> Iterator[Trap]:
         for value in sorted(each.values):
             having = market.taken(Requirement(each.key, False, frozenset((value,))))
             if not having & launchable:
-                message = f"`{value}` adds nothing: {_why_dead(asked, each.key, value, having)}"
-                fix = "take it out, or change what keeps it out"
+                cause = _why_dead(asked, each.key, value, having)
+                message = f"`{value}` matches no instance type of the pool: {cause}"
+                fix = "remove it, or change what excludes it"
                 yield warning(Code.DEAD_VALUE, message, asked.path(each.key, value), fix)
 
 
 def _why_dead(asked: Asked, key: str, value: str, having: Mask) -> str:
     found = asked.found
     if not having:
-        return f"no machine has `{key}` {value}"
+        return f"no instance type has `{key}` {value}"
     if not having & found.match.candidates:
         guilty = sorted(
             other
             for other, wanted in found.wanted.items()
             if other != key and not found.market.taken(wanted) & having
         )
-        which = f"`{'`, `'.join(guilty)}`" if guilty else "the other conditions together"
-        return f"{which} keep{'s' * (len(guilty) == 1)} its {count(having.bit_count(), 'type')} out"
+        which = f"`{'`, `'.join(guilty)}`" if guilty else "the other requirements together"
+        return f"{which} exclude{'s' * (len(guilty) == 1)} its {count(having.bit_count(), 'type')}"
     place = found.market.catalogue.position
     kept = next(each for each in found.candidates if having >> (place(each.kind.name) or 0) & 1)
     return f"{kept.kind.name} is {kept.reason}" if kept.reason.startswith(("not", "offered")) else kept.reason

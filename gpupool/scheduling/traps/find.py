@@ -25,8 +25,10 @@ RULES: Final[tuple[Rule, ...]] = (
 _WORST_FIRST: Final = [*Severity]
 
 
-def traps(node_pool: Mapping[str, Plain], found: Explained) -> tuple[Trap, ...]:
+def traps(
+    node_pool: Mapping[str, Plain], found: Explained, *, in_blueprint: bool = False
+) -> tuple[Trap, ...]:
     """Give what is surprising about a NodePool, the worst first."""
-    asked = Asked(node_pool, found)
+    asked = Asked(node_pool, found, in_blueprint)
     said = [trap for rule in RULES for trap in rule(asked)]
     return tuple(sorted(said, key=lambda trap: _WORST_FIRST.index(trap.severity)))

@@ -6,6 +6,7 @@ from typing import Final
 from gpupool.codes import Code
 from gpupool.karpenter import labels
 from gpupool.scheduling.traps.trap import Asked, Trap, accelerators, count, info, listed, names, warning
+from gpupool.scheduling.types.capacity import AMD, NVIDIA
 
 _MANY_TIMES: Final = 4
 """So many times as dear, and as many accelerators, as the cheapest machine that would do."""
@@ -19,10 +20,10 @@ def fractional(asked: Asked) -> Iterator[Trap]:
     if shares:
         have = "have" if len(shares) > 1 else "has"
         message = (
-            f"{names(shares)} {have} a share of a GPU, which EC2 counts as 0: pods that ask for a GPU never "
-            "land there, and pods that ask for none do"
+            f"{names(shares)} {have} a fraction of a GPU, which counts as 0: only pods that request no GPU "
+            "land there"
         )
-        fix = f"add `{labels.INSTANCE_GPU_COUNT}` Gt 0"
+        fix = asked.fix("instances: {gpus: {above: 0}}", labels.INSTANCE_GPU_COUNT, "Gt", "0")
         yield warning(Code.FRACTIONAL_GPUS, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
 
 
@@ -32,10 +33,10 @@ def architectures(asked: Asked) -> Iterator[Trap]:
     arm = [each for each in able if each.kind.arch == "arm64"]
     if arm and len(arm) < len(able):
         message = (
-            f"{names(arm)} {'are' if len(arm) > 1 else 'is'} arm64, and the others amd64: an image for one "
+            f"{names(arm)} {'are' if len(arm) > 1 else 'is'} arm64 and the others amd64; an image for one "
             "does not start on the other"
         )
-        fix = f"add `{labels.ARCH}` In [amd64]"
+        fix = asked.fix("arch: amd64", labels.ARCH, "In", "amd64")
         yield warning(Code.MIXED_ARCHITECTURES, message, asked.path(labels.ARCH), fix)
 
 
@@ -47,13 +48,23 @@ def large_machine(asked: Asked) -> Iterator[Trap]:
     few, many = accelerators(pod.cheapest), accelerators(pod.dearest)
     cheap, dear = pod.cheapest.price or 0, pod.dearest.price or 0
     if many >= few * _MANY_TIMES and dear >= cheap * _MANY_TIMES:
+        is_gpu = pod.resource in (NVIDIA, AMD)
+        small, large = ("1-GPU pod", "GPUs") if is_gpu else (f"pod for 1 {pod.resource}", "of them")
         message = (
-            f"a pod that asks for one {pod.resource} may get {pod.dearest.kind.name}, with {many} of them "
-            f"and at {dear:.2f} USD an hour, where EC2 has nothing cheaper than that; tried first is "
-            f"{pod.cheapest.kind.name} at {cheap:.2f} USD"
+            f"a {small} can land on {pod.dearest.kind.name} ({many} {large}, {dear:.2f} USD/h) when "
+            f"cheaper types are unavailable; the first choice is {pod.cheapest.kind.name} ({cheap:.2f} USD/h)"
         )
-        fix = "bound how many a machine may have"
+        fix = _bound(asked, pod.resource, few)
         yield warning(Code.LARGE_MACHINE, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
+
+
+def _bound(asked: Asked, resource: str, most: int) -> str:
+    """Return the fix that leaves types with at most so many accelerators, and none without any."""
+    if resource in (NVIDIA, AMD):
+        short = f"instances: {{gpus: {most if most == 1 else f'{{min: 1, max: {most}}}'}}}"
+        return asked.fix(short, labels.INSTANCE_GPU_COUNT, "Lt", str(most + 1))
+    label = labels.INSTANCE_ACCELERATOR_COUNT
+    return asked.fix(f"requirements: {{{label}: {{min: 1, max: {most}}}}}", label, "Lt", str(most + 1))
 
 
 def unpriced(asked: Asked) -> Iterator[Trap]:
@@ -62,8 +73,8 @@ def unpriced(asked: Asked) -> Iterator[Trap]:
     if asked.found.market.judged and lacking:
         have = "have" if len(lacking) > 1 else "has"
         message = (
-            f"{listed(lacking)} {have} no price in the list: without one Karpenter launches a type only from "
-            "a reservation, or with a price from a NodeOverlay"
+            f"{listed(lacking)} {have} no price: Karpenter launches such types only from a reservation, or "
+            "with a price from a NodeOverlay"
         )
         yield warning(Code.NO_PRICE, message, asked.path(labels.INSTANCE_FAMILY))
 
@@ -73,6 +84,6 @@ def few_on_spot(asked: Asked) -> Iterator[Trap]:
     said = asked.found.wanted.get(labels.CAPACITY_TYPE)
     spot = [each for each in asked.launchable if "spot" in each.capacity_types]
     if said is not None and said.has("spot") and 0 < len(spot) < _FEW_ON_SPOT:
-        message = f"spot has only {count(len(spot), 'type')} to choose from: {names(spot)}"
-        fix = "allow more types or sizes, or on-demand besides"
+        message = f"only {count(len(spot), 'type')} can launch as spot: {names(spot)}"
+        fix = "allow more types or sizes, or on-demand as well"
         yield info(Code.FEW_SPOT_TYPES, message, asked.path(labels.CAPACITY_TYPE), fix)

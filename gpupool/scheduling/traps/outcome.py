@@ -16,15 +16,22 @@ def nothing(asked: Asked) -> Iterator[Trap]:
         return
     few = values_left(found.match.too_few)
     first = next(iter(found.candidates), None)
-    why = few or (f"{first.kind.name}: {first.reason}" if first else "no type meets all of its conditions")
-    message = f"the pool launches nothing: {why}"
-    yield Trap(Code.NOTHING_LEFT, Severity.ERROR, message, "ask `--why TYPE` about a type that is meant")
+    why = few or (
+        f"{first.kind.name}: {first.reason}" if first else "no instance type meets all requirements"
+    )
+    message = f"the pool can't launch a node: {why}"
+    yield Trap(
+        Code.NOTHING_LEFT,
+        Severity.ERROR,
+        message,
+        f"run `gpupool explain {found.pool.name} --why TYPE` for a type that should match",
+    )
 
 
 def values_left(too_few: Mapping[str, tuple[int, int]]) -> str:
     """Say of which labels there are too few values."""
     return "; ".join(
-        f"`{key}` has {count(left, 'different value')}, and minValues asks for {least}"
+        f"`{key}` has {count(left, 'different value')}, and minValues requires {least}"
         for key, (left, least) in too_few.items()
     )
 
@@ -39,37 +46,37 @@ def limits(asked: Asked) -> Iterator[Trap]:
         if kept:
             which = f"{len(kept)} of {len(types)} types" if len(kept) < len(types) else "every type"
             said = asked.at(("spec", "limits", name))
-            below = f"the limit `{name}: {said}` is below a single node of {which}"
+            below = f"limit `{name}: {said}` is below a single node of {which}"
             message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {listed(kept)}"
-            fix = "raise it, or leave them out"
+            fix = "raise the limit, or exclude these types"
             yield warning(Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), fix)
     for name, most in found.reaches.items():
         if 0 < most.amount < found.pool.limits[name]:
             said = asked.at(("spec", "limits", name))
             used = written(name, int(most.amount))
-            message = f"the limit `{name}: {said}` is never used up: {used} of it at most"
+            message = f"limit `{name}: {said}` is never reached: the pool can use {used} at most"
             yield info(Code.LIMIT_NOT_REACHED, message, ("spec", "limits", name))
     if found.too_few_in_limits and len(over) > sum(map(bool, over.values())):
         few = values_left(found.too_few_in_limits)
-        message = f"the limits leave too few types, so that the pool launches nothing: {few}"
+        message = f"the limits leave too few instance types, so the pool can't launch a node: {few}"
         yield Trap(Code.NOTHING_LEFT, Severity.ERROR, message, "raise the limits", ("spec", "limits"))
     if [*found.pool.limits] == [NODES]:
-        message = "`nodes` alone is soft: pods that come together may get more nodes than that"
-        yield info(Code.SOFT_NODES, message, ("spec", "limits", NODES), "limit accelerators or cpu as well")
+        message = "a limit on `nodes` alone can be exceeded when many pods arrive at once"
+        yield info(Code.SOFT_NODES, message, ("spec", "limits", NODES), "also limit accelerators or cpu")
 
 
 def open_questions(asked: Asked) -> Iterator[Trap]:
     """Say what is left open."""
     market = asked.found.market
     if not market.judged:
-        region = f"the catalogue does not know {market.region}" if market.region else "no region is named"
-        message = f"{region}: zones, prices and what is offered are not judged"
-        yield info(Code.NOT_JUDGED, message, REQUIREMENTS, "say `cluster.region` or --region")
+        region = f"region {market.region} is not in the catalogue" if market.region else "no region is set"
+        message = f"{region}: zones, prices and offerings are not checked"
+        yield info(Code.NOT_JUDGED, message, REQUIREMENTS, "set `cluster.region` or `--region`")
     if asked.found.reserved:
-        message = "what capacity reservations offer is not judged: only AWS knows which types they are for"
+        message = "capacity reservations are not checked: only AWS knows their instance types"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
     if market.node_class.placement_group:
-        message = "whether types can be in the placement group is not judged: only AWS knows its strategy"
+        message = "the placement group is not checked: only AWS knows its strategy"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
     yield from _overlays(asked)
 
@@ -78,9 +85,11 @@ def _overlays(asked: Asked) -> Iterator[Trap]:
     """Say which NodeOverlays don't count, or not everywhere."""
     overlaid, types = asked.found.market.overlaid, asked.found.match.launchable
     for name in overlaid.refused:
-        message = f"NodeOverlay `{name}` counts for nothing: it contradicts another one of its weight"
-        yield warning(Code.OVERLAY_NOT_COUNTED, message, REQUIREMENTS, "give one of them another weight")
+        message = f"NodeOverlay `{name}` is ignored: it conflicts with another one of the same weight"
+        yield warning(
+            Code.OVERLAY_NOT_COUNTED, message, REQUIREMENTS, "set a different weight in one of them"
+        )
     for name in sorted(name for name, mask in overlaid.partly.items() if mask & types):
-        some = f"NodeOverlay `{name}` has a price for some zones or capacity types only"
-        message = f"{some}: it counts for types whose on-demand price is the same in all zones"
+        some = f"NodeOverlay `{name}` sets a price for some zones or capacity types only"
+        message = f"{some}: it is used for types whose on-demand price is the same in all zones"
         yield info(Code.OVERLAY_NOT_COUNTED, message, REQUIREMENTS)

@@ -41,6 +41,9 @@ class Asked:
 
     node_pool: Mapping[str, Plain]
     found: Explained
+    in_blueprint: bool = False
+    """Whether it is rendered from a blueprint, so that a fix is in the blueprint's fields."""
+
     entries: tuple[Requirement, ...] = field(init=False)
     """Its requirements, one by one."""
 
@@ -65,6 +68,12 @@ class Asked:
         return any(each.operator != "DoesNotExist" for each in wanted) or any(
             name in ACCELERATORS for name in (*self.found.pool.limits, *keys)
         )
+
+    def fix(self, short: str, key: str, operator: str, value: str) -> str:
+        """Return how to set a requirement, in the language of the file that it is in."""
+        if self.in_blueprint:
+            return f"set `{short}`"
+        return f'add `{{key: {key}, operator: {operator}, values: ["{value}"]}}` to the requirements'
 
     def at(self, path: Path) -> Plain:
         """Give what stands at a path of the NodePool; None where nothing does."""

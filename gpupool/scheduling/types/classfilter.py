@@ -33,22 +33,22 @@ def _refusals(kind: InstanceType, node_class: NodeClass) -> Iterator[str]:
     if node_class.interfaces is not None:
         yield from _interfaces(kind, node_class)
     if node_class.nested_virtualization and not kind.nested_virtualization:
-        yield "the class wants nested virtualization, which the type can't do"
+        yield "the node class requires nested virtualization, which the type does not support"
     if node_class.connection_tracking and kind.hypervisor != "nitro":
-        yield "the class sets connectionTracking, which only types on the nitro hypervisor take"
+        yield "the node class sets connectionTracking, which only types on the nitro hypervisor support"
 
 
 def _interfaces(kind: InstanceType, node_class: NodeClass) -> Iterator[str]:
     if not kind.cards or kind.ena == "unsupported":
-        yield "the class lays network interfaces out, and the type has no ENA"
+        yield "the node class sets network interfaces, and the type has no ENA"
         return
     most = {card.number: card.interfaces for card in kind.cards}
     for each in node_class.interfaces or ():
         if each.card >= len(kind.cards) or each.card not in most:
-            yield f"the class uses network card {each.card}, and the type has {len(kind.cards)}"
+            yield f"the node class uses network card {each.card}, and the type has {len(kind.cards)}"
         elif each.device >= most[each.card]:
             interface = f"interface {each.device} of network card {each.card}"
-            yield f"the class uses {interface}, which takes {most[each.card]}"
+            yield f"the node class uses {interface}, which has {most[each.card]} at most"
     wanted = Counter(each.efa_only for each in node_class.interfaces or ())[True]
     if wanted > (kind.efa or 0):
-        yield f"the class lays {wanted} EFA-only interfaces out, and the type takes {kind.efa or 0}"
+        yield f"the node class sets {wanted} EFA-only interfaces, and the type has {kind.efa or 0} at most"

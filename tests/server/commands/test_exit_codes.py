@@ -191,7 +191,7 @@ OFFLINE = {
     "render, up to date": Case(nothing, "render -d out", 0),
     "render, out of date": Case(files, "render -d out --check", 2, "rendered file out of date"),
     "explain": Case(nothing, "explain", 0),
-    "explain, no such pool": Case(nothing, "explain other", 64, "there is no pool `other`"),
+    "explain, no such pool": Case(nothing, "explain other", 64, "unknown pool `other`"),
     "explain, invalid": Case(invalid, "explain", 1),
     "fit": Case(files, "fit pod.yaml", 0),
     "fit, in no pool": Case(files, "fit many.yaml", 1),
