@@ -101,6 +101,7 @@ LINE = re.compile(
     r"(gpupool\.yaml|gpupool:profiles/[a-z-]+\.yaml):[0-9]+:[0-9]+: (error|warning|info) GP[0-9]{4} \S.*"
     r"|    fix: \S.*"
     r"|error: [0-9]+ errors?"
+    r"|[0-9]+ notes?; to read (it|them), run gpupool validate or add -v"
 )
 
 

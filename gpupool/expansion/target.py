@@ -56,6 +56,6 @@ class Target(NamedTuple):
             name = f"{self.region}{name}"
         elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
             message = f"zone `{name}` is not in region {self.region}, so no node can launch"
-            letter = name[-1] if name[-1].isalpha() else "a"
+            letter = name[-1:] if name[-1:].isalpha() else "a"
             raise Problem(Code.ZONE, message, word, f"did you mean `{self.region}{letter}`?")
         return zone_label(name), leaf(name, word)

@@ -39,7 +39,17 @@ def _said(body: Mapping[str, Plain]) -> dict[str, Plain]:
     own: dict[str, Plain] = {
         key: dict(plain_map(metadata.get(key))) for key in ("labels", "annotations") if key in metadata
     }
-    return {"metadata": own, "spec": body.get("spec")}
+    return {"metadata": own, "spec": _with_default_nodes(body.get("spec"))}
+
+
+def _with_default_nodes(spec: Plain) -> Plain:
+    """Return a spec with the one default that the CRDs have inside of a list: a budget's `nodes`."""
+    disruption = plain_map(plain_map(spec).get("disruption"))
+    budgets = disruption.get("budgets")
+    if not isinstance(budgets, list):
+        return spec
+    filled: list[Plain] = [{"nodes": "10%", **each} if isinstance(each, dict) else each for each in budgets]
+    return {**plain_map(spec), "disruption": {**disruption, "budgets": filled}}
 
 
 def _in_list(body: Mapping[str, Plain], keys: Path) -> bool:

@@ -198,9 +198,7 @@ def _carried_out(
     began = inventory.begin(reached.cluster, move.target, entries.values(), plan, manner.tooling, known)
     labels: dict[str, Plain] = {PART_OF: target.id, BLUEPRINT: wanted.blueprint}
     work = Relabelling(reached, labels, known, lambda: _ensure_held(locks), manner.done)
-    order = [*KINDS]
-    bodies = sorted(move.live.items(), key=lambda each: (order.index(each[0].partition("/")[0]), each[0]))
-    done = in_parallel(reached.way.concurrency, lambda each: relabel(work, *each), bodies)
+    done = [each for kind in KINDS for each in _stage(work, kind, move)]
     result = Result(plan, tuple(each.outcome for each in done), (), (), reached.uid, reached.deadline.signal)
     if result.of("failed", "not tried"):
         return result
@@ -208,6 +206,11 @@ def _carried_out(
         return result._replace(unrecorded="the lock is lost")
     recording = _Recording(reached.cluster.afresh(_LAST_WORDS_SECONDS), manner, known)
     return _recorded(recording, began, move, _current(_desired(wanted, target), move, done), result)
+
+
+def _stage(work: Relabelling, kind: str, move: Move) -> list[Relabelled]:
+    bodies = sorted(each for each in move.live.items() if each[0].partition("/")[0] == kind)
+    return in_parallel(work.reached.way.concurrency, lambda each: relabel(work, *each), bodies)
 
 
 def _ensure_held(locks: Sequence[Lock]) -> None:
