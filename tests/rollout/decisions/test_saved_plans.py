@@ -11,6 +11,7 @@ from gpupool.errors import GuardError, OutdatedError
 from gpupool.objects import is_pool
 from gpupool.planning.foreign import PART_OF
 from gpupool.planning.plan import Consent
+from gpupool.planning.pruning import class_of
 from gpupool.rollout.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable
 from gpupool.rollout.verify import StalePlanError
@@ -29,10 +30,10 @@ from tests.rollout.decisions.cases import (
 from tests.rollout.decisions.test_drift import EDITS, is_ours
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from random import Random
 
-    from gpupool.planning.plan import Change
+    from gpupool.planning.plan import Plan
     from gpupool.rollout.desired import Desired
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept, World
@@ -104,8 +105,11 @@ EVENTS: Final = (
 )  # fmt: skip
 
 
-def is_deleted_pool(change: Change) -> bool:
-    return change.actions == ("delete",) and is_pool(change.address)
+def held_classes(plan: Plan, happened: Mapping[str, str], before: Mapping[str, Body]) -> set[str]:
+    """Return the classes that a plan deletes and that pools still refer to, which something holds."""
+    deleted = {each.address for each in plan.changes if each.actions == ("delete",) and plan.consent.prune}
+    held = {address for address in deleted if is_pool(address) and happened.get(address) == "hold"}
+    return deleted & {"/".join(class_of(before[address])) for address in held}
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -131,12 +135,12 @@ def test_what_happens_between_plan_and_apply(kept: Kept, part: int) -> None:
             outcomes["refused"] += 1
         else:
             result = here.carry_out_saved(plan)
-            if any(happened.get(each.address) == "hold" for each in plan.changes if is_deleted_pool(each)):
-                # It is being deleted, and refers to its class for as long as something holds it.
-                with pytest.raises(GuardError, match="refers to it"):
-                    ensure_whole(result)
-            else:
+            try:
                 ensure_whole(result)
+            except GuardError as problem:
+                # Their pools are being deleted, and refer to them for as long as something holds them.
+                assert held_classes(plan, happened, before), (seed, happened)
+                assert "refers to it" in str(problem)
             live = here.objects()
             for address, body in blueprints.bodies(wanted).items():
                 assert [*missing_leaves(body, live[address])] == [], (seed, happened)
