@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from datetime import date
 
     from gpupool.catalogue.model import Catalogue
-    from gpupool.expansion.calendar import Calendar
-    from gpupool.expansion.provenance.values import Provenance
-    from gpupool.explanation import Explanation
-    from gpupool.pools import NodePools
+    from gpupool.checking.report import Report
+    from gpupool.explain.calendar import Calendar
+    from gpupool.explain.explanation import Explanation
+    from gpupool.pools import LoadedNodePools
+    from gpupool.provenance.values import Provenance
     from gpupool.rendering.folder import Written
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.starter import Starter
-    from gpupool.reports.fit import FitReport
-    from gpupool.reports.report import Report
+    from gpupool.reports.fit.text import FitReport
 
 _STDIN = "-"
 
@@ -79,7 +79,7 @@ def folder_diff(rendered: "Rendered", folder: Path) -> str:
 
 
 def chart_values(rendered: "Rendered", chart: str) -> str:
-    """Give one chart's values file.
+    """Return one chart's values file.
 
     Raises:
         UsageError: where the blueprint renders no values for that chart.
@@ -104,9 +104,9 @@ def validate(
 
     Manifests are held against Karpenter `target`, or the latest; a blueprint names its own version.
     """
-    from gpupool.checking import Wanted, check
+    from gpupool.checking.check import ValidationRequest, check
 
-    return check(Wanted(paths, blueprint, target, allow_empty), _stdin, strict=strict)
+    return check(ValidationRequest(paths, blueprint, target, allow_empty), _stdin, strict=strict)
 
 
 def fit(
@@ -117,7 +117,7 @@ def fit(
     daemon_sets: Sequence[str] = (),
     region: str | None = None,
 ) -> "FitReport":
-    """Say which NodePools of a blueprint, or of plain manifests, take the pods of workloads, and why not.
+    """Return which NodePools of a blueprint, or of plain manifests, take the pods of workloads, and why not.
 
     Without a region, and without one in the blueprint, offers and prices are not judged.
 
@@ -125,7 +125,7 @@ def fit(
         InputError: with every mistake found in the workloads, in file order; or else in the pools.
     """
     from gpupool.manifests.workloads import read_workloads
-    from gpupool.reports.fit import Counted, FitReport, Fitted, offers_of, taken_for_granted
+    from gpupool.reports.fit.text import Counted, FitReport, Fitted, offers_of, taken_for_granted
     from gpupool.scheduling.nodepool import read_pool
     from gpupool.scheduling.pods import pending
     from gpupool.scheduling.pods.fit import sites
@@ -155,8 +155,10 @@ def fit(
     )
 
 
-def pools(blueprint: Sequence[str], manifests: Sequence[str] = (), region: str | None = None) -> "NodePools":
-    """Give the NodePools of a blueprint, or of plain manifests, each with what its class may launch.
+def pools(
+    blueprint: Sequence[str], manifests: Sequence[str] = (), region: str | None = None
+) -> "LoadedNodePools":
+    """Return the NodePools of a blueprint, or of plain manifests, each with what its class may launch.
 
     Raises:
         InputError: with every mistake found, in file order; also where there is no NodePool.
@@ -172,52 +174,50 @@ def pools(blueprint: Sequence[str], manifests: Sequence[str] = (), region: str |
     return found
 
 
-def explain(pools: "NodePools", pool: str, type_name: str | None = None) -> "Explanation":
-    """Say what a pool may launch, and what becomes of one instance type there.
+def explain(pools: "LoadedNodePools", pool: str, type_name: str | None = None) -> "Explanation":
+    """Return what a pool may launch, and what becomes of one instance type there.
 
     Raises:
         UsageError: where there is no such pool, or nobody knows the type.
     """
-    from gpupool.explanation import explain_pool
+    from gpupool.explain.explanation import explain_pool
 
     return explain_pool(pools, pool, type_name)
 
 
-def explain_all(pools: "NodePools") -> "list[Explanation]":
-    """Say what every pool may launch."""
-    from gpupool.explanation import explain_each
+def explain_all(pools: "LoadedNodePools") -> "list[Explanation]":
+    """Return what every pool may launch."""
+    from gpupool.explain.explanation import explain_each
 
     return explain_each(pools)
 
 
 def provenance(blueprint: Sequence[str], field: str) -> "Provenance":
-    """Say where a value of a blueprint comes from; `field` is as in `chat.limits.gpus`.
+    """Return where a value of a blueprint comes from; `field` is as in `chat.limits.gpus`.
 
     Raises:
         InputError: with every mistake found in the blueprint.
         UsageError: where there is no such field.
     """
-    from gpupool.blueprint.load import load
-    from gpupool.expansion.expand import expand
-    from gpupool.expansion.provenance.trace import trace
-    from gpupool.rendering.render import render
+    from gpupool.provenance.trace import trace
+    from gpupool.rendering.render import render_files
 
-    loaded = load(blueprint)
-    return trace(loaded, render(expand(loaded)).manifests, field)
+    rendered = render_files(blueprint)
+    return trace(rendered.expanded.loaded, rendered.manifests, field)
 
 
 def calendars(
-    pools: "NodePools", pool: str, timezone: str | None, nodes: int, day: "date"
+    pools: "LoadedNodePools", pool: str, timezone: str | None, nodes: int, day: "date"
 ) -> "list[Calendar]":
-    """Say for each NodePool of a pool how many of so many nodes may be disrupted in each hour of a week.
+    """Return for each NodePool of a pool how many of so many nodes may be disrupted in each hour of a week.
 
     Raises:
         UsageError: where there is no such pool or time zone.
     """
-    from gpupool.expansion.calendar import calendar
-    from gpupool.expansion.timezones import UnknownTimezoneError
-    from gpupool.explanation import node_pools
-    from gpupool.yamlio.nodes import text_at
+    from gpupool.expansion.windows.timezones import UnknownTimezoneError
+    from gpupool.explain.calendar import calendar
+    from gpupool.explain.explanation import node_pools
+    from gpupool.yamlio.located import text_at
 
     zone = timezone or text_at(pools.cluster, "timezone") or "UTC"
     try:
@@ -227,14 +227,14 @@ def calendars(
 
 
 def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
-    """Give the catalogue that `explain` asks: a blueprint's own, the user's, or what gpupool brings.
+    """Return the catalogue that `explain` asks: a blueprint's own, the user's, or what gpupool brings.
 
     Raises:
         InputError: where a file can't be read, or is no catalogue.
     """
     from gpupool.catalogue.load import preferred
-    from gpupool.expansion.catalogued import named_catalogue
-    from gpupool.yamlio.nodes import find
+    from gpupool.expansion.catalogue_access import named_catalogue
+    from gpupool.yamlio.located import find
 
     named = None
     if blueprint:
@@ -258,7 +258,7 @@ def write_karpenter_schemas(folder: Path, target: str) -> None:
 
 
 def schema_text(what: str) -> str:
-    """Give the JSON Schema of a `blueprint`, a `profile` or a `plan` file as text."""
+    """Return the JSON Schema of a `blueprint`, a `profile` or a `plan` file as text."""
     from gpupool.blueprint.model import Blueprint
     from gpupool.planning.plan import Plan
     from gpupool.profiles.model import Profile
@@ -289,7 +289,7 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
 
 
 def _stdin() -> bytes:
-    """Give what standard input holds; of what has no end, enough to refuse it."""
+    """Return what standard input holds; of what has no end, enough to refuse it."""
     from gpupool.yamlio.decoding import MAX_MANIFEST_BYTES
 
     return sys.stdin.buffer.read(MAX_MANIFEST_BYTES + 1)

@@ -7,7 +7,7 @@ PACKAGE = Path(__file__).parent
 
 
 def shipped(folder: Literal["templates", "profiles"]) -> Path:
-    """Give the shipped `folder`: `gpupool/_data/` in a wheel, the repository's root otherwise.
+    """Return the shipped `folder`: `gpupool/_data/` in a wheel, the repository's root otherwise.
 
     An editable install copies `_data` once and never again, so the checkout's own folder has to win there.
     """

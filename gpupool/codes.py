@@ -30,7 +30,7 @@ class Layer(StrEnum):
 
 
 def layer(code: str) -> Layer:
-    """Give the layer that a finding's code belongs to."""
+    """Return the layer that a finding's code belongs to."""
     return _LAYERS.get(code[2:3], Layer.RULE)
 
 

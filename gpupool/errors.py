@@ -9,7 +9,7 @@ GpupoolError
 ├── GuardError    3   a guard holds it back: deletions, a lock, another cluster
 ├── ConflictError 4   somebody else owns what would be written
 ├── OutdatedError 5   a saved plan is no longer true
-│   └── StalePlanError 5   the same, with what would be done now (in gpupool.rollout.verify)
+│   └── StalePlanError 5   the same, with what would be done now (in gpupool.rollout.planning.verify)
 ├── NotReadyError 6   all is written, and not all of it is Ready in time
 ├── PartialError  7   a part is written, the rest is not
 ├── UsageError   64   the command line itself makes no sense

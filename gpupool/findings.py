@@ -13,7 +13,7 @@ class Location(NamedTuple):
     column: int = 0
 
     def __str__(self) -> str:
-        """Give `file:line:column`, or the file alone where no line is known."""
+        """Return `file:line:column`, or the file alone where no line is known."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
 
 
 def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tuple[Finding, ...]:
-    """Give findings once each, by file (in the order of `files`), line and column."""
+    """Return findings once each, by file (in the order of `files`), line and column."""
     order: dict[str, int] = {}
     for file in files:
         order.setdefault(file, len(order))
@@ -72,5 +72,5 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
-    """Say whether any of `findings` is an error."""
+    """Return whether any of `findings` is an error."""
     return any(finding.severity is Severity.ERROR for finding in findings)

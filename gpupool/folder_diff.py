@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.planning.masking import blanked
 from gpupool.rendering.folder import content, stale
-from gpupool.yamlio.nodes import plain
+from gpupool.yamlio.located import plain
 from gpupool.yamlio.read import read
 from gpupool.yamlio.write import dump
 

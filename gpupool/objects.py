@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gpupool.yamlio.nodes import Node, Plain, plain_map
+from gpupool.yamlio.located import Located, Plain, plain_map
 
 
 class Ref(NamedTuple):
@@ -22,22 +22,25 @@ class Manifest(NamedTuple):
     path: str
     """Where it stands in the blueprint: `pools.chat.tiers.spot`."""
 
-    body: Node
+    body: Located
     data: Plain
     """The body without its places: what is checked and written."""
 
+    pool: str = ""
+    """The blueprint's pool that a NodePool is rendered from; empty for other kinds."""
+
 
 def labels_of(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
-    """Give an object's own labels."""
+    """Return an object's own labels."""
     return plain_map(plain_map(body.get("metadata")).get("labels"))
 
 
 def is_pool(address: str) -> bool:
-    """Say whether `KIND/NAME` is a NodePool."""
+    """Return whether `KIND/NAME` is a NodePool."""
     return address.startswith("NodePool/")
 
 
 def digest(value: Plain) -> str:
-    """Give the sha256 of a value's canonical JSON."""
+    """Return the sha256 of a value's canonical JSON."""
     said = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(said.encode()).hexdigest()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.errors import InputError
 from gpupool.findings import has_errors
-from gpupool.yamlio.nodes import find, plain, plain_map, text_at
+from gpupool.yamlio.located import find, plain, plain_map, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from gpupool.catalogue.model import Catalogue
     from gpupool.findings import Finding
     from gpupool.scheduling.types.market import Market
-    from gpupool.yamlio.nodes import Node, Plain
+    from gpupool.yamlio.located import Located, Plain
 
 
-class NodePool(NamedTuple):
+class LoadedNodePool(NamedTuple):
     """One NodePool, as it is rendered or as it stands in a file."""
 
     name: str
     pool: str
     """The blueprint's pool that it is of, or its tiers'; its own name in plain manifests."""
 
-    body: Node
+    body: Located
     data: Mapping[str, Plain]
     market: Market
     """What its class may launch; an absent class counts as AL2023 as it comes."""
@@ -36,54 +36,50 @@ class NodePool(NamedTuple):
     """Whether it is rendered from a blueprint, and not read from a manifest."""
 
 
-class NodePools(NamedTuple):
+class LoadedNodePools(NamedTuple):
     """The NodePools that were found."""
 
-    items: tuple[NodePool, ...]
+    items: tuple[LoadedNodePool, ...]
     region: str | None
     findings: tuple[Finding, ...]
     """What there is to say besides; no errors."""
 
     files: tuple[str, ...]
-    cluster: Node | None = None
+    cluster: Located | None = None
     """What the blueprint says of its cluster."""
 
     overlays: tuple[str, ...] = ()
     """The NodeOverlays beside them, by name."""
 
-    def named(self, name: str) -> list[NodePool]:
-        """Give the NodePool of that name, or those of a pool's tiers; none for an unknown name."""
+    def named(self, name: str) -> list[LoadedNodePool]:
+        """Return the NodePool of that name, or those of a pool's tiers; none for an unknown name."""
         own = [each for each in self.items if each.name == name]
         return own or [each for each in self.items if each.pool == name]
 
     @property
     def names(self) -> list[str]:
-        """Give the names that can be asked for."""
+        """Return the names that can be asked for."""
         return sorted({each.name for each in self.items} | {each.pool for each in self.items})
 
 
-def of_blueprint(files: Sequence[str], region: str | None = None) -> NodePools:
+def of_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodePools:
     """Render a blueprint and give its NodePools.
 
     Raises:
         InputError: with every mistake found, in file order.
     """
-    from gpupool.blueprint.load import load
-    from gpupool.expansion.catalogued import named_catalogue
-    from gpupool.expansion.expand import expand
-    from gpupool.rendering.render import render
+    from gpupool.rendering.render import render_files
 
-    loaded = load(files)
-    rendered = render(expand(loaded))
-    cluster = find(loaded.node, "cluster")
+    rendered = render_files(files)
+    cluster = find(rendered.blueprint, "cluster")
     region = region or text_at(cluster, "region") or None
-    return NodePools(
+    return LoadedNodePools(
         _read(
-            [(each.body, _pool_of(each.path)) for each in rendered.manifests if each.ref.kind == "NodePool"],
+            [(each.body, each.pool) for each in rendered.manifests if each.ref.kind == "NodePool"],
             _Around(
                 [each.body for each in rendered.manifests if each.ref.kind == "EC2NodeClass"],
                 [each.body for each in rendered.manifests if each.ref.kind == "NodeOverlay"],
-                named_catalogue(cluster),
+                rendered.expanded.known.named,
                 region,
                 in_blueprint=True,
             ),
@@ -96,7 +92,7 @@ def of_blueprint(files: Sequence[str], region: str | None = None) -> NodePools:
     )
 
 
-def of_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) -> NodePools:
+def of_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) -> LoadedNodePools:
     """Read plain manifests and give their NodePools.
 
     Raises:
@@ -116,19 +112,14 @@ def of_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) 
     overlays = [each for each in found.objects if each.kind == "NodeOverlay"]
     around = _Around(classes, [each.body for each in overlays], None, region)
     names = tuple(each.name for each in overlays)
-    return NodePools(_read(pools, around), region, findings, found.files, overlays=names)
-
-
-def _pool_of(path: str) -> str:
-    """Give the pool that a NodePool at `pools.chat.tiers.spot` is of."""
-    return path.removeprefix("pools.").partition(".tiers.")[0]
+    return LoadedNodePools(_read(pools, around), region, findings, found.files, overlays=names)
 
 
 class _Around(NamedTuple):
     """What NodePools are seen with."""
 
-    classes: Sequence[Node]
-    overlays: Sequence[Node]
+    classes: Sequence[Located]
+    overlays: Sequence[Located]
     """NodeOverlays; the gate that they need counts as open."""
 
     catalogue: Catalogue | None
@@ -136,7 +127,7 @@ class _Around(NamedTuple):
     in_blueprint: bool = False
 
 
-def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool, ...]:
+def _read(pools: Iterable[tuple[Located, str]], around: _Around) -> tuple[LoadedNodePool, ...]:
     from gpupool.catalogue.load import preferred
     from gpupool.scheduling.overlays import overlaid, read_overlay
     from gpupool.scheduling.types.market import Market
@@ -155,6 +146,8 @@ def _read(pools: Iterable[tuple[Node, str]], around: _Around) -> tuple[NodePool,
         found.append((body, pool, plain_map(plain(body)), reference if reference in markets else ""))
     seen = overlaid([(markets[known], data) for _, _, data, known in found], overlays)
     return tuple(
-        NodePool(text_at(body, "metadata", "name"), pool, body, data, market, known, around.in_blueprint)
+        LoadedNodePool(
+            text_at(body, "metadata", "name"), pool, body, data, market, known, around.in_blueprint
+        )
         for (body, pool, data, known), market in zip(found, seen, strict=True)
     )

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from gpupool.reports.pages import blueprint_page, findings_page
 from tests import goldencases
+from tests.reference_pages import blueprint_page, findings_page
 
 
 def messages_page() -> str:

@@ -49,7 +49,7 @@ _DURATIONS = ("30s", "5m", "1h30m", "14d", "36h")
 
 
 def _some(words: dict[str, SearchStrategy[Any]]) -> SearchStrategy[Words]:
-    """Give maps of any of the words; most of them stay short."""
+    """Return maps of any of the words; most of them stay short."""
     return st.fixed_dictionaries({}, optional=words)
 
 
@@ -63,7 +63,7 @@ _taint = st.one_of(_effects, st.builds("{}:{}".format, st.sampled_from(("true", 
 
 
 def _taints(keys: tuple[str, ...]) -> SearchStrategy[Any]:
-    """Give taints in short words, or as Karpenter's own list."""
+    """Return taints in short words, or as Karpenter's own list."""
     listed = st.builds(lambda key, effect: [{"key": key, "effect": effect}], st.sampled_from(keys), _effects)
     return st.one_of(st.dictionaries(st.sampled_from(keys), _taint, max_size=2), listed, st.just([]))
 
@@ -166,7 +166,7 @@ _class_words = _some(
 
 
 def _pool_words(kind: str) -> dict[str, SearchStrategy[Any]]:
-    """Give the words that a pool with such an accelerator may say, in any combination."""
+    """Return the words that a pool with such an accelerator may say, in any combination."""
     return {
         "arch": _one_or_list(("amd64", "arm64")),
         "os": st.just("linux"),
@@ -210,7 +210,7 @@ _pools: SearchStrategy[Words] = st.dictionaries(st.sampled_from(_POOL_NAMES), _p
 
 @st.composite
 def blueprints(draw: st.DrawFn) -> Words:
-    """Give blueprints whose words go together, so that each of them renders."""
+    """Return blueprints whose words go together, so that each of them renders."""
     alias = draw(st.sampled_from(("al2023@v20260810", "al2023@latest", "bottlerocket@v1.52.0")))
     defaults: Words = {"nodeClass": {**draw(_class_words), "ami": alias}}
     under = {
@@ -246,7 +246,7 @@ _junk: SearchStrategy[Any] = st.one_of(
 
 @st.composite
 def damaged_blueprints(draw: st.DrawFn) -> Words:
-    """Give blueprints in which up to three values were replaced by anything at all."""
+    """Return blueprints in which up to three values were replaced by anything at all."""
     blueprint = deepcopy(draw(blueprints()))  # its parts belong to the strategies, which draw them again
     for _ in range(draw(st.integers(1, 3))):
         places = list(_places(blueprint))
@@ -256,7 +256,7 @@ def damaged_blueprints(draw: st.DrawFn) -> Words:
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any part of a file
-    """Give each map or list inside a value with each of its keys or indexes."""
+    """Return each map or list inside a value with each of its keys or indexes."""
     entries = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
@@ -264,7 +264,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any part of 
 
 
 def in_another_order(value: Any, random: Random, key: str = "") -> Any:  # noqa: ANN401 - any part of a file
-    """Give the same data with the keys of every map shuffled; `tiers` are tried in their order, so it stays."""
+    """Return the same data with the keys of every map shuffled; `tiers` are tried in their order, so it stays."""
     if isinstance(value, dict):
         keys = list(value)
         if key != "tiers":

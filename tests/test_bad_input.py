@@ -41,7 +41,7 @@ def counted_calls() -> Iterator[Calls]:
 
 
 def lines(outcome: Outcome) -> list[str]:
-    """Give the findings without the lines of their fixes and the last line, which counts them."""
+    """Return the findings without the lines of their fixes and the last line, which counts them."""
     *said, last = outcome.err.splitlines()
     assert re.fullmatch(r"error: \d+ errors?", last)
     assert not any(line.startswith(("Traceback", "error: this is a bug")) for line in said)
@@ -49,7 +49,7 @@ def lines(outcome: Outcome) -> list[str]:
 
 
 def pool(words: str) -> str:
-    """Give a blueprint whose one pool says these words too, from line 7, column 49 on."""
+    """Return a blueprint whose one pool says these words too, from line 7, column 49 on."""
     return with_pool(f"profile: training, accelerator: h100, {words}")
 
 

@@ -13,7 +13,7 @@ from gpupool.api import render_files
 from gpupool.cli.app import main
 from gpupool.codes import Code
 from gpupool.findings import Severity
-from gpupool.yamlio.nodes import find, items, text_at
+from gpupool.yamlio.located import find, items, text_at
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 EXPECTED = Path(__file__).parent / "examples"
@@ -127,7 +127,7 @@ def _write(folder: Path, rendered: Path, findings: str) -> None:
 
 
 def _changes(old: Path, new: Path) -> str:
-    """Give a unified diff of two folders, and the files that only one of them has."""
+    """Return a unified diff of two folders, and the files that only one of them has."""
     names = {
         path.relative_to(folder).as_posix()
         for folder in (old, new)

@@ -16,7 +16,7 @@ from tests.goldencases import cases
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpupool.explanation import Explanation
+    from gpupool.explain.explanation import Explanation
 
 HEAD = """\
 apiVersion: karpenter.sh/v1
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def notes(found: Explanation) -> list[str]:
-    """Give code and place of each note, as in `GP5005 9:12`."""
+    """Return code and place of each note, as in `GP5005 9:12`."""
     return [
         f"{note.code} {note.at.line}:{note.at.column}" for answer in found.answers for note in answer.notes
     ]

@@ -115,7 +115,7 @@ def _write(case: Case, rendered: Path, findings: str, code: int) -> None:
 
 
 def _changes(expected: dict[str, str], rendered: dict[str, str]) -> str:
-    """Give a unified diff of the texts, and the paths that only one side has."""
+    """Return a unified diff of the texts, and the paths that only one side has."""
     shown = []
     for path in sorted(expected.keys() | rendered.keys()):
         old, new = expected.get(path, ""), rendered.get(path, "")

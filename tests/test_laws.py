@@ -13,8 +13,8 @@ from ruamel.yaml import YAML
 
 from gpupool import api
 from gpupool.errors import InputError
-from gpupool.reports.text import findings
-from gpupool.yamlio.nodes import leaves, plain
+from gpupool.reports.finding_text import findings
+from gpupool.yamlio.located import leaves, plain
 from gpupool.yamlio.write import dump
 from tests import strategies
 from tests.tiers import volume
@@ -37,7 +37,7 @@ UNORDERED = ("requirements", "taints", "startupTaints", "tolerations")
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the file that each blueprint is written to."""
+    """Return the file that each blueprint is written to."""
     return tmp_path_factory.mktemp("laws") / "blueprint.yaml"
 
 
@@ -124,7 +124,7 @@ def unordered_objects(rendered: Rendered) -> list[Any]:
 
 
 def unordered(value: Any) -> Any:  # noqa: ANN401 - any part of an object
-    """Give data in which lists whose order says nothing are sorted."""
+    """Return data in which lists whose order says nothing are sorted."""
     if isinstance(value, dict):
         return {
             key: sorted(map(unordered, item), key=repr) if key in UNORDERED else unordered(item)
@@ -134,7 +134,7 @@ def unordered(value: Any) -> Any:  # noqa: ANN401 - any part of an object
 
 
 def empty_keys(value: Any, key: str = "") -> set[str]:  # noqa: ANN401 - any part of a file
-    """Give the keys whose value in a blueprint is an empty map or list, or a list that holds one."""
+    """Return the keys whose value in a blueprint is an empty map or list, or a list that holds one."""
     if value in ({}, []):
         return {key}
     if isinstance(value, dict):

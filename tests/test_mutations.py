@@ -38,13 +38,13 @@ VALUES: tuple[Any, ...] = (None, "", [], {}, 0, -1, 1.5, True, "x", ["x"], {"x":
 
 @cache
 def schema() -> dict[str, Any]:
-    """Give the blueprint's JSON Schema."""
+    """Return the blueprint's JSON Schema."""
     loaded: dict[str, Any] = json.loads(schema_text("blueprint"))
     return loaded
 
 
 def fields(part: dict[str, Any], path: Place = ()) -> Iterator[Place]:
-    """Give the path of each field, each map's value and each list's item that a schema knows."""
+    """Yield the path of each field, each map's value and each list's item that a schema knows."""
     if path:
         yield path
     if "$ref" in part:
@@ -61,7 +61,7 @@ def fields(part: dict[str, Any], path: Place = ()) -> Iterator[Place]:
 
 
 def changed(path: Place, value: object, blueprint: dict[str, Any] = BASE) -> dict[str, Any]:
-    """Give a blueprint with a value at a path, and what has to lead there."""
+    """Return a blueprint with a value at a path, and what has to lead there."""
     top: dict[str, Any] = copy.deepcopy(blueprint)
     here: Any = top
     for part, following in pairwise(path):
@@ -89,7 +89,7 @@ SAME_WORDS = (
 
 
 def is_asked(path: Place) -> bool:
-    """Say whether a field is none of those that stand elsewhere in the same words."""
+    """Return whether a field is none of those that stand elsewhere in the same words."""
     return not any(path[: len(part)] == part and len(path) > len(part) + 1 for part in SAME_WORDS)
 
 

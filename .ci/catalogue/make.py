@@ -5,9 +5,9 @@ from functools import cache
 from catalogue.sources import instance_types, offerings, regions, retired, zones
 from catalogue.tables import BANDWIDTH_DATE, KARPENTER, limits, limits_date, prices
 from catalogue.wheels import CURRENT, OLDER
-from gpupool.catalogue.assemble import Origin, Region, assembled
+from gpupool.catalogue.assemble import CatalogueOrigin, Region, assembled
 from gpupool.catalogue.describe import NO_LIMITS, facts
-from gpupool.catalogue.model import Catalogue, Source, Value
+from gpupool.catalogue.model import Catalogue, CatalogueSource, Value
 from gpupool.catalogue.price_list import gives
 
 
@@ -22,23 +22,23 @@ def made() -> Catalogue:
     }
     places = {region: Region(tuple(zones(region)), offerings(region)) for region in regions()}
     unlisted = {name: each for name, each in table.items() if not name.startswith("mac")}
-    return assembled(types, places, prices(), unlisted, Origin(KARPENTER, CURRENT.date, _sources()))
+    return assembled(types, places, prices(), unlisted, CatalogueOrigin(KARPENTER, CURRENT.date, _sources()))
 
 
-def _sources() -> tuple[Source, ...]:
+def _sources() -> tuple[CatalogueSource, ...]:
     karpenter = "Karpenter's AWS provider"
     return (
-        Source(
+        CatalogueSource(
             "moto",
             CURRENT.version,
             CURRENT.date,
             "EC2's instance types, and the zones that offer them",
         ),
         *(
-            Source("moto", wheel.version, wheel.date, "EC2's types that it has retired since")
+            CatalogueSource("moto", wheel.version, wheel.date, "EC2's types that it has retired since")
             for wheel in OLDER
         ),
-        Source(karpenter, KARPENTER, BANDWIDTH_DATE, "network bandwidth"),
-        Source(karpenter, KARPENTER, limits_date(), "interfaces for pods, addresses for Windows"),
-        *(Source(karpenter, KARPENTER, each.date, gives(each.region)) for each in prices()),
+        CatalogueSource(karpenter, KARPENTER, BANDWIDTH_DATE, "network bandwidth"),
+        CatalogueSource(karpenter, KARPENTER, limits_date(), "interfaces for pods, addresses for Windows"),
+        *(CatalogueSource(karpenter, KARPENTER, each.date, gives(each.region)) for each in prices()),
     )

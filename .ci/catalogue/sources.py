@@ -14,7 +14,7 @@ from gpupool.catalogue.model import Zone
 
 @cache
 def instance_types() -> dict[str, dict[str, Any]]:
-    """Give the newest item of DescribeInstanceTypes for each type, as raw as EC2 gives it."""
+    """Return the newest item of DescribeInstanceTypes for each type, as raw as EC2 gives it."""
     found: dict[str, dict[str, Any]] = {}
     for wheel in (CURRENT, *OLDER):
         found = {**types_of(wheel), **found}
@@ -23,7 +23,7 @@ def instance_types() -> dict[str, dict[str, Any]]:
 
 @cache
 def retired() -> dict[str, str]:
-    """Give for each retired type the month since when EC2's answers are known to lack it."""
+    """Return for each retired type the month since when EC2's answers are known to lack it."""
     found: dict[str, str] = {}
     for newer, wheel in zip((CURRENT, *OLDER), OLDER, strict=False):
         gone = types_of(wheel).keys() - types_of(newer).keys() - types_of(CURRENT).keys()
@@ -32,12 +32,12 @@ def retired() -> dict[str, str]:
 
 
 def regions() -> list[str]:
-    """Give the regions whose offerings are known."""
+    """Return the regions whose offerings are known."""
     return regions_of(CURRENT)
 
 
 def offerings(region: str) -> dict[str, list[str]]:
-    """Give the zones, by name, that offer each type."""
+    """Return the zones, by name, that offer each type."""
     known, found = instance_types(), defaultdict(list)
     for item in offerings_of(CURRENT, "availability-zone", region):
         if item["InstanceType"] in known:
@@ -46,7 +46,7 @@ def offerings(region: str) -> dict[str, list[str]]:
 
 
 def zones(region: str) -> list[Zone]:
-    """Give a region's zones by name, each with the ID that offers the same types.
+    """Return a region's zones by name, each with the ID that offers the same types.
 
     Zones that offer the same types exactly are told apart by their order only.
     """

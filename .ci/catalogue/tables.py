@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from gpupool.catalogue.assemble import PriceList
-from gpupool.catalogue.model import Limits
+from gpupool.catalogue.model import TypeLimits
 from gpupool.catalogue.price_list import currency
 from tests.rig.sources import crd_folder
 
@@ -17,23 +17,23 @@ _PRICES = ("aws", "aws_us_gov", "aws_cn")
 
 
 @cache
-def limits() -> dict[str, Limits]:
-    """Give what the bandwidth and the interface table say, by type."""
+def limits() -> dict[str, TypeLimits]:
+    """Return what the bandwidth and the interface table say, by type."""
     bandwidth = _bandwidth()
     rows = {match["name"]: match["row"] for match in _ROW.finditer(_text("instancetype", "vpclimits"))}
     return {
-        name: Limits(bandwidth.get(name), _branch(rows.get(name, "")), _windows(rows.get(name)))
+        name: TypeLimits(bandwidth.get(name), _branch(rows.get(name, "")), _windows(rows.get(name)))
         for name in sorted({*bandwidth, *rows})
     }
 
 
 def limits_date() -> str:
-    """Give the day that the interface table was made."""
+    """Return the day that the interface table was made."""
     return _day(r"This file was generated at (\S+)", _text("instancetype", "vpclimits"))
 
 
 def prices() -> list[PriceList]:
-    """Give the prices of every region that has a table."""
+    """Return the prices of every region that has a table."""
     found = []
     for part in _PRICES:
         text = _text("pricing", f"pricing_{part}")
@@ -61,7 +61,7 @@ def _branch(row: str) -> int:
 
 
 def _windows(row: str | None) -> int | None:
-    """Give the addresses that pods on Windows share: all of one interface but its own."""
+    """Return the addresses that pods on Windows share: all of one interface but its own."""
     return None if row is None else _number("IPv4PerInterface", row) - 1
 
 

@@ -35,19 +35,19 @@ _RESOURCES = "moto/ec2/resources"
 
 
 def instance_types(wheel: Wheel) -> dict[str, dict[str, Any]]:
-    """Give the items of DescribeInstanceTypes by type."""
+    """Return the items of DescribeInstanceTypes by type."""
     found: dict[str, dict[str, Any]] = _read(wheel, "instance_types.json.gz")
     return found
 
 
 def offerings(wheel: Wheel, location: str, region: str) -> list[dict[str, str]]:
-    """Give the items of DescribeInstanceTypeOfferings, by `availability-zone` or `availability-zone-id`."""
+    """Return the items of DescribeInstanceTypeOfferings, by `availability-zone` or `availability-zone-id`."""
     found: list[dict[str, str]] = _read(wheel, f"instance_type_offerings/{location}/{region}.json.gz")
     return found
 
 
 def regions(wheel: Wheel) -> list[str]:
-    """Give the regions whose offerings are known."""
+    """Return the regions whose offerings are known."""
     folder = f"{_RESOURCES}/instance_type_offerings/availability-zone/"
     with zipfile.ZipFile(_path(wheel)) as file:
         names = [name.removeprefix(folder) for name in file.namelist() if name.startswith(folder)]
@@ -62,7 +62,7 @@ def _read(wheel: Wheel, resource: str) -> Any:  # noqa: ANN401 - what JSON gives
 
 @cache
 def _path(wheel: Wheel) -> Path:
-    """Give the wheel's file, fetched unless it is there; its sum is compared each time."""
+    """Return the wheel's file, fetched unless it is there; its sum is compared each time."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpupool" / "wheels"
     path = folder / f"moto-{wheel.version}-py3-none-any.whl"
     if not path.exists():

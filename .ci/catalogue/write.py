@@ -18,7 +18,7 @@ def write() -> int:
 
 
 def check() -> int:
-    """Give 1 where the file is not current."""
+    """Return 1 where the file is not current."""
     if is_current():
         sys.stdout.write(f"{SHIPPED.name} is current\n")
         return 0
@@ -27,5 +27,5 @@ def check() -> int:
 
 
 def is_current() -> bool:
-    """Say whether the file holds what is made; versions of zlib may compress it to different bytes."""
+    """Return whether the file holds what is made; versions of zlib may compress it to different bytes."""
     return SHIPPED.exists() and opened(SHIPPED.read_bytes(), MOST_OPENED) == text(made()).encode()

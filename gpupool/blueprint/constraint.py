@@ -11,15 +11,16 @@ from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 _SIZE = r"^[0-9]+(\.[0-9]+)?(Mi|Gi|Ti|MB|GB|TB)$"
 _RATE = r"^[0-9]+(\.[0-9]+)?(Mbps|Gbps|Tbps)$"
 
-Value: TypeAlias = Annotated[
+ConstraintValue: TypeAlias = Annotated[
     Annotated[str, Tag("<text>")] | Annotated[Whole, Tag("<number>")],
     Discriminator(number_or_text),
 ]
 Size: TypeAlias = Annotated[str, Matching(_SIZE, "a size with its unit, such as 24GB or 512Gi")]
 Rate: TypeAlias = Annotated[str, Matching(_RATE, "a bandwidth with its unit, such as 100Gbps")]
 
-Values: TypeAlias = Annotated[
-    Annotated[Value, Tag("<one>")] | Annotated[list[Value], Tag("<list>"), NOT_EMPTY], Discriminator(form)
+ConstraintValues: TypeAlias = Annotated[
+    Annotated[ConstraintValue, Tag("<one>")] | Annotated[list[ConstraintValue], Tag("<list>"), NOT_EMPTY],
+    Discriminator(form),
 ]
 Texts: TypeAlias = Annotated[
     Annotated[str, Tag("<one>")] | Annotated[list[str], Tag("<list>"), NOT_EMPTY], Discriminator(form)
@@ -81,12 +82,12 @@ class TextBounds(Membership):
 class ValueBounds(Bounds):
     """A constraint on any label, as a map."""
 
-    in_: Values | None = Field(None, alias="in")
-    not_: Values | None = Field(None, alias="not")
-    min: Value | None = None
-    max: Value | None = None
-    above: Value | None = None
-    below: Value | None = None
+    in_: ConstraintValues | None = Field(None, alias="in")
+    not_: ConstraintValues | None = Field(None, alias="not")
+    min: ConstraintValue | None = None
+    max: ConstraintValue | None = None
+    above: ConstraintValue | None = None
+    below: ConstraintValue | None = None
 
 
 class NumberBounds(Bounds):
@@ -123,8 +124,8 @@ class RateBounds(Bounds):
 
 
 ValueConstraint: TypeAlias = Annotated[
-    Annotated[Value, Tag("<one>")]
-    | Annotated[list[Value], Tag("<list>"), NOT_EMPTY]
+    Annotated[ConstraintValue, Tag("<one>")]
+    | Annotated[list[ConstraintValue], Tag("<list>"), NOT_EMPTY]
     | Annotated[ValueBounds, Tag("<map>")],
     Discriminator(form),
 ]

@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 from pydantic_core import ValidationError
 
-from gpupool.blueprint import kinds
-from gpupool.blueprint.foreign import foreign_word
-from gpupool.blueprint.merge import Kind, conflicts, merge_all
+from gpupool.blueprint import merge_schema
+from gpupool.blueprint.merge import MergeKind, conflicts, merge_all
+from gpupool.blueprint.migration_hints import foreign_word
 from gpupool.blueprint.names import API_VERSION, BLUEPRINT
 from gpupool.blueprint.window_checks import blueprint_windows
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
-from gpupool.shapes import words
+from gpupool.shapes import error_messages
 from gpupool.shapes.compiled import Model, validate
 from gpupool.yamlio.decoding import MAX_BYTES
-from gpupool.yamlio.nodes import Node, find, mapping, plain
+from gpupool.yamlio.located import Located, find, mapping, plain
 from gpupool.yamlio.read import read
 
 STDIN = "-"
@@ -32,7 +32,7 @@ NAMED = ("pools", "nodeClasses", "nodeOverlays")
 class Loaded(NamedTuple):
     """A blueprint after its files were merged."""
 
-    node: Node
+    node: Located
     """The merged file, every value with its place; a `null` still stands where somebody wrote it."""
 
     files: tuple[str, ...]
@@ -42,7 +42,7 @@ class Loaded(NamedTuple):
     """What there is to say about the files. Errors in here do not keep `node` from being searched for more:
     they are about pools that it leaves out, or about values that can be read all the same."""
 
-    parts: tuple[Node, ...] = ()
+    parts: tuple[Located, ...] = ()
     """Each file by itself, in the same order: what `node` was merged from."""
 
 
@@ -61,17 +61,17 @@ def load(paths: Sequence[str]) -> Loaded:
     broken = [_pool_of(finding) for finding in errors if finding.code not in _READABLE]
     if None in broken or len(nodes) < len(paths):
         raise InputError(found_in_order)
-    whole = merge_all(nodes, kinds.BLUEPRINT)
+    whole = merge_all(nodes, merge_schema.BLUEPRINT)
     return Loaded(_without_pools(whole, broken), tuple(paths), found_in_order, tuple(nodes))
 
 
 def _pool_of(finding: Finding) -> str | None:
-    """Give the pool that a finding is about; None where it is about more, or about none."""
+    """Return the pool that a finding is about; None where it is about more, or about none."""
     section, _, rest = finding.path.partition(".")
     return rest.partition(".")[0].partition("[")[0] or None if section == "pools" else None
 
 
-def _without_pools(whole: Node, broken: Collection[str | None]) -> Node:
+def _without_pools(whole: Located, broken: Collection[str | None]) -> Located:
     pools = find(whole, "pools")
     if not broken or pools is None:
         return whole
@@ -79,7 +79,7 @@ def _without_pools(whole: Node, broken: Collection[str | None]) -> Node:
     return replace(whole, value={**mapping(whole), "pools": replace(pools, value=kept)})
 
 
-def read_file(path: str, found: list[Finding]) -> Node | None:
+def read_file(path: str, found: list[Finding]) -> Located | None:
     """Read one YAML file; what is wrong with it as YAML goes to `found`."""
     try:
         text = _bytes(path)
@@ -98,14 +98,14 @@ def read_file(path: str, found: list[Finding]) -> Node | None:
 
 
 def _bytes(path: str) -> bytes:
-    """Give what a file holds; of one that is too large, or has no end, enough to refuse it."""
+    """Return what a file holds; of one that is too large, or has no end, enough to refuse it."""
     if path == STDIN:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     with Path(path).open("rb") as file:
         return file.read(MAX_BYTES + 1)
 
 
-def check(node: Node, model: Model, kind: str, found: list[Finding]) -> None:
+def check(node: Located, model: Model, kind: str, found: list[Finding]) -> None:
     """Check one file by itself: is it a `kind`, is every key known and every value of its type?"""
     if wrong := _not_the_kind(node, kind):
         found.append(wrong)
@@ -113,11 +113,11 @@ def check(node: Node, model: Model, kind: str, found: list[Finding]) -> None:
     try:
         validate(model, plain(node))
     except ValidationError as problem:
-        found += (foreign_word(finding) for finding in words.findings(problem, node, model))
+        found += (foreign_word(finding) for finding in error_messages.findings(problem, node, model))
 
 
-def word_conflicts(node: Node, kind: Kind, path: str = "") -> Iterator[Finding]:
-    """Give each pair of words in one item that say the same thing, short beside long."""
+def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[Finding]:
+    """Yield each pair of words in one item that say the same thing, short beside long."""
     pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
     for first, second, target in conflicts(node, kind.reach) if kind.reach else ():
         pairs.setdefault((first, second), target)
@@ -134,7 +134,7 @@ def word_conflicts(node: Node, kind: Kind, path: str = "") -> Iterator[Finding]:
             yield from word_conflicts(item, below, f"{path}.{key}" if path else key)
 
 
-def _checked(path: str, found: list[Finding]) -> Node | None:
+def _checked(path: str, found: list[Finding]) -> Located | None:
     before = len(found)
     node = read_file(path, found)
     if node is None:
@@ -145,14 +145,14 @@ def _checked(path: str, found: list[Finding]) -> Node | None:
             found.append(Finding(Code.NOT_THE_KIND, "the file is empty", Location(path, 1, 1), fix))
         return None
     check(node, BLUEPRINT, "Blueprint", found)
-    found += word_conflicts(node, kinds.BLUEPRINT)
+    found += word_conflicts(node, merge_schema.BLUEPRINT)
     found += blueprint_windows(node)
     return node
 
 
-def _not_the_kind(node: Node, kind: str) -> Finding | None:
+def _not_the_kind(node: Located, kind: str) -> Finding | None:
     if not isinstance(node.value, dict):
-        message = f"a {kind.lower()} must be a map, but this is {words.kind_of(node)}"
+        message = f"a {kind.lower()} must be a map, but this is {error_messages.kind_of(node)}"
         return Finding(Code.NOT_THE_KIND, message, node.at)
     head = {"apiVersion": API_VERSION, "kind": kind}
     if missing := [key for key in head if key not in node.value]:
@@ -162,12 +162,12 @@ def _not_the_kind(node: Node, kind: str) -> Finding | None:
     for key, wanted in head.items():
         said = node.value[key]
         if said.value != wanted:
-            message = f"`{key}` is {words.kind_of(said)}, not `{wanted}`"
+            message = f"`{key}` is {error_messages.kind_of(said)}, not `{wanted}`"
             return Finding(Code.NOT_THE_KIND, message, said.at, f"set `{key}: {wanted}`", path=key)
     return None
 
 
-def _between_files(nodes: Sequence[Node]) -> Iterator[Finding]:
+def _between_files(nodes: Sequence[Located]) -> Iterator[Finding]:
     first, *later = nodes
     name = _name(first)
     if name is None:
@@ -187,12 +187,12 @@ def _between_files(nodes: Sequence[Node]) -> Iterator[Finding]:
         yield from _new_names(section, nodes)
 
 
-def _name(node: Node) -> Node | None:
+def _name(node: Located) -> Located | None:
     name = find(node, "metadata", "name")
     return None if name is None or name.value is None else name
 
 
-def _new_names(section: str, nodes: Sequence[Node]) -> Iterator[Finding]:
+def _new_names(section: str, nodes: Sequence[Located]) -> Iterator[Finding]:
     known = dict.fromkeys(mapping(find(nodes[0], section)))
     for node in nodes[1:]:
         said = mapping(find(node, section))
@@ -212,7 +212,7 @@ def _new_names(section: str, nodes: Sequence[Node]) -> Iterator[Finding]:
 
 
 def _slip(one: str, other: str) -> bool:
-    """Say whether two names differ by two swapped letters, or by one letter too many.
+    """Return whether two names differ by two swapped letters, or by one letter too many.
 
     Names that differ in one place (`team-a`, `team-b`) or by a digit are taken to be meant.
     """

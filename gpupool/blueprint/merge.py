@@ -4,19 +4,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gpupool.yamlio.nodes import Node, mapping, over
+from gpupool.yamlio.located import Located, mapping, over
 
-Reach: TypeAlias = Callable[[Node], Iterator[tuple[tuple[str, ...], str]]]
+FieldReach: TypeAlias = Callable[[Located], Iterator[tuple[tuple[str, ...], str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MergeKind:
     """How the maps of one kind merge."""
 
-    below: Mapping[str, "Kind"] = field(default_factory=dict)
+    below: Mapping[str, "MergeKind"] = field(default_factory=dict)
     """The kinds of the maps inside, by key."""
 
-    each: "Kind | None" = None
+    each: "MergeKind | None" = None
     """The kind of every map inside, where the keys are names."""
 
     whole: frozenset[str] = frozenset()
@@ -25,17 +25,17 @@ class Kind:
     all_whole: bool = False
     """Every value inside is one value."""
 
-    keyed: Callable[[Node], Node] | None = None
+    keyed: Callable[[Located], Located] | None = None
     """Turns Karpenter's own list into a map by key, so that it can merge."""
 
-    reach: Reach | None = None
+    reach: FieldReach | None = None
     """Which fields and label keys the words in a map reach; a later word replaces an earlier one there."""
 
 
-ANY = Kind()
+ANY = MergeKind()
 
 
-def merge(lower: Node, upper: Node, kind: Kind = ANY) -> Node:
+def merge(lower: Located, upper: Located, kind: MergeKind = ANY) -> Located:
     """Lay `upper` over `lower`; each leaf of the result is one of theirs, with its place.
 
     A `null` stays as it is: it still has to work against the layers below that come later.
@@ -47,10 +47,10 @@ def merge(lower: Node, upper: Node, kind: Kind = ANY) -> Node:
     for key, node in upper.value.items():
         below = merged.get(key)
         merged[key] = node if below is None else _merge_value(below, node, key, kind)
-    return Node(merged, upper.at, upper.key)
+    return Located(merged, upper.at, upper.key)
 
 
-def merge_all(layers: list[Node], kind: Kind = ANY) -> Node:
+def merge_all(layers: list[Located], kind: MergeKind = ANY) -> Located:
     """Lay each of `layers` over the ones before it; at least one."""
     result = as_map(layers[0], kind)
     for layer in layers[1:]:
@@ -58,12 +58,12 @@ def merge_all(layers: list[Node], kind: Kind = ANY) -> Node:
     return result
 
 
-def as_map(node: Node, kind: Kind) -> Node:
-    """Give a list as a map by key; an empty one is a value, which replaces."""
+def as_map(node: Located, kind: MergeKind) -> Located:
+    """Return a list as a map by key; an empty one is a value, which replaces."""
     return kind.keyed(node) if kind.keyed and isinstance(node.value, list) and node.value else node
 
 
-def settled(node: Node) -> Node:
+def settled(node: Located) -> Located:
     """Take out every `null` in a map; a map that held nothing else goes with it, but not from a list.
 
     An empty list or map that somebody wrote stays: it is a value.
@@ -71,22 +71,22 @@ def settled(node: Node) -> Node:
     value = node.value
     if isinstance(value, list):
         settled_items = [_settled_item(item) for item in value]
-        return Node(settled_items, node.at, node.key, None, node.previous, node.note)
+        return Located(settled_items, node.at, node.key, None, node.previous, node.note)
     if not isinstance(value, dict) or not value:
         return node
     kept = {key: settled(item) for key, item in value.items()}
     kept = {key: item for key, item in kept.items() if item.value is not None}
-    return Node(kept or None, node.at, node.key, None, node.previous, node.note)
+    return Located(kept or None, node.at, node.key, None, node.previous, node.note)
 
 
-def _settled_item(item: Node) -> Node:
+def _settled_item(item: Located) -> Located:
     found = settled(item)
     is_emptied = found.value is None and item.value is not None
-    return Node({}, item.at, item.key) if is_emptied else found
+    return Located({}, item.at, item.key) if is_emptied else found
 
 
-def conflicts(node: Node, reach: Reach) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
-    """Give each pair of words in one map that reach the same field, and that field."""
+def conflicts(node: Located, reach: FieldReach) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
+    """Yield each pair of words in one map that reach the same field, and that field."""
     seen: dict[str, tuple[str, ...]] = {}
     for path, target in reach(node):
         first = seen.setdefault(target, path)
@@ -94,13 +94,13 @@ def conflicts(node: Node, reach: Reach) -> Iterator[tuple[tuple[str, ...], tuple
             yield first, path, target
 
 
-def _merge_value(lower: Node, upper: Node, key: str, kind: Kind) -> Node:
+def _merge_value(lower: Located, upper: Located, key: str, kind: MergeKind) -> Located:
     if kind.all_whole or key in kind.whole:
         return over(upper, lower)
     return merge(lower, upper, kind.below.get(key) or kind.each or ANY)
 
 
-def _without_replaced(lower: Node, upper: Node, kind: Kind) -> Node:
+def _without_replaced(lower: Located, upper: Located, kind: MergeKind) -> Located:
     if kind.reach is None:
         return lower
     taken = {target: path for path, target in kind.reach(upper)}
@@ -108,8 +108,8 @@ def _without_replaced(lower: Node, upper: Node, kind: Kind) -> Node:
     return _without(lower, gone, kind) if gone else lower
 
 
-def _without(node: Node, gone: set[tuple[str, ...]], kind: Kind) -> Node:
-    """Give a map without the words at the paths in `gone`, which are one or two keys long."""
+def _without(node: Located, gone: set[tuple[str, ...]], kind: MergeKind) -> Located:
+    """Return a map without the words at the paths in `gone`, which are one or two keys long."""
     kept = {}
     for key, item in mapping(node).items():
         inner = {path[1:] for path in gone if path[0] == key and len(path) > 1}
@@ -117,4 +117,4 @@ def _without(node: Node, gone: set[tuple[str, ...]], kind: Kind) -> Node:
             kept[key] = _without(as_map(item, kind.below.get(key, ANY)), inner, ANY)
         elif (key,) not in gone:
             kept[key] = item
-    return Node(kept, node.at, node.key)
+    return Located(kept, node.at, node.key)

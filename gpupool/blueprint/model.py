@@ -5,8 +5,8 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import ConfigDict, Field
 
 from gpupool.blueprint.constraint import Texts
-from gpupool.blueprint.nodeclass import NodeClass, NodeClassWords, ObjectMetadata
-from gpupool.blueprint.pool import Amount, Limits, Name, Pool, PoolWords
+from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassWords, ObjectMetadata
+from gpupool.blueprint.pool import BlueprintAmount, BlueprintLimits, BlueprintPool, Name, PoolWords
 from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
 from gpupool.shapes import repairs
@@ -24,7 +24,7 @@ BlueprintName: TypeAlias = Annotated[
 ClusterName: TypeAlias = Annotated[
     str, Matching(r"^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$", "an EKS cluster's name")
 ]
-Minor: TypeAlias = Annotated[str, Matching(r"^1\.[0-9]{1,2}$", 'a minor version such as "1.14"')]
+KarpenterMinor: TypeAlias = Annotated[str, Matching(r"^1\.[0-9]{1,2}$", 'a minor version such as "1.14"')]
 
 
 class Metadata(Shape):
@@ -34,7 +34,7 @@ class Metadata(Shape):
     """The blueprint's name. `gpupool apply` finds its objects by this name, so do not change it."""
 
 
-class Cluster(Shape):
+class BlueprintCluster(Shape):
     """The cluster that the pools are for."""
 
     name: ClusterName | None = None
@@ -52,10 +52,10 @@ class Cluster(Shape):
     timezone: str | None = None
     """The default time zone of disruption windows: an IANA name such as `America/New_York`."""
 
-    karpenter: Minor | None = None
+    karpenter: KarpenterMinor | None = None
     """The Karpenter minor version that runs in the cluster. Default: "1.14"."""
 
-    kubernetes: Minor | None = None
+    kubernetes: KarpenterMinor | None = None
     """The Kubernetes minor version of the cluster."""
 
     context: str | None = None
@@ -86,7 +86,7 @@ class Cluster(Shape):
     """The file of instance types and prices to use, relative to this file, as written by `gpupool catalogue
     refresh --to FILE`. Default: the catalogue that is part of gpupool."""
 
-    daemon_overhead: dict[str, Amount | None] | None = None
+    daemon_overhead: dict[str, BlueprintAmount | None] | None = None
     """What DaemonSets request on each node, by resource, as in `{cpu: 500m, memory: 1Gi}`. Used by
     `gpupool fit`; not rendered."""
 
@@ -101,7 +101,7 @@ class Defaults(Shape):
     """Default fields of every node class."""
 
 
-class NodeOverlay(NodeOverlaySpec):
+class BlueprintNodeOverlay(NodeOverlaySpec):
     """A NodeOverlay with Karpenter's own fields: prices or extra resources that its simulation assumes."""
 
     metadata: ObjectMetadata | None = None
@@ -115,7 +115,7 @@ class Stack(Shape):
     """NVIDIA's device plugin; rendered for every NVIDIA pool whose image does not contain one."""
 
 
-class Inventory(Shape):
+class BlueprintInventory(Shape):
     """Where gpupool keeps the list of the objects that it applied."""
 
     namespace: (
@@ -139,29 +139,29 @@ class Blueprint(Shape):
     metadata: Metadata | None = None
     """The blueprint's name."""
 
-    cluster: Cluster | None = None
+    cluster: BlueprintCluster | None = None
     """The cluster that the pools are for."""
 
     defaults: Defaults | None = None
     """Defaults of every pool and every node class; a profile, a pool or a node class overrides them."""
 
-    node_classes: dict[Name, NodeClass | None] | None = None
+    node_classes: dict[Name, BlueprintNodeClass | None] | None = None
     """Node classes that several pools share, by name."""
 
-    pools: dict[Name, Pool | None] | None = None
+    pools: dict[Name, BlueprintPool | None] | None = None
     """The pools, by name."""
 
-    node_overlays: dict[Name, NodeOverlay | None] | None = None
+    node_overlays: dict[Name, BlueprintNodeOverlay | None] | None = None
     """NodeOverlays, by name."""
 
-    limits: Limits | None = None
+    limits: BlueprintLimits | None = None
     """Caps on the sum of the limits of all pools and tiers. Checked and not rendered: Karpenter has no such
     limit."""
 
     stack: Stack | None = None
     """The charts whose Helm values are rendered together with the pools; `null` turns one off."""
 
-    inventory: Inventory | None = None
+    inventory: BlueprintInventory | None = None
     """Where gpupool keeps the list of the objects that it applied."""
 
     prune: bool | None = None

@@ -158,7 +158,7 @@ class NodeClassWords(EC2NodeClassFields):
     """Script or settings for the node's first boot, as text or as `{file: path}`."""
 
 
-class NodeClass(NodeClassWords):
+class BlueprintNodeClass(NodeClassWords):
     """A node class that pools refer to by its name."""
 
     external: Flag | None = None

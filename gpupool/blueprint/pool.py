@@ -24,7 +24,12 @@ from gpupool.karpenter.scalars import (
     Quantity,
     Reason,
 )
-from gpupool.karpenter.v1.nodepool import NodeClassReference, Requirement, Taint, Weight
+from gpupool.karpenter.v1.nodepool import (
+    NodeClassReference,
+    NodeSelectorRequirementWithMinValues,
+    Taint,
+    Weight,
+)
 from gpupool.shapes import repairs
 from gpupool.shapes.annotations import Matching, Since, form, number_or_text
 from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
@@ -36,8 +41,8 @@ Name: TypeAlias = Annotated[
     ),
 ]
 _DAYS_TOO = "a duration such as 30m, 12h or 14d"
-Duration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO, repairs.duration)]
-DurationOrNever: TypeAlias = Annotated[
+BlueprintDuration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO, repairs.duration)]
+BlueprintDurationOrNever: TypeAlias = Annotated[
     str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DAYS_TOO}, or Never", repairs.duration)
 ]
 
@@ -107,7 +112,7 @@ class Instances(Shape):
 Dollars: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=1_000_000_000)]
 
 
-class Limits(Shape):
+class BlueprintLimits(Shape):
     """The maximum size of a pool; Karpenter stops launching when one limit is reached.
 
     `nodes`, `gpus`, `usdPerHour`, and any resource name that Karpenter counts: `cpu`, `memory`,
@@ -115,7 +120,7 @@ class Limits(Shape):
     """
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, "Amount | None"]
+    __pydantic_extra__: dict[str, "BlueprintAmount | None"]
 
     nodes: Annotated[Whole, Field(ge=0)] | None = None
     """Number of nodes. Karpenter can exceed it when it launches several nodes at once."""
@@ -127,14 +132,14 @@ class Limits(Shape):
     """Maximum on-demand cost of the accelerators per hour; becomes a number of accelerators by the price of
     the most expensive one. In the blueprint's own `limits`: the cap on the pools' sum."""
 
-    cpu: "Amount | None" = None
+    cpu: "BlueprintAmount | None" = None
     """vCPUs in total."""
 
-    memory: "Amount | None" = None
+    memory: "BlueprintAmount | None" = None
     """Memory in total, as in `2000Gi`."""
 
 
-Amount: TypeAlias = Annotated[
+BlueprintAmount: TypeAlias = Annotated[
     Annotated[Quantity, Tag("<text>")] | Annotated[Whole, Tag("<number>")],
     Discriminator(number_or_text),
 ]
@@ -142,12 +147,12 @@ Share: TypeAlias = Annotated[
     str, Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%")
 ]
 TierLimits: TypeAlias = Annotated[
-    Annotated[Share, Tag("<one>")] | Annotated[Limits, Tag("<map>")],
+    Annotated[Share, Tag("<one>")] | Annotated[BlueprintLimits, Tag("<map>")],
     Discriminator(form),
 ]
 
 
-class Budget(Shape):
+class BlueprintBudget(Shape):
     """How many nodes can be disrupted at once; of all budgets that apply, Karpenter uses the smallest."""
 
     nodes: Nodes | None = None
@@ -163,7 +168,7 @@ class Budget(Shape):
     """Which disruptions the budget is for. Default: all."""
 
 
-class Window(Shape):
+class BlueprintWindow(Shape):
     """A part of the week in local time."""
 
     days: Texts | None = None
@@ -189,21 +194,21 @@ class Window(Shape):
 
 
 Windows: TypeAlias = Annotated[
-    Annotated[Window, Tag("<map>")] | Annotated[list[Window], Tag("<list>"), NOT_EMPTY],
+    Annotated[BlueprintWindow, Tag("<map>")] | Annotated[list[BlueprintWindow], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
 ]
 
 
-class Disruption(Shape):
+class BlueprintDisruption(Shape):
     """When Karpenter can disrupt nodes by itself."""
 
     consolidation_policy: ConsolidationPolicy | None = None
     """Which nodes can be consolidated: only empty ones, or also underutilized ones."""
 
-    consolidate_after: DurationOrNever | None = None
+    consolidate_after: BlueprintDurationOrNever | None = None
     """How long a node has to be idle before it can be consolidated. Required in `disruption`."""
 
-    budgets: list[Budget] | None = None
+    budgets: list[BlueprintBudget] | None = None
     """Karpenter's own budgets, in UTC. Karpenter's default: 10% of the nodes at once."""
 
     protect: Windows | None = None
@@ -226,8 +231,9 @@ TaintWords: TypeAlias = Annotated[
 ]
 """`key: value:Effect` or `key: Effect`, a list for several effects on one key; or Karpenter's own list."""
 
-Requirements: TypeAlias = Annotated[
-    Annotated[dict[str, ValueConstraint | None], Tag("<map>")] | Annotated[list[Requirement], Tag("<list>")],
+BlueprintRequirements: TypeAlias = Annotated[
+    Annotated[dict[str, ValueConstraint | None], Tag("<map>")]
+    | Annotated[list[NodeSelectorRequirementWithMinValues], Tag("<list>")],
     Discriminator(form),
 ]
 """Any node label and the values it may have; or Karpenter's own list."""
@@ -262,7 +268,7 @@ class PoolWords(Shape):
     instances: Instances | None = None
     """The EC2 instance types that the pool can use."""
 
-    requirements: Requirements | None = None
+    requirements: BlueprintRequirements | None = None
     """Any other node label and its allowed values."""
 
     capacity: (
@@ -291,16 +297,16 @@ class PoolWords(Shape):
     startup_taints: TaintWords | None = None
     """Taints that an agent has to remove before the node counts as initialized."""
 
-    expire_after: DurationOrNever | None = None
+    expire_after: BlueprintDurationOrNever | None = None
     """The maximum lifetime of a node, whatever the budgets. Karpenter's default: 720h."""
 
-    termination_grace_period: Duration | None = None
+    termination_grace_period: BlueprintDuration | None = None
     """How long termination waits for the node's pods. Without it, a protected pod blocks it forever."""
 
-    disruption: Disruption | None = None
+    disruption: BlueprintDisruption | None = None
     """When Karpenter can disrupt nodes by itself."""
 
-    limits: Limits | None = None
+    limits: BlueprintLimits | None = None
     """The maximum size of the pool."""
 
     weight: Weight | None = None
@@ -332,7 +338,7 @@ class TieredWords(PoolWords):
     """Several NodePools named `<pool>-<tier>`, tried in this order."""
 
 
-class Pool(TieredWords):
+class BlueprintPool(TieredWords):
     """A group of interchangeable nodes: one NodePool, or one for each tier."""
 
     profile: str | None = None

@@ -8,17 +8,17 @@ from gpupool.blueprint.timezones import nearest_timezones, timezone_names
 from gpupool.blueprint.windows import WordError, parse_days, parse_hours
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.yamlio.nodes import find, items, mapping, place
+from gpupool.yamlio.located import find, items, mapping, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 KINDS: Final = ("protect", "maintenance")
 
 
-def blueprint_windows(blueprint: Node) -> Iterator[Finding]:
+def blueprint_windows(blueprint: Located) -> Iterator[Finding]:
     """Yield what is wrong with the windows of a blueprint file, and with its cluster's time zone."""
     yield from _timezone(find(blueprint, "cluster", "timezone"), "cluster.timezone")
     yield from windows(find(blueprint, "defaults"), "defaults")
@@ -28,7 +28,7 @@ def blueprint_windows(blueprint: Node) -> Iterator[Finding]:
             yield from windows(words, f"pools.{name}.tiers.{tier}")
 
 
-def windows(pool: Node | None, path: str) -> Iterator[Finding]:
+def windows(pool: Located | None, path: str) -> Iterator[Finding]:
     """Yield what is wrong with the windows of one pool, tier or profile."""
     for kind in KINDS:
         said = find(pool, "disruption", kind)
@@ -40,7 +40,7 @@ def windows(pool: Node | None, path: str) -> Iterator[Finding]:
             yield from _timezone(find(window, "timezone"), f"{at}.timezone")
 
 
-def _days(said: Node | None, path: str) -> Iterator[Finding]:
+def _days(said: Located | None, path: str) -> Iterator[Finding]:
     words = [each.value for each in items(said)] or ([] if said is None else [said.value])
     if said is not None and words and all(isinstance(word, str) for word in words):
         try:
@@ -49,7 +49,7 @@ def _days(said: Node | None, path: str) -> Iterator[Finding]:
             yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), problem.fix, path=path)
 
 
-def _hours(said: Node | None, path: str) -> Iterator[Finding]:
+def _hours(said: Located | None, path: str) -> Iterator[Finding]:
     if said is not None and isinstance(said.value, str):
         try:
             parse_hours(said.value)
@@ -57,7 +57,7 @@ def _hours(said: Node | None, path: str) -> Iterator[Finding]:
             yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), problem.fix, path=path)
 
 
-def _timezone(said: Node | None, path: str) -> Iterator[Finding]:
+def _timezone(said: Located | None, path: str) -> Iterator[Finding]:
     if said is None or not isinstance(said.value, str) or said.value in timezone_names():
         return
     nearest = " or ".join(f"`{name}`" for name in nearest_timezones(said.value))

@@ -52,12 +52,12 @@ class Window(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Give the minute of the local day at which it begins."""
+        """Return the minute of the local day at which it begins."""
         return self.hours[0] if self.hours else 0
 
     @property
     def length(self) -> int:
-        """Give its length in minutes, from 1 to 1440, on a day without a change of clocks."""
+        """Return its length in minutes, from 1 to 1440, on a day without a change of clocks."""
         if self.hours is None:
             return _DAY_MINUTES
         start, end = self.hours
@@ -136,7 +136,7 @@ def parse_hours(text: str) -> tuple[int, int]:
 
 
 def _look(text: str) -> str:
-    """Say how the hours should have been written, where that can be seen from what was written."""
+    """Return how the hours should have been written, where that can be seen from what was written."""
     found = _NEARLY_HOURS.fullmatch(text.strip().lower())
     if found:
         times = [_clock(*found.groups()[:3]), _clock(*found.groups()[3:])]

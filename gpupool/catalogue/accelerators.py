@@ -45,38 +45,38 @@ class Accelerators:
 
     @cached_property
     def gpus(self) -> Mapping[str, Maker | None]:
-        """Give each name in `instance-gpu-name`; None for a maker that the blueprint has no word for."""
+        """Return each name in `instance-gpu-name`; None for a maker that the blueprint has no word for."""
         return dict(self._named("gpus"))
 
     @cached_property
     def others(self) -> Mapping[str, Maker | None]:
-        """Give each name that stands in `instance-accelerator-name`."""
+        """Return each name that stands in `instance-accelerator-name`."""
         return {**dict(self._named("inference")), **dict(self._named("neuron"))}
 
     @cached_property
     def names(self) -> Mapping[str, Maker | None]:
-        """Give every name."""
+        """Return every name."""
         return {**self.gpus, **self.others}
 
     def maker(self, name: str) -> Maker | None:
-        """Give the maker of an accelerator; an unknown one has that of its siblings (trainium, trainium2)."""
+        """Return the maker of an accelerator; an unknown one has its siblings' (trainium, trainium2)."""
         return self.names.get(self._known(name) or "")
 
     def is_gpu(self, name: str) -> bool | None:
-        """Say whether an accelerator's name stands in the GPU label; None where nothing tells."""
+        """Return whether an accelerator's name stands in the GPU label; None where nothing tells."""
         known = self._known(name)
         return None if known is None else known in self.gpus
 
     def maker_of_family(self, family: str) -> Maker | None:
-        """Give whose accelerators a family's machines have; of an unknown one, its category's."""
+        """Return whose accelerators a family's machines have; of an unknown one, its category's."""
         return self._by_family.get(family) or self.maker_of_category(_category(family))
 
     def maker_of_category(self, category: str) -> Maker | None:
-        """Give whose accelerators most machines of a category have that EC2 still offers."""
+        """Return whose accelerators most machines of a category have that EC2 still offers."""
         return self._by_category.get(category)
 
     def families(self, name: str) -> frozenset[str]:
-        """Give the families whose machines have an accelerator of this name."""
+        """Return the families whose machines have an accelerator of this name."""
         return frozenset(self._families.get(name, ()))
 
     @cached_property
@@ -106,7 +106,7 @@ class Accelerators:
         return {name: count.most_common(1)[0][0] for name, count in counts.items()}
 
     def _rows(self) -> Iterator[tuple[int, list[tuple[Value, ...]]]]:
-        """Give each machine that has accelerators, by position, and a row for each kind of them."""
+        """Yield each machine that has accelerators, by position, and a row for each kind of them."""
         for name in _COLUMNS:
             column = self._catalogue.columns[name]
             of_value = [_rows_in(value) for value in column.values]
@@ -121,7 +121,7 @@ class Accelerators:
                 yield str(row[0]), _MAKERS.get(made_by)
 
     def _known(self, name: str) -> str | None:
-        """Give the name itself where it is known, or one that differs in its digits only."""
+        """Return the name itself where it is known, or one that differs in its digits only."""
         if name in self.names:
             return name
         return next((known for known in self.names if _stem(known) == _stem(name)), None)
@@ -129,7 +129,7 @@ class Accelerators:
 
 @cache
 def shipped_accelerators() -> Accelerators:
-    """Give the accelerators of the catalogue that this release has: enough to tell what a word speaks of."""
+    """Return the accelerators of the catalogue that this release has: enough to tell what a name means."""
     from gpupool.catalogue.load import shipped
 
     return Accelerators(shipped())

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gpupool.catalogue.describe import Item
+from gpupool.catalogue.describe import Description
 from gpupool.catalogue.model import Zone
 
 
@@ -12,7 +12,7 @@ class Answers(NamedTuple):
 
     region: str
     zones: tuple[Zone, ...]
-    items: Sequence[Item]
+    items: Sequence[Description]
     """As in DescribeInstanceTypes; EC2 leaves out the types that the region does not have."""
 
     offers: Mapping[str, Sequence[str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.catalogue.model import Catalogue, Column, Limits, Prices, Source, Value, Zone
+from gpupool.catalogue.model import Catalogue, CatalogueSource, Column, Prices, TypeLimits, Value, Zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,20 +28,20 @@ class PriceList(NamedTuple):
     amounts: Mapping[str, float]
 
 
-class Origin(NamedTuple):
+class CatalogueOrigin(NamedTuple):
     """What the facts are of."""
 
     karpenter: str
     date: str
-    sources: tuple[Source, ...]
+    sources: tuple[CatalogueSource, ...]
 
 
 def assembled(
     types: Mapping[str, Mapping[str, Value]],
     regions: Mapping[str, Region],
     prices: Iterable[PriceList],
-    unlisted: Mapping[str, Limits],
-    origin: Origin,
+    unlisted: Mapping[str, TypeLimits],
+    origin: CatalogueOrigin,
 ) -> Catalogue:
     """Make a catalogue; every type has a value for the same columns."""
     names = tuple(sorted(types))

@@ -11,7 +11,7 @@ from gpupool.catalogue.packed import FORMAT, names_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gpupool.catalogue.packed import Document
+    from gpupool.catalogue.packed import PackedDocument
 
     Check = Callable[[Any], bool]
 
@@ -24,7 +24,7 @@ _WORDS = re.compile(r"[ -~]{0,200}")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d)?")
 
 
-def document(text: bytes) -> Document:
+def document(text: bytes) -> PackedDocument:
     """Read a catalogue's document and make sure that it is one throughout.
 
     Raises:
@@ -126,7 +126,7 @@ def _are_names(value: object) -> bool:
 
 
 def _is_column(value: object, count: int, check: Check) -> bool:
-    """Say whether a column has as many indices as there are types, all of them to values that are right."""
+    """Return whether a column has an index for each type, each of a valid value."""
     if not _row(_each(check), _is_hex)(value):
         return False
     values: Sequence[object]

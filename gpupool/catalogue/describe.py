@@ -8,28 +8,28 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from gpupool.catalogue.model import Limits, Value
+from gpupool.catalogue.model import TypeLimits, Value
 
-Item: TypeAlias = Mapping[str, Any]
+Description: TypeAlias = Mapping[str, Any]
 """An element of `InstanceTypes` in the answer of DescribeInstanceTypes."""
 
 VIRTUALIZATION = "hvm"
 ARCHITECTURES = {"x86_64": "amd64", "arm64": "arm64"}
 """What Karpenter asks EC2 for, and what Kubernetes calls it."""
 
-NO_LIMITS = Limits(None, 0, None)
+NO_LIMITS = TypeLimits(None, 0, None)
 _SCHEME = re.compile(r"(^[a-z]+)(-[0-9]+tb)?([0-9]+).*\.")
 
 
-def is_considered(item: Item) -> bool:
-    """Say whether Karpenter asks EC2 for a type at all; it leaves macs and paravirtual machines out."""
+def is_considered(item: Description) -> bool:
+    """Return whether Karpenter asks EC2 for a type at all; it leaves macs and paravirtual machines out."""
     architectures = set(_of(item, "ProcessorInfo").get("SupportedArchitectures", ()))
     virtualizations = item.get("SupportedVirtualizationTypes", ())
     return VIRTUALIZATION in virtualizations and not architectures.isdisjoint(ARCHITECTURES)
 
 
-def facts(item: Item, limits: Limits = NO_LIMITS) -> dict[str, Value]:
-    """Give every column's value for one type that is considered, but for `retired`."""
+def facts(item: Description, limits: TypeLimits = NO_LIMITS) -> dict[str, Value]:
+    """Return every column's value for one type that is considered, but for `retired`."""
     return {
         **{column: read(item) for column, read in _READERS.items()},
         "network_bandwidth": limits.bandwidth,
@@ -43,55 +43,55 @@ def label(text: str) -> str:
     return text.replace(" ", "-").lower()
 
 
-def _of(item: Item, key: str) -> Item:
-    """Give a part of the answer that may be missing."""
+def _of(item: Description, key: str) -> Description:
+    """Return a part of the answer that may be missing."""
     return item.get(key) or {}
 
 
-def _scheme(group: int) -> Callable[[Item], str | None]:
-    def read(item: Item) -> str | None:
+def _scheme(group: int) -> Callable[[Description], str | None]:
+    def read(item: Description) -> str | None:
         found = _SCHEME.search(item["InstanceType"])
         return found[group] if found else None
 
     return read
 
 
-def _architecture(item: Item) -> str:
+def _architecture(item: Description) -> str:
     found = item["ProcessorInfo"]["SupportedArchitectures"]
     return next(ARCHITECTURES[each] for each in found if each in ARCHITECTURES)
 
 
-def _cpu_manufacturer(item: Item) -> str:
+def _cpu_manufacturer(item: Description) -> str:
     return label(item["ProcessorInfo"].get("Manufacturer", ""))
 
 
-def _clock(item: Item) -> int:
-    """Give MHz, rounded half up as Go does; 0 where EC2 names no speed."""
+def _clock(item: Description) -> int:
+    """Return MHz, rounded half up as Go does; 0 where EC2 names no speed."""
     return math.floor(float(item["ProcessorInfo"].get("SustainedClockSpeedInGhz", 0)) * 1000 + 0.5)
 
 
-def _ebs_bandwidth(item: Item) -> int | None:
-    """Give Mbit/s, only where EBS optimisation is on by default."""
+def _ebs_bandwidth(item: Description) -> int | None:
+    """Return Mbit/s, only where EBS optimisation is on by default."""
     ebs = _of(item, "EbsInfo")
     if ebs.get("EbsOptimizedSupport") != "default" or "EbsOptimizedInfo" not in ebs:
         return None
     return int(ebs["EbsOptimizedInfo"].get("MaximumBandwidthInMbps", 0))
 
 
-def _local_nvme(item: Item) -> int | None:
-    """Give GB, only where the disks are not known to be something else than NVMe."""
+def _local_nvme(item: Description) -> int | None:
+    """Return GB, only where the disks are not known to be something else than NVMe."""
     unsupported = _of(item, "InstanceStorageInfo").get("NvmeSupport") == "unsupported"
     return None if unsupported else _storage(item)
 
 
-def _storage(item: Item) -> int | None:
-    """Give GB of all disks of the machine, NVMe or not; RAID0 counts them."""
+def _storage(item: Description) -> int | None:
+    """Return GB of all disks of the machine, NVMe or not; RAID0 counts them."""
     size: int | None = _of(item, "InstanceStorageInfo").get("TotalSizeInGB")
     return size
 
 
-def _gpus(item: Item) -> Value:
-    """Give for each kind: label, EC2's word for the manufacturer, count, MiB of one."""
+def _gpus(item: Description) -> Value:
+    """Return for each kind: label, EC2's word for the manufacturer, count, MiB of one."""
     if "GpuInfo" not in item:
         return None
     return tuple(
@@ -105,8 +105,8 @@ def _gpus(item: Item) -> Value:
     )
 
 
-def _inference(item: Item) -> Value:
-    """Give for each kind: name and manufacturer as in labels, count."""
+def _inference(item: Description) -> Value:
+    """Return for each kind: name and manufacturer as in labels, count."""
     if "InferenceAcceleratorInfo" not in item:
         return None
     return tuple(
@@ -115,8 +115,8 @@ def _inference(item: Item) -> Value:
     )
 
 
-def _neuron(item: Item) -> Value:
-    """Give for each kind: name as in labels, count, cores of one."""
+def _neuron(item: Description) -> Value:
+    """Return for each kind: name as in labels, count, cores of one."""
     if "NeuronInfo" not in item:
         return None
     return tuple(
@@ -125,8 +125,8 @@ def _neuron(item: Item) -> Value:
     )
 
 
-def _other_accelerators(item: Item) -> Value:
-    """Give kind, name and count of what has neither a label nor a resource: FPGAs and video coders."""
+def _other_accelerators(item: Description) -> Value:
+    """Return kind, name and count of what has neither a label nor a resource: FPGAs and video coders."""
     for kind, key, devices in (
         ("fpga", "FpgaInfo", "Fpgas"),
         ("media", "MediaAcceleratorInfo", "Accelerators"),
@@ -136,41 +136,41 @@ def _other_accelerators(item: Item) -> Value:
     return None
 
 
-def _capacity_types(item: Item) -> Value:
+def _capacity_types(item: Description) -> Value:
     return tuple(each for each in item.get("SupportedUsageClasses", ()) if each in ("on-demand", "spot"))
 
 
-def _network(key: str, default: Value = None) -> Callable[[Item], Value]:
-    def read(item: Item) -> Value:
+def _network(key: str, default: Value = None) -> Callable[[Description], Value]:
+    def read(item: Description) -> Value:
         found: Value = _of(item, "NetworkInfo").get(key, default)
         return found
 
     return read
 
 
-def _efa(item: Item) -> int | None:
-    """Give the most EFA interfaces that the type takes."""
+def _efa(item: Description) -> int | None:
+    """Return the most EFA interfaces that the type takes."""
     most: int | None = _of(_of(item, "NetworkInfo"), "EfaInfo").get("MaximumEfaInterfaces")
     return most
 
 
-def _cards(item: Item) -> Value:
-    """Give for each network card: its number, the most interfaces on it."""
+def _cards(item: Description) -> Value:
+    """Return for each network card: its number, the most interfaces on it."""
     return tuple(
         (card.get("NetworkCardIndex", 0), card.get("MaximumNetworkInterfaces", 0))
         for card in _of(item, "NetworkInfo").get("NetworkCards", ())
     )
 
 
-def _nested_virtualization(item: Item) -> bool:
+def _nested_virtualization(item: Description) -> bool:
     return "nested-virtualization" in _of(item, "ProcessorInfo").get("SupportedFeatures", ())
 
 
-def _placement(item: Item) -> Value:
+def _placement(item: Description) -> Value:
     return tuple(_of(item, "PlacementGroupInfo").get("SupportedStrategies", ()))
 
 
-_READERS: dict[str, Callable[[Item], Value]] = {
+_READERS: dict[str, Callable[[Description], Value]] = {
     "family": lambda item: item["InstanceType"].partition(".")[0],
     "size": lambda item: item["InstanceType"].partition(".")[2],
     "category": _scheme(1),

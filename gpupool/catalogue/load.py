@@ -20,7 +20,7 @@ MOST_BYTES, MOST_OPENED = 4 << 20, 32 << 20
 
 @cache
 def shipped() -> Catalogue:
-    """Give the catalogue that this release of gpupool has."""
+    """Return the catalogue that this release of gpupool has."""
     return built(json.loads(opened(SHIPPED.read_bytes(), MOST_OPENED)))
 
 
@@ -47,7 +47,7 @@ def from_file(path: str | os.PathLike[str]) -> Catalogue:
 
 
 def preferred(named: Catalogue | None) -> Catalogue:
-    """Give the catalogue that `explain` and `fit` ask: the named one, the user's, or what is shipped.
+    """Return the catalogue that `explain` and `fit` ask: the named one, the user's, or what is shipped.
 
     Raises:
         InputError: where the user's can't be read, or is not such a catalogue.
@@ -56,7 +56,7 @@ def preferred(named: Catalogue | None) -> Catalogue:
 
 
 def users_own() -> Catalogue | None:
-    """Give what the user last fetched with `gpupool catalogue refresh`, or None.
+    """Return what the user last fetched with `gpupool catalogue refresh`, or None.
 
     Raises:
         InputError: where the file can't be read, or is not such a catalogue.
@@ -66,7 +66,7 @@ def users_own() -> Catalogue | None:
 
 
 def users_place() -> Path:
-    """Give the file in the user's cache that `gpupool catalogue refresh` writes."""
+    """Return the file in the user's cache that `gpupool catalogue refresh` writes."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "gpupool" / SHIPPED.name
 

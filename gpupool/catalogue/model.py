@@ -22,7 +22,7 @@ class Column(NamedTuple):
     """For each type, in the order of the names, the position in `values`; bytes where 256 values suffice."""
 
     def at(self, position: int) -> Value:
-        """Give the value of the type at `position`."""
+        """Return the value of the type at `position`."""
         return self.values[self.index[position]]
 
 
@@ -45,7 +45,7 @@ class Prices(NamedTuple):
     """For each type, in the order of the names; None where the list has no price."""
 
 
-class Source(NamedTuple):
+class CatalogueSource(NamedTuple):
     """Where a part of the catalogue comes from."""
 
     name: str
@@ -56,7 +56,7 @@ class Source(NamedTuple):
     gives: str
 
 
-class Limits(NamedTuple):
+class TypeLimits(NamedTuple):
     """What Karpenter's own tables say of a type; EC2 is not asked for it."""
 
     bandwidth: int | None
@@ -91,7 +91,7 @@ class Catalogue:
     """For each type one bit mask of zones per region, in the order of `regions`."""
 
     price_lists: tuple[Prices, ...]
-    unlisted: Mapping[str, Limits]
+    unlisted: Mapping[str, TypeLimits]
     """What Karpenter's tables say of types that are not in `names`."""
 
     karpenter: str
@@ -100,7 +100,7 @@ class Catalogue:
     date: str
     """The day that EC2's answers are of."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[CatalogueSource, ...]
     _positions: dict[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
@@ -108,20 +108,20 @@ class Catalogue:
         return hash((self.karpenter, self.date, self.names))
 
     def position(self, name: str) -> int | None:
-        """Give where a type stands in `names`."""
+        """Return where a type stands in `names`."""
         if not self._positions:
             self._positions.update((each, place) for place, each in enumerate(self.names))
         return self._positions.get(name)
 
     def offered(self, region: str) -> Column | None:
-        """Give the zones of each type as a bit mask over `regions[region]`; None for an unknown region."""
+        """Return the zones of each type as a bit mask over `regions[region]`; None for an unknown region."""
         if region not in self.regions:
             return None
         place = list(self.regions).index(region)
         return Column(tuple(masks[place] for masks in self._masks()), self.offers.index)
 
     def prices(self, region: str) -> Prices | None:
-        """Give a region's own prices, or None; Karpenter then starts from those of us-east-1."""
+        """Return a region's own prices, or None; Karpenter then starts from those of us-east-1."""
         return next((prices for prices in self.price_lists if prices.region == region), None)
 
     def _masks(self) -> tuple[tuple[Value, ...], ...]:

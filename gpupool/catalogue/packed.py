@@ -6,7 +6,7 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gpupool.catalogue.model import Catalogue, Column, Limits, Prices, Source, Value, Zone
+from gpupool.catalogue.model import Catalogue, CatalogueSource, Column, Prices, TypeLimits, Value, Zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,17 +18,17 @@ _GZIP = 31
 _WIDE = 2
 """Bytes of an index where one is not enough."""
 
-Document: TypeAlias = "Mapping[str, Any]"
+PackedDocument: TypeAlias = "Mapping[str, Any]"
 
 
 def pack(catalogue: Catalogue) -> bytes:
-    """Give the contents of a catalogue's file."""
+    """Return the contents of a catalogue's file."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, _GZIP)
     return compressor.compress(text(catalogue).encode()) + compressor.flush()
 
 
 def text(catalogue: Catalogue) -> str:
-    """Give what is compressed in the file."""
+    """Return what is compressed in the file."""
     document = {
         "format": FORMAT,
         "karpenter": catalogue.karpenter,
@@ -65,7 +65,7 @@ def opened(packed: bytes, most: int) -> bytes:
     return found
 
 
-def built(document: Document) -> Catalogue:
+def built(document: PackedDocument) -> Catalogue:
     """Make a catalogue of a document that is as `text` writes it."""
     names = tuple(names_of(document["names"]))
     count = len(names)
@@ -78,15 +78,15 @@ def built(document: Document) -> Catalogue:
             Prices(region, currency, date, tuple(amounts))
             for region, currency, date, amounts in document["prices"]
         ),
-        unlisted={name: Limits(*limits) for name, limits in document["unlisted"].items()},
+        unlisted={name: TypeLimits(*limits) for name, limits in document["unlisted"].items()},
         karpenter=document["karpenter"],
         date=document["date"],
-        sources=tuple(Source(*source) for source in document["sources"]),
+        sources=tuple(CatalogueSource(*source) for source in document["sources"]),
     )
 
 
 def names_of(words: str) -> Iterator[str]:
-    """Give the types of a list in which a size alone belongs to the family before it."""
+    """Yield the types of a list in which a size alone belongs to the family before it."""
     family = ""
     for word in words.split(" "):
         before, dot, _ = word.partition(".")

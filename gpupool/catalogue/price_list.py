@@ -26,22 +26,22 @@ _ELSEWHERE = "us-east-1"
 
 
 def currency(region: str) -> str:
-    """Give the currency of a region's prices."""
+    """Return the currency of a region's prices."""
     return "CNY" if region.startswith(CHINA) else "USD"
 
 
 def gives(region: str) -> str:
-    """Say what a region's price list is."""
+    """Return what a region's price list is."""
     return f"on-demand prices in {region}, {currency(region)}"
 
 
 def place(region: str) -> str:
-    """Give the region whose price list Karpenter asks about a region; only a few have one."""
+    """Return the region whose price list Karpenter asks about a region; only a few have one."""
     return next((found for prefix, found in _PLACES.items() if region.startswith(prefix)), _ELSEWHERE)
 
 
 def questions(region: str) -> list[list[dict[str, str]]]:
-    """Give the filters of each question: machines, then bare metal."""
+    """Return the filters of each question: machines, then bare metal."""
     return [
         [
             {"Type": "TERM_MATCH", "Field": field, "Value": value}
@@ -52,7 +52,7 @@ def questions(region: str) -> list[list[dict[str, str]]]:
 
 
 def amounts(entries: Iterable[str], region: str) -> dict[str, float]:
-    """Give the price of each type in the entries of a price list; later ones replace earlier ones.
+    """Return the price of each type in the entries of a price list; later ones replace earlier ones.
 
     Raises:
         ValueError: for an entry that is not built as they are.

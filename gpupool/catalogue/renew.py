@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.catalogue import price_list
-from gpupool.catalogue.assemble import Origin, PriceList, Region, assembled
+from gpupool.catalogue.assemble import CatalogueOrigin, PriceList, Region, assembled
 from gpupool.catalogue.checked import document
 from gpupool.catalogue.describe import NO_LIMITS, facts
-from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Limits, Source, Value
+from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, CatalogueSource, TypeLimits, Value
 from gpupool.catalogue.packed import pack, text
 from gpupool.errors import AccountError
 
@@ -51,7 +51,7 @@ def renewed(base: Catalogue, answers: Sequence[Answers], date: str) -> Renewed:
         {**_regions(base), **{each.region: Region(each.zones, each.offers) for each in answers}},
         prices.values(),
         base.unlisted,
-        Origin(base.karpenter, date, _sources(base, answers, date)),
+        CatalogueOrigin(base.karpenter, date, _sources(base, answers, date)),
     )
     return Renewed(
         catalogue,
@@ -62,7 +62,7 @@ def renewed(base: Catalogue, answers: Sequence[Answers], date: str) -> Renewed:
 
 
 def contents(catalogue: Catalogue) -> bytes:
-    """Give the contents of a catalogue's file, having made sure that gpupool will read them.
+    """Return the contents of a catalogue's file, having made sure that gpupool will read them.
 
     Raises:
         AccountError: where AWS's answers hold something that no catalogue can have.
@@ -76,7 +76,7 @@ def contents(catalogue: Catalogue) -> bytes:
 
 
 def types_of(catalogue: Catalogue) -> Types:
-    """Give the facts of each type."""
+    """Return the facts of each type."""
     columns = catalogue.columns.items()
     return {
         name: {column: values.at(place) for column, values in columns}
@@ -84,12 +84,14 @@ def types_of(catalogue: Catalogue) -> Types:
     }
 
 
-def limits_of(catalogue: Catalogue) -> dict[str, Limits]:
-    """Give what Karpenter's tables say of each type, whether or not EC2's answers have it."""
+def limits_of(catalogue: Catalogue) -> dict[str, TypeLimits]:
+    """Return what Karpenter's tables say of each type, whether or not EC2's answers have it."""
     read = ("network_bandwidth", "pod_eni", "windows_ipv4")
     bandwidth, branches, windows = (catalogue.columns[column] for column in read)
     listed = {
-        name: Limits(_whole(bandwidth.at(place)), _whole(branches.at(place)) or 0, _whole(windows.at(place)))
+        name: TypeLimits(
+            _whole(bandwidth.at(place)), _whole(branches.at(place)) or 0, _whole(windows.at(place))
+        )
         for place, name in enumerate(catalogue.names)
     }
     return {**catalogue.unlisted, **listed}
@@ -113,7 +115,7 @@ def _offers(base: Catalogue, region: str) -> dict[str, list[str]]:
 
 
 def _prices(base: Catalogue, answers: Sequence[Answers], date: str) -> list[PriceList]:
-    """Give all price lists; as in Karpenter, a price that a new one lacks is still that of the old one."""
+    """Return all price lists; as in Karpenter, a price that a new one lacks is still that of the old one."""
     found = [
         PriceList(each.region, each.currency, each.date, _own(base, each.region)) for each in base.price_lists
     ]
@@ -126,7 +128,7 @@ def _prices(base: Catalogue, answers: Sequence[Answers], date: str) -> list[Pric
 
 
 def _start(base: Catalogue, answers: Answers, currency: str) -> dict[str, float]:
-    """Give the prices that Karpenter starts from in a region, of the types that it offers."""
+    """Return the prices that Karpenter starts from in a region, of the types that it offers."""
     own = base.prices(answers.region)
     start = own or base.prices(FALLBACK_REGION)
     if start is None or start.currency != currency:
@@ -145,11 +147,14 @@ def _borrowed(answers: Answers, prices: PriceList) -> tuple[str, ...]:
     return tuple(sorted(name for name in answers.offers if name in prices.amounts and name not in listed))
 
 
-def _sources(base: Catalogue, answers: Sequence[Answers], date: str) -> tuple[Source, ...]:
-    """Give the sources of the base that are not replaced, then the new ones."""
-    seen = [Source("EC2", "", date, f"instance types in {each.region}, and their zones") for each in answers]
+def _sources(base: Catalogue, answers: Sequence[Answers], date: str) -> tuple[CatalogueSource, ...]:
+    """Return the sources of the base that are not replaced, then the new ones."""
+    seen = [
+        CatalogueSource("EC2", "", date, f"instance types in {each.region}, and their zones")
+        for each in answers
+    ]
     paid = [
-        Source("AWS's price list", "", date, price_list.gives(each.region))
+        CatalogueSource("AWS's price list", "", date, price_list.gives(each.region))
         for each in answers
         if each.prices is not None
     ]

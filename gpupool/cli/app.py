@@ -20,7 +20,7 @@ from gpupool.cli.fit import fit
 from gpupool.cli.init import init
 from gpupool.cli.move import move
 from gpupool.cli.plan import plan
-from gpupool.cli.planned import CHANGED
+from gpupool.cli.plan_output import CHANGED
 from gpupool.cli.profile_folders import allows_profiles
 from gpupool.cli.profiles import profiles
 from gpupool.cli.rbac import rbac
@@ -64,7 +64,7 @@ _PRINT_FINDINGS = (validate, render, explain, fit, diff, plan, apply)
 
 
 def _with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that it has in common with others."""
+    """Return a command the options that it has in common with others."""
     found = allows_profiles(command) if command in _READ_BLUEPRINTS else command
     return has_verbosity(found) if command in _PRINT_FINDINGS else found
 
@@ -122,9 +122,9 @@ def _met(arguments: Sequence[str] | None) -> int:
     except OSError as problem:
         return _unwritten(problem)
     except Exception as problem:  # noqa: BLE001 - nothing else may escape: what comes here is a bug
-        from gpupool.cli import bug
+        from gpupool.cli import bug_report
 
-        sys.stderr.write(bug.report(problem))
+        sys.stderr.write(bug_report.report(problem))
         return BUG
     return code if isinstance(code, int) else 0
 
@@ -132,7 +132,7 @@ def _met(arguments: Sequence[str] | None) -> int:
 def _run(arguments: Sequence[str] | None) -> object:
     """Run one command, or answer the shell that completes a command line."""
     if os.environ.get("_GPUPOOL_COMPLETE"):
-        from gpupool.cli.completing import write_answer
+        from gpupool.cli.completion_answers import write_answer
 
         return write_answer(app, os.environ)
     words = None if arguments is None else list(arguments)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from gpupool.cli import candidates, output
-from gpupool.cli.agreeing import ensure_meant, ensure_terminal
-from gpupool.cli.consenting import consents
-from gpupool.cli.live import Live, live
+from gpupool.cli import completion_values, output
+from gpupool.cli.approval_options import consents
+from gpupool.cli.cluster_options import ends_at_once, one_deadline, reaches_cluster, seconds
+from gpupool.cli.confirmation import ensure_meant, ensure_terminal
 from gpupool.cli.options import (
     Files,
     Output,
@@ -20,18 +20,18 @@ from gpupool.cli.options import (
     plan_outputs,
     refuse_stdin_twice,
 )
-from gpupool.cli.planned import CHANGED, deliver
-from gpupool.cli.reaching import ends_at_once, one_deadline, reaches_cluster, seconds
+from gpupool.cli.plan_output import CHANGED, deliver
+from gpupool.cli.progress import Live, live
 from gpupool.errors import GuardError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.planning.plan import Consent, Plan
-    from gpupool.reports.unready import Again
-    from gpupool.rollout.applying import How
-    from gpupool.rollout.reach import Way
-    from gpupool.rollout.results import Result
+    from gpupool.reports.apply.not_ready import RetryCommands
+    from gpupool.rollout.applying.apply import ApplyOptions
+    from gpupool.rollout.applying.results import Result
+    from gpupool.rollout.connection import ClusterOptions
 
 
 class _Manner(NamedTuple):
@@ -62,7 +62,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
             "--wait",
             metavar="none|ready",
             help="What to wait for after applying.",
-            autocompletion=candidates.one_of("none", "ready"),
+            autocompletion=completion_values.one_of("none", "ready"),
         ),
     ] = "ready",
     lock_timeout: Annotated[
@@ -72,7 +72,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         bool, typer.Option("--detailed-exitcode", help="Exit 2 if something was changed.")
     ] = False,
     verify_key: VerifyKey = None,
-    way: "Way",
+    way: "ClusterOptions",
     consent: "Consent",
 ) -> None:
     """Apply a blueprint or a saved plan to the cluster.
@@ -112,8 +112,8 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
             raise UsageError(message)
         result = _planned(files, way, consent, manner)
     if result is not None:
-        from gpupool.reports.applied import said
-        from gpupool.rollout.results import ensure_whole
+        from gpupool.reports.apply.result import said
+        from gpupool.rollout.applying.results import ensure_whole
 
         sys.stderr.write(said(result, _again(result, files, way, saved)))
         ensure_whole(result)
@@ -121,10 +121,12 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
             raise typer.Exit(manner.changed)
 
 
-def _again(result: "Result", files: list[str], way: "Way", saved: "_Saved | None") -> "Again":
+def _again(
+    result: "Result", files: list[str], way: "ClusterOptions", saved: "_Saved | None"
+) -> "RetryCommands":
     """Return the command lines that apply the blueprint once more; a saved plan is good for one time."""
-    from gpupool.reports.unready import Again
-    from gpupool.rollout.command_lines import command_line, consent_words
+    from gpupool.cli.command_lines import command_line, consent_words
+    from gpupool.reports.apply.not_ready import RetryCommands
 
     def line(consent: "Consent") -> str:
         words, given = consent_words(consent), result.files or files
@@ -134,10 +136,10 @@ def _again(result: "Result", files: list[str], way: "Way", saved: "_Saved | None
         planned = command_line("plan", way, given, *words, *sign, "-o", f"json={saved.path}")
         return f"{planned} && {command_line('apply', way, given, saved.path, *verify)}"
 
-    return Again(line(result.consent), line(replace(result.consent, prune=True)))
+    return RetryCommands(line(result.consent), line(replace(result.consent, prune=True)))
 
 
-def _planned(files: list[str], way: "Way", consent: "Consent", manner: _Manner) -> "Result | None":
+def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner: _Manner) -> "Result | None":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout import session as sessions
 
@@ -180,7 +182,7 @@ class _Saved(NamedTuple):
         return plan
 
 
-def _saved(saved: _Saved, files: list[str], way: "Way", manner: _Manner) -> "Result":
+def _saved(saved: _Saved, files: list[str], way: "ClusterOptions", manner: _Manner) -> "Result":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.session import carry_out_saved
 
@@ -197,12 +199,12 @@ def _saved(saved: _Saved, files: list[str], way: "Way", manner: _Manner) -> "Res
 
 @contextmanager
 def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
-    from gpupool.rollout.verify import StalePlanError
+    from gpupool.rollout.planning.verify import StalePlanError
 
     try:
         yield
     except StalePlanError as problem:
-        from gpupool.reports.applied import stale
+        from gpupool.reports.apply.result import stale
 
         sys.stderr.write(stale(plan.changes, problem.now))
         raise
@@ -229,14 +231,14 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool) -> "How":
-    from gpupool.reports.applied import done_line
-    from gpupool.rollout.applying import How
+def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool) -> "ApplyOptions":
+    from gpupool.reports.apply.result import done_line
+    from gpupool.rollout.applying.apply import ApplyOptions
     from gpupool.rollout.commit import commit
-    from gpupool.rollout.holder import myself
+    from gpupool.rollout.lock.lock_owner import myself
     from gpupool.rollout.session import version
 
-    return How(
+    return ApplyOptions(
         wait="none" if manner.wait == "none" else "ready",
         lock_timeout=manner.lock_timeout,
         tooling=f"gpupool/{version()}",

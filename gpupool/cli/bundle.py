@@ -11,7 +11,7 @@ Command: TypeAlias = Callable[..., None]
 def bundled(
     parameter: str, options: Mapping[str, tuple[Any, Any]], make: Callable[..., object]
 ) -> Callable[[Command], Command]:
-    """Give a command, which takes `parameter`, the options that its value is made of.
+    """Return a command, which takes `parameter`, the options that its value is made of.
 
     `options` has an annotation and a default for each name; `make` takes them by these names.
     """

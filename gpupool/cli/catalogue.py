@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gpupool.cli import candidates
+from gpupool.cli import completion_values
 
 
 def catalogue(
@@ -22,7 +22,7 @@ def catalogue(
             metavar="REGION",
             show_default=False,
             help="Ask about this region; repeat it for several. [default: your profile's]",
-            autocompletion=candidates.regions,
+            autocompletion=completion_values.regions,
         ),
     ] = None,
     profile: Annotated[

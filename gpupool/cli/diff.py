@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
+from gpupool.cli.cluster_options import one_deadline, reaches_cluster
 from gpupool.cli.options import (
     Files,
     Output,
@@ -14,12 +15,11 @@ from gpupool.cli.options import (
     plan_outputs,
     refuse_stdin_twice,
 )
-from gpupool.cli.planned import CHANGED, conclude, deliver
-from gpupool.cli.reaching import one_deadline, reaches_cluster
+from gpupool.cli.plan_output import CHANGED, conclude, deliver
 
 if TYPE_CHECKING:
-    from gpupool.rollout.reach import Way
-    from gpupool.rollout.releases import ReleaseDiff
+    from gpupool.rollout.connection import ClusterOptions
+    from gpupool.rollout.helm_releases import ReleaseDiff
     from gpupool.rollout.session import Session
 
 
@@ -36,7 +36,7 @@ def diff(
         bool,
         typer.Option("--helm", help="Compare Helm releases with the rendered values; reads their Secrets."),
     ] = False,
-    way: "Way",
+    way: "ClusterOptions",
 ) -> None:
     """Show what apply would change in the cluster; nothing is written.
 
@@ -65,14 +65,14 @@ def diff(
 
 
 def _releases(session: "Session") -> "list[ReleaseDiff]":
-    from gpupool.rollout.releases import compare
+    from gpupool.rollout.helm_releases import compare
 
     return compare(session.reached.cluster, session.wanted.releases)
 
 
 def _show(releases: "list[ReleaseDiff]", places: list[Output]) -> None:
     """Write what there is to say of charts below the text; beside another format, on standard error."""
-    from gpupool.reports.releases import text
+    from gpupool.reports.plan.helm_releases import text
 
     is_text = any(each.format == "text" and each.path is None for each in places)
     (sys.stdout if is_text else sys.stderr).write(text(releases))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, Result, outputs, refuse_stdin_twice
-from gpupool.cli.reaching import one_deadline, reaches_cluster
+from gpupool.cli.cluster_options import one_deadline, reaches_cluster
+from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, ResultOption, outputs, refuse_stdin_twice
 
 if TYPE_CHECKING:
-    from gpupool.rollout.diagnosis.check import Diagnosis
-    from gpupool.rollout.reach import Way
+    from gpupool.rollout.connection import ClusterOptions
+    from gpupool.rollout.doctor.check import Diagnosis
 
 
 @reaches_cluster
@@ -20,9 +20,9 @@ def doctor(
     prove_plan_only: Annotated[
         bool, typer.Option("--prove-plan-only", help="Try to write; it must be denied.")
     ] = False,
-    to: Result = None,
+    to: ResultOption = None,
     *,
-    way: "Way",
+    way: "ClusterOptions",
 ) -> None:
     """Check whether plan and apply would work here.
 
@@ -40,12 +40,12 @@ def doctor(
     refuse_stdin_twice(files)
 
     from gpupool.cluster.deadline import Deadline
-    from gpupool.rollout.desired import desired
-    from gpupool.rollout.doctor import Patient, diagnose
+    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
 
     wanted = desired(files) if files else None
     with one_deadline(way):
-        found = diagnose(Patient(way, wanted, prove_plan_only), Deadline(way.timeout))
+        found = diagnose(DoctorRequest(way, wanted, prove_plan_only), Deadline(way.timeout))
     output.deliver(places, lambda name: _written(found, name))
     if found.failed:
         raise typer.Exit(1)

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from gpupool.cli import candidates, output
+from gpupool.cli import completion_values, output
 from gpupool.cli.options import (
     DEFAULT_FILE,
     TEXT_OR_JSON,
     Files,
     OtherManifests,
     Output,
-    Region,
-    Result,
+    RegionOption,
+    ResultOption,
     outputs,
 )
 from gpupool.cli.terminal import has_colour
 from gpupool.errors import UsageError
 
 if TYPE_CHECKING:
-    from gpupool.expansion.calendar import Calendar
+    from gpupool.explain.calendar import Calendar
 
 _CALENDAR_FORMATS = (*TEXT_OR_JSON, "svg")
 _RULE = re.compile(r"GP[0-9]{4}")
@@ -50,19 +50,19 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             metavar="POOL|POOL.FIELD|RULE",
             help="Pool, field or rule. [default: all pools, one line each]",
             show_default=False,
-            autocompletion=candidates.subjects,
+            autocompletion=completion_values.subjects,
         ),
     ] = None,
     file: Files = None,
     manifests: OtherManifests = None,
-    region: Region = None,
+    region: RegionOption = None,
     why: Annotated[
         str | None,
         typer.Option(
             "--why",
             metavar="TYPE",
             help="Show what excludes an instance type from the pool.",
-            autocompletion=candidates.instance_types,
+            autocompletion=completion_values.instance_types,
         ),
     ] = None,
     *,
@@ -75,7 +75,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             "--timezone",
             metavar="ZONE",
             help="Time zone of the calendar. [default: the blueprint's, or UTC]",
-            autocompletion=candidates.timezones,
+            autocompletion=completion_values.timezones,
         ),
     ] = None,
     nodes: Annotated[
@@ -89,7 +89,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
     catalogue: Annotated[
         bool, typer.Option("--catalogue", help="Show where the facts about instance types come from.")
     ] = False,
-    to: Result = None,
+    to: ResultOption = None,
 ) -> None:
     """Show which instance types a pool may launch and what they cost.
 
@@ -141,8 +141,8 @@ def _rule(places: list[Output], code: str) -> None:
 
 def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
     from gpupool import api
-    from gpupool.reports import explain as report
-    from gpupool.reports import explain_json
+    from gpupool.reports.explain import json_text
+    from gpupool.reports.explain import text as report
 
     pools = api.pools(asked.files, asked.manifests, asked.region)
     output.say(pools.findings)
@@ -152,20 +152,20 @@ def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
         _deliver(
             places,
             lambda: report.overview(every),
-            lambda: {"pools": [explain_json.plain(each) for each in every]},
+            lambda: {"pools": [json_text.plain(each) for each in every]},
         )
     elif name not in pools.names and "." in name and not asked.manifests:
         _field(places, asked.files, name)
     else:
         found = api.explain(pools, name, why)
-        _deliver(places, lambda: report.page(found), lambda: explain_json.plain(found))
+        _deliver(places, lambda: report.page(found), lambda: json_text.plain(found))
         if found.failed:
             raise typer.Exit(1)
 
 
 def _field(places: list[Output], files: list[str], field: str) -> None:
     from gpupool import api
-    from gpupool.reports import provenance as report
+    from gpupool.reports.explain import provenance as report
 
     found = api.provenance(files, field)
     _deliver(places, lambda: report.text(found), lambda: report.as_json(found))
@@ -173,7 +173,7 @@ def _field(places: list[Output], files: list[str], field: str) -> None:
 
 def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
     from gpupool import api
-    from gpupool.reports import calendar as report
+    from gpupool.reports.explain import calendar as report
 
     if asked.subject is None:
         message = "--calendar is of one pool: name it"
@@ -194,7 +194,7 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
 
 
 def _svg(week: "Calendar") -> str:
-    from gpupool.reports.calendar_svg import svg
+    from gpupool.reports.explain.calendar_svg import svg
 
     return svg(week)
 

@@ -10,15 +10,15 @@ from gpupool.cli.options import (
     TEXT_OR_JSON,
     Files,
     OtherManifests,
-    Region,
-    Result,
+    RegionOption,
+    ResultOption,
     outputs,
     refuse_stdin_twice,
 )
 from gpupool.errors import UsageError
 
 if TYPE_CHECKING:
-    from gpupool.reports.fit import FitReport
+    from gpupool.reports.fit.text import FitReport
 
 
 def fit(
@@ -39,8 +39,8 @@ def fit(
             help="DaemonSet manifests; their requests count on each node where they run. Repeat it.",
         ),
     ] = None,
-    region: Region = None,
-    to: Result = None,
+    region: RegionOption = None,
+    to: ResultOption = None,
 ) -> None:
     """Show which pools accept a workload, and what is launched for it.
 
@@ -71,11 +71,11 @@ def fit(
 
 def _written(report: "FitReport", name: str) -> str:
     if name == "text":
-        from gpupool.reports.fit import text
+        from gpupool.reports.fit.text import text
 
         return text(report)
     import json
 
-    from gpupool.reports.fit_json import plain
+    from gpupool.reports.fit.json_text import plain
 
     return json.dumps(plain(report), indent=2) + "\n"

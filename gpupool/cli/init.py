@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gpupool.cli import candidates
+from gpupool.cli import completion_values
 from gpupool.cli.options import DEFAULT_FILE
 
 
@@ -16,10 +16,11 @@ def init(  # noqa: PLR0913 - each is an option of the command line
     name: Annotated[str, typer.Option(help="The blueprint's name.")] = "gpu-pools",
     cluster: Annotated[str, typer.Option(help="The EKS cluster's name.")] = "my-cluster",
     region: Annotated[
-        str, typer.Option(help="The AWS region.", autocompletion=candidates.regions)
+        str, typer.Option(help="The AWS region.", autocompletion=completion_values.regions)
     ] = "us-east-1",
     timezone: Annotated[
-        str, typer.Option(help="The time zone of disruption windows.", autocompletion=candidates.timezones)
+        str,
+        typer.Option(help="The time zone of disruption windows.", autocompletion=completion_values.timezones),
     ] = "UTC",
     from_context: Annotated[
         str | None,
@@ -27,7 +28,7 @@ def init(  # noqa: PLR0913 - each is an option of the command line
             "--from-context",
             metavar="NAME",
             help="Pin the cluster of this kubeconfig context.",
-            autocompletion=candidates.contexts,
+            autocompletion=completion_values.contexts,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -48,10 +49,10 @@ def init(  # noqa: PLR0913 - each is an option of the command line
 
 def _uid(context: str) -> str:
     """Ask a cluster which one it is."""
-    from gpupool.cli.reaching import one_deadline
+    from gpupool.cli.cluster_options import one_deadline
     from gpupool.cluster.deadline import Deadline
-    from gpupool.rollout.reach import Pins, Way, reach
+    from gpupool.rollout.connection import ClusterOptions, Pins, reach
 
-    way = Way(context=context, timeout=30)
+    way = ClusterOptions(context=context, timeout=30)
     with one_deadline(way):
         return reach(way, Pins(), Deadline(way.timeout)).uid

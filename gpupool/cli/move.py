@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpupool.cli.agreeing import ensure_meant, ensure_terminal
-from gpupool.cli.live import Live, live
+from gpupool.cli.cluster_options import ends_at_once, one_deadline, reaches_cluster, seconds
+from gpupool.cli.confirmation import ensure_meant, ensure_terminal
 from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
-from gpupool.cli.reaching import ends_at_once, one_deadline, reaches_cluster, seconds
+from gpupool.cli.progress import Live, live
 from gpupool.errors import GuardError, UsageError
 
 if TYPE_CHECKING:
-    from gpupool.rollout.inventory import Place
-    from gpupool.rollout.moving import Manner
-    from gpupool.rollout.reach import Way
+    from gpupool.rollout.applying.moving import Manner
+    from gpupool.rollout.connection import ClusterOptions
+    from gpupool.rollout.inventory.store import InventoryRef
 
 
 @reaches_cluster
@@ -33,7 +33,7 @@ def move(
     lock_timeout: Annotated[
         str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for each lock.")
     ] = "60s",
-    way: "Way",
+    way: "ClusterOptions",
 ) -> None:
     """Move the objects of a renamed blueprint to its new name, or to another inventory.
 
@@ -51,16 +51,16 @@ def move(
     wait, before = seconds("--lock-timeout", lock_timeout), _parsed(source)
 
     from gpupool.cluster.deadline import Deadline
-    from gpupool.reports import moved as report
-    from gpupool.rollout import moving
-    from gpupool.rollout.desired import desired
-    from gpupool.rollout.inventory import Place
-    from gpupool.rollout.reach import reach
-    from gpupool.rollout.results import ensure_whole
+    from gpupool.reports.apply import moved as report
+    from gpupool.rollout.applying import moving
+    from gpupool.rollout.applying.results import ensure_whole
+    from gpupool.rollout.connection import reach
+    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.inventory.store import InventoryRef
 
     wanted = desired(files)
     deadline = Deadline(way.timeout)
-    place = Place(before.namespace or wanted.namespace, before.name)
+    place = InventoryRef(before.namespace or wanted.namespace, before.name)
     with one_deadline(way, deadline.stop):
         reached = reach(way, wanted.pins, deadline)
         found = moving.find_move(reached, wanted, place)
@@ -78,16 +78,16 @@ def move(
     ensure_whole(result)
 
 
-def _parsed(source: str) -> "Place":
+def _parsed(source: str) -> "InventoryRef":
     """Parse `[NAMESPACE/]NAME`; the namespace is empty where there is none."""
     from gpupool.planning.addresses import is_label, is_name
-    from gpupool.rollout.inventory import Place
+    from gpupool.rollout.inventory.store import InventoryRef
 
     namespace, slash, name = source.rpartition("/")
     if not (name and is_name(f"gpupool-{name}") and (is_label(namespace) or not slash)):
         message = f"--from {source}: name a blueprint, as in demo or kube-system/demo"
         raise UsageError(message)
-    return Place(namespace, f"gpupool-{name}")
+    return InventoryRef(namespace, f"gpupool-{name}")
 
 
 def _agree(*, yes: bool) -> None:
@@ -100,10 +100,10 @@ def _agree(*, yes: bool) -> None:
 
 
 def _manner(files: list[str], lock_timeout: float, told: Live) -> "Manner":
-    from gpupool.reports.applied import done_line
+    from gpupool.reports.apply.result import done_line
+    from gpupool.rollout.applying.moving import Manner
     from gpupool.rollout.commit import commit
-    from gpupool.rollout.holder import myself
-    from gpupool.rollout.moving import Manner
+    from gpupool.rollout.lock.lock_owner import myself
     from gpupool.rollout.session import version
 
     return Manner(

@@ -7,9 +7,9 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 import typer
 
-from gpupool.cli import candidates
+from gpupool.cli import completion_values
 from gpupool.errors import UsageError
-from gpupool.reports.formats.choice import FORMATS
+from gpupool.reports.validate.choice import FORMATS
 
 DEFAULT_FILE = "gpupool.yaml"
 _STDIN = "-"
@@ -32,7 +32,7 @@ Target: TypeAlias = Annotated[
         "--karpenter",
         metavar="VERSION",
         help="Karpenter version, 1.9 to 1.14. [default: 1.14]",
-        autocompletion=candidates.karpenter_versions,
+        autocompletion=completion_values.karpenter_versions,
     ),
 ]
 Outputs: TypeAlias = Annotated[
@@ -40,7 +40,7 @@ Outputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"Output format: {', '.join(FORMATS)}; with =PATH, a file. Repeat it for several.",
-        autocompletion=candidates.one_of(*FORMATS),
+        autocompletion=completion_values.one_of(*FORMATS),
     ),
 ]  # fmt: skip
 
@@ -51,22 +51,22 @@ OtherManifests: TypeAlias = Annotated[
         help="NodePool and EC2NodeClass manifests instead of a blueprint; repeat it for more.",
     ),
 ]  # fmt: skip
-Region: TypeAlias = Annotated[
+RegionOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--region",
         metavar="REGION",
         help="AWS region. [default: the blueprint's]",
-        autocompletion=candidates.regions,
+        autocompletion=completion_values.regions,
     ),
 ]
 TEXT_OR_JSON = ("text", "json")
-Result: TypeAlias = Annotated[
+ResultOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help="Output format: text, json; with =PATH, a file. Repeat it for several.",
-        autocompletion=candidates.result_formats,
+        autocompletion=completion_values.result_formats,
     ),
 ]  # fmt: skip
 
@@ -76,7 +76,7 @@ PlanOutputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"Output format: {', '.join(PLAN_FORMATS)}; with =PATH, a file. Repeat it for several.",
-        autocompletion=candidates.one_of(*PLAN_FORMATS),
+        autocompletion=completion_values.one_of(*PLAN_FORMATS),
     ),
 ]  # fmt: skip
 
@@ -148,7 +148,7 @@ def refuse_stdin_twice(paths: Sequence[str]) -> None:
 
 
 def target_named(version: str | None) -> str:
-    """Give the Karpenter minor that was named, or the latest.
+    """Return the Karpenter minor that was named, or the latest.
 
     Raises:
         UsageError: for a version that gpupool does not know.
@@ -166,7 +166,7 @@ def target_named(version: str | None) -> str:
 
 
 def folder_named(folder: str | None) -> Path | None:
-    """Give the folder that was named; an empty name (an unset variable of a script) is none.
+    """Return the folder that was named; an empty name (an unset variable of a script) is none.
 
     Raises:
         UsageError: for an empty name, which would be the current folder.
@@ -178,5 +178,5 @@ def folder_named(folder: str | None) -> Path | None:
 
 
 def files_or_default(files: list[str] | None) -> list[str]:
-    """Give the files that were named, or the default one."""
+    """Return the files that were named, or the default one."""
     return files or [DEFAULT_FILE]

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.consenting import consents
+from gpupool.cli.approval_options import consents
+from gpupool.cli.cluster_options import one_deadline, reaches_cluster
 from gpupool.cli.options import Files, PlanOutputs, files_or_default, plan_outputs, refuse_stdin_twice
-from gpupool.cli.planned import CHANGED, conclude, deliver
-from gpupool.cli.reaching import one_deadline, reaches_cluster
+from gpupool.cli.plan_output import CHANGED, conclude, deliver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpupool.planning.plan import Consent, Plan
-    from gpupool.rollout.reach import Way
+    from gpupool.rollout.connection import ClusterOptions
 
 
 @reaches_cluster
@@ -37,7 +37,7 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
             help="Sign the plan with this Ed25519 private key, in PEM; `-` reads standard input.",
         ),
     ] = None,
-    way: "Way",
+    way: "ClusterOptions",
     consent: "Consent",
 ) -> None:
     """Create a plan, and save it with -o json=FILE for `gpupool apply FILE`.

@@ -21,7 +21,7 @@ _TYPE = Annotated[
 
 
 def allows_profiles(command: Command) -> Command:
-    """Give a command the option `--profiles`."""
+    """Return a command the option `--profiles`."""
 
     @wraps(command)
     def with_folders(**said: Any) -> None:  # noqa: ANN401 - whatever options the command has

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gpupool.cli import candidates
+from gpupool.cli import completion_values
 
 
 def profiles(
@@ -14,7 +14,7 @@ def profiles(
         typer.Argument(
             metavar="NAME|FILE",
             help="A profile's name, or the path of your own.",
-            autocompletion=candidates.profiles,
+            autocompletion=completion_values.profiles,
         ),
     ] = None,
 ) -> None:

@@ -39,16 +39,16 @@ def rbac(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     subject = _subject(user, group, service_account)
 
-    from gpupool.rendering.roles import Place, roles_text
-    from gpupool.rollout.desired import desired
+    from gpupool.rendering.roles import RoleScope, roles_text
+    from gpupool.rollout.desired_state import desired
 
     wanted = desired(files_or_default(file))
     output.say([each for each in wanted.findings if each.severity is not Severity.INFO])
-    sys.stdout.write(roles_text(purpose, Place(wanted.blueprint, wanted.namespace), subject))
+    sys.stdout.write(roles_text(purpose, RoleScope(wanted.blueprint, wanted.namespace), subject))
 
 
 def _subject(user: str | None, group: str | None, service_account: str | None) -> "Subject | None":
-    """Give the one subject that was named; None where none was.
+    """Return the one subject that was named; None where none was.
 
     Raises:
         UsageError: where several were named, or one makes no sense.

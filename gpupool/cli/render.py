@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gpupool.cli import candidates, output, verbosity
+from gpupool.cli import completion_values, output, verbosity
 from gpupool.cli.options import Files, Folder, files_or_default, folder_named
 from gpupool.errors import UsageError
 
@@ -24,7 +24,7 @@ def render(
             "--values",
             metavar="CHART",
             help="Print one chart's Helm values.",
-            autocompletion=candidates.charts,
+            autocompletion=completion_values.charts,
         ),
     ] = None,
 ) -> None:

@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gpupool.cli import output
+from gpupool.cli.cluster_options import one_deadline, reaches_cluster
 from gpupool.cli.options import (
     TEXT_OR_JSON,
     Files,
-    Result,
+    ResultOption,
     files_or_default,
     outputs,
     refuse_stdin_twice,
 )
-from gpupool.cli.reaching import one_deadline, reaches_cluster
 from gpupool.errors import NotReadyError
 
 if TYPE_CHECKING:
-    from gpupool.rollout.desired import Desired
-    from gpupool.rollout.reach import Reached, Way
-    from gpupool.rollout.status import Status
+    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.desired_state import DesiredState
+    from gpupool.rollout.watch.status import Status
 
 _LAST_LOOK_SECONDS = 4.0
 """When the time is up, there is a moment to say how it ended."""
@@ -37,9 +37,9 @@ def status(
             help="Wait until all objects are Ready; with `rollout`, also until no node is outdated.",
         ),
     ] = None,
-    to: Result = None,
+    to: ResultOption = None,
     *,
-    way: "Way",
+    way: "ClusterOptions",
 ) -> None:
     """Show the state of the blueprint's objects in the cluster.
 
@@ -57,9 +57,9 @@ def status(
     refuse_stdin_twice(files)
 
     from gpupool.cluster.deadline import Deadline
-    from gpupool.rollout.desired import desired
-    from gpupool.rollout.reach import reach
-    from gpupool.rollout.status import status as read
+    from gpupool.rollout.connection import reach
+    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.watch.status import status as read
 
     wanted = desired(files)
     with one_deadline(way):
@@ -75,13 +75,13 @@ def status(
         raise NotReadyError(message)
 
 
-def _late(reached: "Reached", wanted: "Desired", wait: str) -> list[str]:
+def _late(reached: "Reached", wanted: "DesiredState", wait: str) -> list[str]:
     """Wait, and give what is not well when that ends, each with its reason."""
-    from gpupool.cli.live import live
-    from gpupool.cluster.kinds import NODE_POOL
-    from gpupool.rollout.rolling import wait_rolled
-    from gpupool.rollout.status import waited_for
-    from gpupool.rollout.waiting import wait_ready
+    from gpupool.cli.progress import live
+    from gpupool.cluster.resources import NODE_POOL
+    from gpupool.rollout.watch.nodeclaims import wait_rolled
+    from gpupool.rollout.watch.status import waited_for
+    from gpupool.rollout.watch.waiting import wait_ready
 
     names = waited_for(wanted)
     with live() as say:
@@ -93,9 +93,9 @@ def _late(reached: "Reached", wanted: "Desired", wait: str) -> list[str]:
 
 def _written(found: "Status", name: str) -> str:
     if name == "text":
-        from gpupool.reports.status import text
+        from gpupool.reports.status.text import text
 
         return text(found)
-    from gpupool.reports.status_json import plain
+    from gpupool.reports.status.json_text import plain
 
     return output.json_text(plain(found))

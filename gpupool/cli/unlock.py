@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpupool.cli.cluster_options import one_deadline, reaches_cluster
 from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
-from gpupool.cli.reaching import one_deadline, reaches_cluster
 
 if TYPE_CHECKING:
-    from gpupool.rollout.reach import Way
+    from gpupool.rollout.connection import ClusterOptions
 
 
 @reaches_cluster
@@ -19,7 +19,7 @@ def unlock(
     ] = None,
     file: Files = None,
     *,
-    way: "Way",
+    way: "ClusterOptions",
 ) -> None:
     """Delete the lock of a dead run, or show who holds it.
 
@@ -36,10 +36,10 @@ def unlock(
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.reports import lock as report
-    from gpupool.rollout import unlock as locks
-    from gpupool.rollout.desired import desired
-    from gpupool.rollout.lock import unlock_line
-    from gpupool.rollout.reach import reach
+    from gpupool.rollout.connection import reach
+    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.lock import unlock as locks
+    from gpupool.rollout.lock.lock import unlock_line
 
     wanted = desired(files)
     line = unlock_line(way, file or ())

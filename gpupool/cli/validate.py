@@ -53,8 +53,8 @@ def validate(
     refuse_stdin_twice([*paths, *files])
 
     from gpupool import api
-    from gpupool.reports.formats import choice
-    from gpupool.reports.formats.text import document, summary
+    from gpupool.reports.validate import choice
+    from gpupool.reports.validate.text import document, summary
 
     report = api.validate(paths, files, target=target, strict=strict, allow_empty=allow_empty)
     if verbosity.is_quiet():

@@ -42,7 +42,7 @@ def showing(least: Severity) -> Iterator[None]:
 
 
 def has_verbosity(command: Command) -> Command:
-    """Give a command the options `-v` and `-q`."""
+    """Return a command the options `-v` and `-q`."""
 
     @wraps(command)
     def with_verbosity(**said: Any) -> None:  # noqa: ANN401 - whatever options the command has

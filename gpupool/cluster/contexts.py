@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from gpupool.yamlio.nodes import find, items, text_at
+from gpupool.yamlio.located import find, items, text_at
 from gpupool.yamlio.read import read
 
 _MAX_BYTES = 4 << 20

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool import objects
-from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL, crd_path
+from gpupool.cluster.client import Request
 from gpupool.cluster.parallel import each as in_parallel
-from gpupool.cluster.port import Request
-from gpupool.cluster.refusals import refuse
+from gpupool.cluster.rejections import refuse
+from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL, crd_path
 from gpupool.karpenter.crd_digests import STRUCTURES, WHOLE
-from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpupool.cluster.port import Cluster
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.cluster.client import Cluster
+    from gpupool.yamlio.located import Plain
 
 NEEDED: Final = tuple(kind.crd for kind in (EC2_NODE_CLASS, NODE_OVERLAY, NODE_POOL, NODE_CLAIM))
 """The CRDs of the kinds that gpupool writes or lists."""
@@ -42,7 +42,7 @@ class StoredCrds(NamedTuple):
 
 
 def read_crds(cluster: Cluster) -> dict[str, str]:
-    """Give a digest of each of Karpenter's CRDs, by name; none of those that are not there or can't be read.
+    """Return a digest of each of Karpenter's CRDs, by name; none of those that are not there or can't be read.
 
     Raises:
         ClusterError: where the server does not answer, or refuses for another reason than missing rights.
@@ -85,7 +85,7 @@ def uid_of_crd(cluster: Cluster, name: str) -> str:
 
 
 def digest(crd: Mapping[str, Plain]) -> str:
-    """Give a sha256 of what a CRD, as the server stores it, does with objects: fields, defaults and rules.
+    """Return a sha256 of what a CRD, as the server stores it, does with objects: fields, defaults and rules.
 
     Descriptions, columns and whatever else no object is held against are left out.
     """
@@ -93,7 +93,7 @@ def digest(crd: Mapping[str, Plain]) -> str:
 
 
 def structure(crd: Mapping[str, Plain]) -> str:
-    """Give the same without the rules over values.
+    """Return the same without the rules over values.
 
     Those of Karpenter's core and of its provider for AWS differ in nothing else.
     """
@@ -101,13 +101,13 @@ def structure(crd: Mapping[str, Plain]) -> str:
 
 
 def minors(name: str, crd: Mapping[str, Plain]) -> tuple[str, ...]:
-    """Give the Karpenter minors whose CRD of that name has these fields, oldest first; none if unknown."""
+    """Return the Karpenter minors whose CRD of that name has these fields, oldest first; none if unknown."""
     said = structure(crd)
     return tuple(minor for minor, known in STRUCTURES.get(name, {}).items() if known == said)
 
 
 def has_rules_of(name: str, crd: Mapping[str, Plain], minor: str) -> bool:
-    """Say whether a CRD is, rules included, that of Karpenter for AWS; True where nobody knows that one."""
+    """Return whether a CRD is, rules included, that of Karpenter for AWS; True where nobody knows that one."""
     return WHOLE[name].get(minor) in {None, digest(crd)}
 
 
@@ -125,7 +125,7 @@ def _versions(crd: Mapping[str, Plain], left_out: frozenset[str]) -> Plain:
 
 
 def _schema(part: Plain, left_out: frozenset[str]) -> Plain:
-    """Give a schema without some of its words; a field that has the name of such a word stays."""
+    """Return a schema without some of its words; a field that has the name of such a word stays."""
     if isinstance(part, list):
         return [_schema(each, left_out) for each in part]
     if not isinstance(part, dict):

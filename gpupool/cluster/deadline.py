@@ -28,22 +28,22 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Give the seconds that are left; never less than 0."""
+        """Return the seconds that are left; never less than 0."""
         return max(0.0, self._end - time.monotonic())
 
     @property
     def is_over(self) -> bool:
-        """Say whether the time is up."""
+        """Return whether the time is up."""
         return self.left <= 0
 
     @property
     def is_stopped(self) -> bool:
-        """Say whether a signal came."""
+        """Return whether a signal came."""
         return self._stopped_at is not None
 
     @property
     def signal(self) -> int:
-        """Give the number of the signal that came; 0 for none."""
+        """Return the number of the signal that came; 0 for none."""
         return self._signal
 
     def stop(self, signal: int) -> None:

@@ -24,9 +24,9 @@ from urllib3 import Timeout, disable_warnings
 from urllib3.exceptions import HTTPError, InsecureRequestWarning, LocationValueError, ProxyError
 
 from gpupool.cluster.addresses import without_credentials
+from gpupool.cluster.client import Response, UnansweredError
 from gpupool.cluster.kubeconfig import current_context, file_of, hidden, is_in_cluster, readable
 from gpupool.cluster.plugin import bounded
-from gpupool.cluster.port import Answer, UnansweredError
 from gpupool.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse
 
+    from gpupool.cluster.client import Request
     from gpupool.cluster.deadline import Deadline
-    from gpupool.cluster.kubeconfig import WayIn
-    from gpupool.cluster.port import Request
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.cluster.kubeconfig import ClusterAccess
+    from gpupool.yamlio.located import Plain
 
 IN_CLUSTER: Final = "in-cluster"
 _CONNECT_SECONDS, _READ_SECONDS = 10.0, 60.0
@@ -66,7 +66,7 @@ class _Heard(logging.Handler):
             self.said.append(record.getMessage())
 
 
-def connect(way: WayIn, deadline: Deadline) -> KubeConnection:
+def connect(way: ClusterAccess, deadline: Deadline) -> KubeConnection:
     """Find the way in, run the plugin that makes the token, and keep connections.
 
     The plugin ends with the deadline, also where it is run again later.
@@ -140,7 +140,7 @@ class KubeConnection:
         self._token: dict[str, str] = {}
         self._token_read = -math.inf
 
-    def ask(self, request: Request, seconds: float) -> Answer:
+    def ask(self, request: Request, seconds: float) -> Response:
         """Ask once.
 
         Raises:
@@ -174,10 +174,10 @@ class KubeConnection:
             message = f"its answer is no JSON: {hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
             raise UnansweredError(message)
         told = {"message": hidden(_text(raw), self._configuration)} if read is None else read
-        return Answer(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
+        return Response(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
 
     def _credentials(self) -> dict[str, str]:
-        """Give the token, made anew by its plugin where it is about to expire."""
+        """Return the token, made anew by its plugin where it is about to expire."""
         with self._reading_token:
             # The library reads all its settings anew each time, which takes longer than to send a request.
             if time.monotonic() - self._token_read > _TOKEN_SECONDS:
@@ -193,7 +193,7 @@ class KubeConnection:
 
 
 def _chunks(answer: BaseHTTPResponse, until: float) -> Iterator[bytes]:
-    """Give the body as it comes; one that never ends is given up in time, and before it fills the memory."""
+    """Yield the body as it comes; one that never ends is given up in time, and before it fills the memory."""
     size = 0
     while chunk := answer.read1(_CHUNK):
         yield chunk
@@ -233,7 +233,7 @@ def _after(headers: Mapping[str, str]) -> float | None:
 
 
 def _in_words(problem: BaseException) -> str:
-    """Say what failed without the library's own names around it."""
+    """Return what failed without the library's own names around it."""
     inner: BaseException | None = problem
     at_proxy = ""
     while inner is not None:
@@ -248,7 +248,7 @@ def _in_words(problem: BaseException) -> str:
 
 
 def _is_final(problem: BaseException) -> bool:
-    """Say whether the next try would fail just as well: a wrong certificate, a name that nobody has."""
+    """Return whether the next try would fail just as well: a wrong certificate, a name that nobody has."""
     inner: BaseException | None = problem
     while inner is not None:
         problem, inner = inner, _within(inner) or inner.__cause__

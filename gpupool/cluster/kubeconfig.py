@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MISSING = re.compile(r"Expected object with name (?P<name>\S*) in .*/(?P<kind>\w+)s list")
 
 
-class WayIn(NamedTuple):
+class ClusterAccess(NamedTuple):
     """Which cluster is meant, and as whom."""
 
     kubeconfig: str | None = None
@@ -45,7 +45,7 @@ def hidden(text: str, configuration: Configuration) -> str:
 
 
 def current_context(files: str) -> str:
-    """Give the current context as kubectl finds it: of several files the first that names one counts."""
+    """Return the current context as kubectl finds it: of several files the first that names one counts."""
     several = [file for file in files.split(os.pathsep) if file and _exists(file)]
     for file in several if len(several) > 1 else ():
         if name := KubeConfigMerger(file).config.value.get("current-context"):
@@ -53,20 +53,20 @@ def current_context(files: str) -> str:
     return str(config.list_kube_config_contexts(config_file=files)[1]["name"])
 
 
-def file_of(way: WayIn) -> str:
+def file_of(way: ClusterAccess) -> str:
     """Return the kubeconfig that is meant; it need not be there."""
     return way.kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
 
-def is_in_cluster(way: WayIn) -> bool:
-    """Say whether there is no kubeconfig and a Pod's own way in."""
+def is_in_cluster(way: ClusterAccess) -> bool:
+    """Return whether there is no kubeconfig and a Pod's own way in."""
     if way.kubeconfig or way.context or "KUBERNETES_SERVICE_HOST" not in os.environ:
         return False
     return not _exists(file_of(way))
 
 
 @contextmanager
-def readable(way: WayIn, configuration: Configuration) -> Iterator[None]:
+def readable(way: ClusterAccess, configuration: Configuration) -> Iterator[None]:
     """Say in words what is wrong with a kubeconfig that the library can't use.
 
     Raises:
@@ -84,7 +84,7 @@ def readable(way: WayIn, configuration: Configuration) -> Iterator[None]:
 
 
 def _why(problem: Exception, file: str) -> str:
-    """Say what is wrong with a kubeconfig, in words for whoever wrote it."""
+    """Return what is wrong with a kubeconfig, in words for whoever wrote it."""
     said = " ".join(str(problem).split())
     missing = _MISSING.search(str(problem))
     if not _exists(file):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.kinds import lease_path
-from gpupool.cluster.port import FIELD_MANAGER, Request
-from gpupool.cluster.refusals import refuse
+from gpupool.cluster.client import FIELD_MANAGER, Request
+from gpupool.cluster.rejections import refuse
+from gpupool.cluster.resources import lease_path
 from gpupool.errors import ClusterError
-from gpupool.yamlio.nodes import plain_map, plain_text
+from gpupool.yamlio.located import plain_map, plain_text
 
 if TYPE_CHECKING:
-    from gpupool.cluster.port import Answer, Cluster
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.cluster.client import Cluster, Response
+    from gpupool.yamlio.located import Plain
 
 _API_VERSION: Final = "coordination.k8s.io/v1"
 _NOT_FOUND, _CONFLICT = 404, 409
@@ -42,12 +42,12 @@ class Lease(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Give its name for people."""
+        """Return its name for people."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def age(self) -> float | None:
-        """Give the seconds since the renewal by this machine's clock; None where it does not say when.
+        """Return the seconds since the renewal by this machine's clock; None where it does not say when.
 
         The holder wrote the time by its own clock, so it may be wrong, and even lie in the future.
         """
@@ -59,12 +59,12 @@ class Lease(NamedTuple):
 
 
 def now() -> str:
-    """Give this moment as a Lease writes it."""
+    """Return this moment as a Lease writes it."""
     return datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def read(cluster: Cluster, namespace: str, name: str) -> Lease | None:
-    """Give a Lease; None where there is none.
+    """Return a Lease; None where there is none.
 
     Raises:
         ClusterError: where the server refuses.
@@ -154,7 +154,7 @@ def _body(lease: Lease) -> Plain:
     }
 
 
-def _read(namespace: str, name: str, answer: Answer) -> Lease:
+def _read(namespace: str, name: str, answer: Response) -> Lease:
     metadata, spec = plain_map(answer.body.get("metadata")), plain_map(answer.body.get("spec"))
     return Lease(
         namespace=namespace,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from gpupool.cluster.port import Request
-from gpupool.cluster.refusals import refuse
-from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+from gpupool.cluster.client import Request
+from gpupool.cluster.rejections import refuse
+from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpupool.cluster.kinds import Kind
-    from gpupool.cluster.port import Cluster
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.cluster.client import Cluster
+    from gpupool.cluster.resources import ResourceKind
+    from gpupool.yamlio.located import Plain
 
 Found = TypeVar("Found")
 
@@ -21,7 +21,7 @@ _PAGE: Final = "500"
 _NOT_FOUND, _EXPIRED = 404, 410
 
 
-def list_all(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]]:
+def list_all(cluster: Cluster, kind: ResourceKind) -> list[Mapping[str, Plain]]:
     """Return every object of a kind.
 
     Raises:
@@ -30,7 +30,7 @@ def list_all(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]]:
     return read_all(cluster, kind, _as_it_is)
 
 
-def list_if_served(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]] | None:
+def list_if_served(cluster: Cluster, kind: ResourceKind) -> list[Mapping[str, Plain]] | None:
     """Return every object of a kind; None where the server does not know the kind.
 
     Raises:
@@ -40,7 +40,7 @@ def list_if_served(cluster: Cluster, kind: Kind) -> list[Mapping[str, Plain]] | 
 
 
 def read_all(
-    cluster: Cluster, kind: Kind, read: Callable[[Mapping[str, Plain]], Found], selector: str = ""
+    cluster: Cluster, kind: ResourceKind, read: Callable[[Mapping[str, Plain]], Found], selector: str = ""
 ) -> list[Found]:
     """Return what `read` makes of every object of a kind, or of those whose labels match a selector.
 
@@ -61,7 +61,7 @@ def _as_it_is(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
 
 
 def _pages(
-    cluster: Cluster, kind: Kind, read: Callable[[Mapping[str, Plain]], Found], selector: str
+    cluster: Cluster, kind: ResourceKind, read: Callable[[Mapping[str, Plain]], Found], selector: str
 ) -> list[Found] | None:
     found: list[Found] = []
     following = ""

@@ -15,7 +15,7 @@ Found = TypeVar("Found")
 
 @contextmanager
 def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """Give so many threads; whoever is stopped by a signal does not wait for answers that nobody reads."""
+    """Yield so many threads; whoever is stopped by a signal does not wait for answers that nobody reads."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield pool

@@ -13,14 +13,14 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from gpupool.cluster.client import Connection, Request, Response
     from gpupool.cluster.deadline import Deadline
-    from gpupool.cluster.port import Answer, Connection, Request
 
 
 class _Task(NamedTuple):
     """A request, and where its answer is put."""
 
-    asked: Future[Answer]
+    asked: Future[Response]
     connection: Connection
     request: Request
     seconds: float
@@ -41,9 +41,9 @@ class _Partner:
         threading.Thread(target=_serve, args=(self._tasks,), name="requests", daemon=True).start()
         weakref.finalize(self, self._tasks.put, None)
 
-    def ask(self, connection: Connection, request: Request, seconds: float) -> Future[Answer]:
+    def ask(self, connection: Connection, request: Request, seconds: float) -> Future[Response]:
         """Begin to ask."""
-        asked: Future[Answer] = Future()
+        asked: Future[Response] = Future()
         self._tasks.put(_Task(asked, connection, request, seconds))
         return asked
 
@@ -56,7 +56,7 @@ def _serve(tasks: _Tasks) -> None:
             task.asked.set_exception(problem)
 
 
-def ask(connection: Connection, request: Request, deadline: Deadline, grace: float) -> Answer | None:
+def ask(connection: Connection, request: Request, deadline: Deadline, grace: float) -> Response | None:
     """Ask once; None where no answer came before the deadline, or so many seconds after a signal.
 
     Raises:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from kubernetes.config import ConfigException, kube_config
 from kubernetes.config.exec_provider import ExecProvider
 
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gpupool.cluster.deadline import Deadline
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 _LIBRARY: Any = kube_config
 """It has no other way to say how a plugin is run."""

@@ -13,14 +13,14 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster import partner
+from gpupool.cluster.client import Response, UnansweredError, UnsureError
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.port import Answer, UnansweredError, UnsureError
 from gpupool.errors import ClusterError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpupool.cluster.port import Connection, Request
+    from gpupool.cluster.client import Connection, Request
 
 _GRACE_SECONDS: Final = 5.0
 """How long a write that is under way is waited for after a signal; whoever sent it may soon send SIGKILL."""
@@ -75,10 +75,10 @@ class Retrying:
 
     @property
     def server(self) -> str:
-        """Give the server's address."""
+        """Return the server's address."""
         return self._connection.server
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> Response:
         """Ask, and ask again where that is safe and may help.
 
         Raises:
@@ -93,7 +93,7 @@ class Retrying:
                 raise
             raise UnsureError(problem.signal) from problem
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: Request) -> Response:
         tries, renewed, began = 0, False, time.monotonic()
         while True:
             tries += 1
@@ -124,20 +124,20 @@ class Retrying:
             self._say(f"still trying to reach {self.server}: {why}; {bound}")
 
     def patient(self, seconds: float) -> Retrying:
-        """Give the same cluster for whoever asks again by himself: each request gives up after so long."""
+        """Return the same cluster for whoever asks again by himself: each request gives up after so long."""
         return Retrying(self._reconnect(), self._deadline, self._bound, self._say, seconds)
 
     def afresh(self, seconds: float) -> Retrying:
-        """Give the same cluster with a deadline of its own, for what has to be done after a signal too."""
+        """Return the same cluster with a deadline of its own, for what has to be done after a signal too."""
         return Retrying(self._reconnect(), Deadline(seconds), "the time for it")
 
     def _reconnect(self) -> Callable[[], Connection]:
-        """Give what connects: first with the connection that there is, then anew."""
+        """Return what connects: first with the connection that there is, then anew."""
         connections = iter([self._connection])
         return lambda: next(connections, None) or self._connect()
 
-    def _once(self, connection: Connection, request: Request) -> tuple[Answer | None, str, bool]:
-        """Give an answer, or what happened in its place and whether that is for good."""
+    def _once(self, connection: Connection, request: Request) -> tuple[Response | None, str, bool]:
+        """Return an answer, or what happened in its place and whether that is for good."""
         if self._deadline.is_over:
             return None, "no time is left", False
         grace = 0.0 if request.is_dry_run else _GRACE_SECONDS
@@ -161,8 +161,8 @@ class Retrying:
         return f"{request.method} {request.path} on {self.server}: {why}{times}{late}"
 
 
-def _pause(answer: Answer | None, tries: int) -> float | None:
-    """Give the seconds to wait before the next try; None where there is to be none."""
+def _pause(answer: Response | None, tries: int) -> float | None:
+    """Return the seconds to wait before the next try; None where there is to be none."""
     if answer is None or answer.status in _BROKEN:
         return _growing(tries)
     if answer.status in _PATIENT:
@@ -174,6 +174,6 @@ def _pause(answer: Answer | None, tries: int) -> float | None:
 
 
 def _growing(tries: int) -> float:
-    """Give a pause that doubles, with chance in it: many jobs may have been refused at the same moment."""
+    """Return a pause that doubles, with chance in it: many jobs may have been refused at the same moment."""
     doubled: float = _FIRST_PAUSE * 2.0 ** min(tries - 1, _DOUBLINGS)
     return min(doubled, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret

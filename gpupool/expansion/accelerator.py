@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from gpupool.blueprint.kinds import by_key
+from gpupool.blueprint.merge_schema import by_key
 from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
-from gpupool.expansion.catalogued import Catalogued
+from gpupool.expansion.catalogue_access import Catalogued
 from gpupool.karpenter import labels
-from gpupool.yamlio.nodes import Node, find, items, mapping
+from gpupool.yamlio.located import Located, find, items, mapping
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 NEURON_PRESENT = "aws.amazon.com/neuron.present"
@@ -20,23 +20,23 @@ _MANUFACTURERS: dict[str, dict[str, Maker]] = {
 }
 
 
-def maker_of(words: Node, known: Catalogued) -> Maker | None:
-    """Give the maker of a pool's accelerators: from what it chooses, or else from what it hints at."""
+def maker_of(words: Located, known: Catalogued) -> Maker | None:
+    """Return the maker of a pool's accelerators: from what it chooses, or else from what it hints at."""
     return chosen(words, known) or hinted(words)
 
 
-def chosen(words: Node, known: Catalogued) -> Maker | None:
-    """Give the maker that the words which choose machines speak of; None where they tell nothing."""
+def chosen(words: Located, known: Catalogued) -> Maker | None:
+    """Return the maker that the words which choose machines speak of; None where they tell nothing."""
     return next((maker for maker in _choices(words, known) if maker is not None), None)
 
 
-def hinted(words: Node) -> Maker | None:
-    """Give the maker that taints, labels, limits and GPU counts speak of."""
+def hinted(words: Located) -> Maker | None:
+    """Return the maker that taints, labels, limits and GPU counts speak of."""
     return next((maker for maker, _ in hints(words)), None)
 
 
-def hints(words: Node) -> Iterator[tuple[Maker, Node]]:
-    """Give each taint, label, limit or count that speaks of a maker, and where it stands.
+def hints(words: Located) -> Iterator[tuple[Maker, Located]]:
+    """Yield each taint, label, limit or count that speaks of a maker, and where it stands.
 
     The words have to be settled: a `null` speaks of nobody.
     """
@@ -49,7 +49,7 @@ def hints(words: Node) -> Iterator[tuple[Maker, Node]]:
         yield from ((makers[key], node) for key, node in said.items() if key in makers)
 
 
-def _choices(words: Node, known: Catalogued) -> Iterator[Maker | None]:
+def _choices(words: Located, known: Catalogued) -> Iterator[Maker | None]:
     for name in _values(find(words, "accelerator")):
         yield Maker(name) if name in set(Maker) else known.accelerators.maker(name)
     own = by_key(find(words, "requirements"))
@@ -66,8 +66,8 @@ def _choices(words: Node, known: Catalogued) -> Iterator[Maker | None]:
         yield from (known.accelerators.maker_of_category(value) for value in _values(node))
 
 
-def _values(constraint: Node | None) -> list[str]:
-    """Give the values that a constraint lists; none where it bounds or excludes."""
+def _values(constraint: Located | None) -> list[str]:
+    """Return the values that a constraint lists; none where it bounds or excludes."""
     if constraint is None:
         return []
     inner = find(constraint, "in") or constraint

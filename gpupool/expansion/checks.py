@@ -7,18 +7,18 @@ from gpupool.blueprint.names import MAX_NAME
 from gpupool.catalogue.accelerators import Maker
 from gpupool.codes import Code
 from gpupool.expansion.accelerator import chosen, hints
-from gpupool.expansion.catalogued import Catalogued
+from gpupool.expansion.catalogue_access import Catalogued
 from gpupool.expansion.expanded import ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import Layered
 from gpupool.expansion.limits import only_nodes
 from gpupool.expansion.problem import error, info, warning
-from gpupool.expansion.target import Target
+from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import amount
 from gpupool.karpenter.versions import TARGETS
-from gpupool.shapes.words import nearest
-from gpupool.yamlio.nodes import Node, find, items, mapping, text_at
+from gpupool.shapes.error_messages import nearest
+from gpupool.yamlio.located import Located, find, items, mapping, text_at
 
 _CHOICES = ("profile", "accelerator", "instances", "requirements")
 _ONE_TYPE_PROFILES = ("training-efa", "training-static", "neuron-training")
@@ -30,7 +30,7 @@ _FITTING = {
 }
 
 
-def target(cluster: Target) -> Iterator[Finding]:
+def target(cluster: TargetCluster) -> Iterator[Finding]:
     """Find a Karpenter version that gpupool does not know."""
     said = find(cluster.node, "karpenter")
     if said is not None and cluster.karpenter not in TARGETS:
@@ -43,7 +43,7 @@ def target(cluster: Target) -> Iterator[Finding]:
         )
 
 
-def some_pools(blueprint: Node, pools: Mapping[str, Node]) -> Iterator[Finding]:
+def some_pools(blueprint: Located, pools: Mapping[str, Located]) -> Iterator[Finding]:
     """Find a blueprint without pools: rendered into a folder, it would empty it."""
     if not pools:
         said = find(blueprint, "pools") or blueprint
@@ -55,7 +55,7 @@ def some_pools(blueprint: Node, pools: Mapping[str, Node]) -> Iterator[Finding]:
         )
 
 
-def chooses(name: str, pool: Node) -> Iterator[Finding]:
+def chooses(name: str, pool: Located) -> Iterator[Finding]:
     """Find a pool that says nothing about its machines: it would take any of EC2's."""
     said = {key for key, node in mapping(pool).items() if node.value is not None}
     if not said & set(_CHOICES):
@@ -91,7 +91,7 @@ def class_twice(layers: Layered) -> Finding:
     )
 
 
-def unused_classes(declared_classes: Mapping[str, Node], used: set[str]) -> Iterator[Finding]:
+def unused_classes(declared_classes: Mapping[str, Located], used: set[str]) -> Iterator[Finding]:
     """Find declared classes that no pool refers to."""
     for name, node in declared_classes.items():
         if name not in used:
@@ -120,7 +120,9 @@ def names(
             yield error(Code.POOL_TWICE, message, node, "rename one of the two")
 
 
-def pool(expanded: ExpandedPool, layers: Layered, cluster: Target, known: Catalogued) -> Iterator[Finding]:
+def pool(
+    expanded: ExpandedPool, layers: Layered, cluster: TargetCluster, known: Catalogued
+) -> Iterator[Finding]:
     """Find what does not go together in one NodePool."""
     yield from _profile_fits(layers, known)
     yield from _profile_shuts_out(layers, known)
@@ -169,8 +171,8 @@ def _profile_fits(layers: Layered, known: Catalogued) -> Iterator[Finding]:
         yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
 
 
-def _other_kind(layers: Layered, words: Node, maker: Maker | None, known: Catalogued) -> str:
-    """Give what the profile is for, where that is not what the pool chose; its words may be overridden."""
+def _other_kind(layers: Layered, words: Located, maker: Maker | None, known: Catalogued) -> str:
+    """Return what the profile is for, where that is not what the pool chose; its words may be overridden."""
     places = {node.at for _, node in hints(settled(find(layers.profile, "pool") or layers.own))}
     other = next((hinted for hinted, node in hints(words) if hinted is not maker and node.at in places), None)
     categories = _categories(words, known)
@@ -179,8 +181,8 @@ def _other_kind(layers: Layered, words: Node, maker: Maker | None, known: Catalo
     return other or ""
 
 
-def _categories(words: Node, known: Catalogued) -> dict[str, Maker | None]:
-    """Give the instance categories that a pool lists, each with the maker of its accelerators."""
+def _categories(words: Located, known: Catalogued) -> dict[str, Maker | None]:
+    """Return the instance categories that a pool lists, each with the maker of its accelerators."""
     node = find(words, "instances", "categories")
     listed = [str(item.value) for item in items(node)] or [text_at(node)]
     return {name: known.accelerators.maker_of_category(name) for name in listed if name}
@@ -212,7 +214,7 @@ def _fitting(profile: str, maker: Maker | None) -> str:
     return f"set `profile: {fitting}`" if fitting else "remove `profile`; no shipped profile fits"
 
 
-def _gates(expanded: ExpandedPool, layers: Layered, cluster: Target) -> Iterator[Finding]:
+def _gates(expanded: ExpandedPool, layers: Layered, cluster: TargetCluster) -> Iterator[Finding]:
     wanted = []
     if expanded.replicas is not None:
         wanted.append(("StaticCapacity", "`replicas`", expanded.replicas))
@@ -253,7 +255,7 @@ def _static(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
 
 
 def _has_interfaces(layers: Layered) -> bool:
-    """Say whether the class lays its network interfaces out; of a declared class nothing is known here."""
+    """Return whether the class lays its network interfaces out; of a declared class nothing is known here."""
     return layers.class_words is None or bool(items(find(layers.class_words, "networkInterfaces")))
 
 

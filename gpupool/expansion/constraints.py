@@ -7,9 +7,9 @@ from typing import TypeAlias
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.karpenter import labels
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, tree
+from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
 
-Convert: TypeAlias = Callable[[str, Node, str], str]
+Convert: TypeAlias = Callable[[str, Located, str], str]
 """Turns a label's value, and the bound that it is (`in`, `min`, …), into the label's text."""
 
 _OPERATORS = {"min": "Gte", "max": "Lte", "above": "Gt", "below": "Lt"}
@@ -26,8 +26,8 @@ _UNITS: dict[str, tuple[int, str, dict[str, int]]] = {
 """For each label that counts in a unit: the unit's size, its name, and the units a person may write."""
 
 
-def requirements(label: str, constraint: Node) -> Iterator[Node]:
-    """Give the requirements that say the constraint; Karpenter's own are passed on as they are.
+def requirements(label: str, constraint: Located) -> Iterator[Located]:
+    """Yield the requirements that say the constraint; Karpenter's own are passed on as they are.
 
     Raises:
         Problem: where a size has to be exact but is not.
@@ -45,12 +45,12 @@ def requirements(label: str, constraint: Node) -> Iterator[Node]:
         )
 
 
-def _own(item: Node) -> Node:
+def _own(item: Located) -> Located:
     parts = mapping(item)
     return tree({key: parts.get(key) for key in ("key", "operator", "values", "minValues")}, item)
 
 
-def _bounds(label: str, constraint: Node, convert: Convert) -> Iterator[Node]:
+def _bounds(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
     least = find(constraint, "minValues")
     made = list(_each_bound(label, constraint, convert))
     if not made and least is not None:
@@ -60,7 +60,7 @@ def _bounds(label: str, constraint: Node, convert: Convert) -> Iterator[Node]:
         yield tree({**mapping(one), **counted}, one)
 
 
-def _each_bound(label: str, constraint: Node, convert: Convert) -> Iterator[Node]:
+def _each_bound(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
     for word, node in mapping(constraint).items():
         if word in ("in", "not"):
             values = [_converted(label, item, word, convert) for item in items(node) or [node]]
@@ -71,13 +71,13 @@ def _each_bound(label: str, constraint: Node, convert: Convert) -> Iterator[Node
             yield requirement(label, "Exists" if node.value else "DoesNotExist", node, None)
 
 
-def _converted(label: str, node: Node, bound: str, convert: Convert) -> Node:
+def _converted(label: str, node: Located, bound: str, convert: Convert) -> Located:
     return leaf(convert(label, node, bound), node)
 
 
 def requirement(
-    label: str, operator: str, cause: Node, values: list[Node] | None = None, note: str = ""
-) -> Node:
+    label: str, operator: str, cause: Located, values: list[Located] | None = None, note: str = ""
+) -> Located:
     """Make one requirement that is there because of `cause`."""
     return tree(
         {
@@ -89,11 +89,11 @@ def requirement(
     )
 
 
-def _text(_label: str, node: Node, _bound: str) -> str:
+def _text(_label: str, node: Located, _bound: str) -> str:
     return str(node.value)
 
 
-def _size(label: str, node: Node, bound: str) -> str:
+def _size(label: str, node: Located, bound: str) -> str:
     """Turn `24GB` into the label's unit: minimums round down and maximums up, so that nothing is lost."""
     if not isinstance(node.value, str):
         return str(node.value)

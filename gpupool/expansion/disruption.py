@@ -1,21 +1,22 @@
 """Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
 
+import re
+
 from gpupool.blueprint.timezones import timezone_names
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, WordError, parse_days, parse_hours
 from gpupool.codes import Code
-from gpupool.expansion.durations import karpenters as karpenters_duration
 from gpupool.expansion.problem import Problem, info
-from gpupool.expansion.target import Target
-from gpupool.expansion.windows import WindowError, compile_budgets
+from gpupool.expansion.target import TargetCluster
+from gpupool.expansion.windows.compile import WindowError, compile_budgets
 from gpupool.findings import Finding
-from gpupool.karpenter.budgets import Budget
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, text_at, tree
+from gpupool.karpenter.budgets import DisruptionBudget
+from gpupool.yamlio.located import Located, find, items, leaf, listing, text_at, tree
 
 _WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
 
 
-def disruption(said: Node, target: Target, found: list[Finding]) -> Node:
-    """Give Karpenter's `disruption` for the word of that name.
+def disruption(said: Located, target: TargetCluster, found: list[Finding]) -> Located:
+    """Return Karpenter's `disruption` for the word of that name.
 
     Raises:
         Problem: where Karpenter would refuse it, or a window can't be read.
@@ -37,7 +38,7 @@ def disruption(said: Node, target: Target, found: list[Finding]) -> Node:
     return tree(parts, said)
 
 
-def _budgets(said: Node, target: Target, found: list[Finding]) -> Node | None:
+def _budgets(said: Located, target: TargetCluster, found: list[Finding]) -> Located | None:
     own = find(said, "budgets")
     windows = {kind: _windows(find(said, kind), kind, target) for kind in _WINDOW_NODES}
     if not any(windows.values()):
@@ -65,17 +66,17 @@ def _budgets(said: Node, target: Target, found: list[Finding]) -> Node | None:
     return listing(made, own or said)
 
 
-def _each(said: Node | None) -> list[Node]:
+def _each(said: Located | None) -> list[Located]:
     if said is None:
         return []
     return items(said) if isinstance(said.value, list) else [said]
 
 
-def _windows(said: Node | None, kind: str, target: Target) -> list[Window]:
+def _windows(said: Located | None, kind: str, target: TargetCluster) -> list[Window]:
     return [_window(item, kind, target) for item in _each(said)]
 
 
-def _window(said: Node, kind: str, target: Target) -> Window:
+def _window(said: Located, kind: str, target: TargetCluster) -> Window:
     zone = text_at(said, "timezone") or target.timezone
     if not zone:
         fix = "set `timezone` under `cluster` or in the window, as in `timezone: America/New_York`"
@@ -92,21 +93,21 @@ def _window(said: Node, kind: str, target: Target) -> Window:
     )
 
 
-def _days(said: Node) -> frozenset[int]:
+def _days(said: Located) -> frozenset[int]:
     try:
         return parse_days([str(item.value) for item in items(said)] or str(said.value))
     except WordError as problem:
         raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
 
 
-def _hours(said: Node) -> tuple[int, int]:
+def _hours(said: Located) -> tuple[int, int]:
     try:
         return parse_hours(str(said.value))
     except WordError as problem:
         raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
 
 
-def _reasons(said: Node | None) -> frozenset[str]:
+def _reasons(said: Located | None) -> frozenset[str]:
     if said is None:
         return DEFAULT_REASONS
     if said.value == "all":
@@ -114,9 +115,9 @@ def _reasons(said: Node | None) -> frozenset[str]:
     return frozenset(str(item.value) for item in items(said))
 
 
-def _budget(item: Node) -> Budget:
+def _budget(item: Located) -> DisruptionBudget:
     reasons = find(item, "reasons")
-    return Budget(
+    return DisruptionBudget(
         nodes=str(getattr(find(item, "nodes"), "value", "10%")),
         reasons=None if reasons is None else tuple(str(reason.value) for reason in items(reasons)),
         schedule=text_at(item, "schedule") or None,
@@ -124,13 +125,13 @@ def _budget(item: Node) -> Budget:
     )
 
 
-def _own(item: Node) -> Node:
+def _own(item: Located) -> Located:
     nodes = find(item, "nodes")
     parts = {key: find(item, key) for key in ("reasons", "schedule", "duration")}
     return tree({"nodes": None if nodes is None else leaf(str(nodes.value), nodes), **parts}, item)
 
 
-def _node(budget: Budget, cause: Node, kind: str) -> Node:
+def _node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
     note = (
         ""
         if kind == "own"
@@ -138,9 +139,24 @@ def _node(budget: Budget, cause: Node, kind: str) -> Node:
         if kind != "implicit"
         else "Karpenter's default of 10%"
     )
-    parts: dict[str, Node | None] = {"nodes": leaf(budget.nodes, cause, note)}
+    parts: dict[str, Located | None] = {"nodes": leaf(budget.nodes, cause, note)}
     if budget.reasons is not None:
         parts["reasons"] = listing([leaf(reason, cause, note) for reason in budget.reasons], cause)
     for key, value in (("schedule", budget.schedule), ("duration", budget.duration)):
         parts[key] = None if value is None else leaf(value, cause, note)
     return tree(parts, cause)
+
+
+_PARTS = re.compile(r"([0-9]+)([smhd])")
+
+
+def karpenters_duration(node: Located) -> Located:
+    """Return a duration as Karpenter reads it: days become hours, all else stays as it was written."""
+    text = str(node.value)
+    if "d" not in text:
+        return node
+    hours = sum(
+        int(number) * (24 if unit == "d" else 1) for number, unit in _PARTS.findall(text) if unit in "dh"
+    )
+    rest = "".join(f"{number}{unit}" for number, unit in _PARTS.findall(text) if unit in "ms")
+    return leaf(f"{hours}h{rest}", node)

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass, field
 
-from gpupool.blueprint import kinds
+from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import Loaded
 from gpupool.blueprint.merge import merge, settled
 from gpupool.errors import InputError
-from gpupool.expansion import checks, requirements, sharing, totals
-from gpupool.expansion.catalogued import Catalogued
+from gpupool.expansion import checks, limits, requirements, sharing
+from gpupool.expansion.catalogue_access import Catalogued
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import Layered, declared_class, layered, profile_word
 from gpupool.expansion.nodeclass import class_spec, family
-from gpupool.expansion.pools import OfClass, expand_pool
+from gpupool.expansion.pools import ClassFacts, expand_pool
 from gpupool.expansion.problem import Problem
-from gpupool.expansion.target import Target
+from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors, in_file_order
 from gpupool.profiles.load import SHIPPED, Profiles
-from gpupool.yamlio.nodes import Node, find, items, mapping, text_at, tree
+from gpupool.yamlio.located import Located, find, items, mapping, text_at, tree
 
 
 def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
@@ -33,8 +33,9 @@ def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
     if has_errors(found):
         raise InputError(found)
     return Expanded(
+        loaded=loaded,
         name=text_at(loaded.node, "metadata", "name"),
-        karpenter=Target(find(loaded.node, "cluster")).karpenter,
+        karpenter=TargetCluster(find(loaded.node, "cluster")).karpenter,
         pools=tuple(work.pools),
         classes=tuple(sorted(work.classes.values(), key=lambda item: item.name)),
         overlays=tuple(work.overlays),
@@ -49,16 +50,16 @@ def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
 class _Work:
     """What has been expanded so far."""
 
-    node: Node
+    node: Located
     allow_empty: bool
     profiles: Profiles
     found: list[Finding] = field(default_factory=list)
     pools: list[ExpandedPool] = field(default_factory=list)
     classes: dict[str, ExpandedClass] = field(default_factory=dict)
     overlays: list[ExpandedOverlay] = field(default_factory=list)
-    stack: Node | None = None
+    stack: Located | None = None
     known: Catalogued = field(init=False)
-    _declared_words: dict[str, Node] = field(default_factory=dict)
+    _declared_words: dict[str, Located] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -67,7 +68,7 @@ class _Work:
 
     def run(self) -> None:
         """Expand everything; mistakes are collected on the way."""
-        target = Target(find(self.node, "cluster"))
+        target = TargetCluster(find(self.node, "cluster"))
         self.stack = find(self.node, "stack")
         self.found += checks.target(target)
         for name, node in self._section("nodeClasses").items():
@@ -76,7 +77,7 @@ class _Work:
             self._pool(name, node, target)
         for name, node in self._section("nodeOverlays").items():
             said = {key: item for key, item in mapping(node).items() if key != "metadata"}
-            spec = settled(Node(said, node.at, node.key))
+            spec = settled(Located(said, node.at, node.key))
             self.found += requirements.names(items(find(spec, "requirements")), self.known)
             self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
         self.found += checks.names(self.pools, list(self.classes.values()), self.overlays)
@@ -87,23 +88,23 @@ class _Work:
             self.found += checks.some_pools(self.node, self._section("pools"))
         if not has_errors(self.found):
             self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
-        self.found += totals.total_limits(find(self.node, "limits"), self.pools)
-        self.found += totals.tier_sums(self.pools)
+        self.found += limits.total_limits(find(self.node, "limits"), self.pools)
+        self.found += limits.tier_sums(self.pools)
 
-    def _section(self, key: str) -> dict[str, Node]:
+    def _section(self, key: str) -> dict[str, Located]:
         return {name: node for name, node in mapping(find(self.node, key)).items() if node.value is not None}
 
-    def _defaults(self) -> Node | None:
+    def _defaults(self) -> Located | None:
         return find(self.node, "defaults")
 
-    def _declared(self, name: str, node: Node, target: Target) -> None:
+    def _declared(self, name: str, node: Located, target: TargetCluster) -> None:
         words = declared_class(node, self._defaults())
         self._declared_words[name] = words
         external = find(node, "external")
         if external is None or not external.value:
             self.classes[name] = _class(name, f"nodeClasses.{name}", words, target, self.found)
 
-    def _pool(self, name: str, node: Node, target: Target) -> None:
+    def _pool(self, name: str, node: Located, target: TargetCluster) -> None:
         word = profile_word(node)
         profile = self.profiles.named(word) if word is not None else None
         if word is not None and profile is None:
@@ -116,12 +117,12 @@ class _Work:
         except Problem as problem:
             self.found.append(problem.finding)
 
-    def _profile_stack(self, profile: Node | None) -> None:
+    def _profile_stack(self, profile: Located | None) -> None:
         below = find(profile, "stack")
         if below is not None and below.value is not None:
-            self.stack = below if self.stack is None else merge(below, self.stack, kinds.STACK)
+            self.stack = below if self.stack is None else merge(below, self.stack, merge_schema.STACK)
 
-    def _nodepool(self, layers: Layered, target: Target) -> None:
+    def _nodepool(self, layers: Layered, target: TargetCluster) -> None:
         found: list[Finding] = []
         of_class = self._class_of(layers, target, found)
         pool = expand_pool(layers, of_class, target, self.known, found)
@@ -133,11 +134,11 @@ class _Work:
         if share is not None:
             self.overlays += sharing.overlays(pool, share)
 
-    def _class_of(self, layers: Layered, target: Target, found: list[Finding]) -> OfClass:
+    def _class_of(self, layers: Layered, target: TargetCluster, found: list[Finding]) -> ClassFacts:
         """Make the pool's own class, or look its declared one up."""
         name = layers.class_name
         if not name:
-            return OfClass("", None)
+            return ClassFacts("", None)
         if layers.class_words is None:
             self._used.add(name)
             found += checks.declared(layers, list(self._declared_words))
@@ -147,19 +148,23 @@ class _Work:
         elif name not in self.classes:
             self.classes[name] = _class(name, f"{layers.path}.nodeClass", layers.class_words, target, found)
         made = self.classes.get(name)
-        return OfClass(family(settled(layers.class_words)), None if made is None else made.spec)
+        return ClassFacts(family(settled(layers.class_words)), None if made is None else made.spec)
 
-    def _of_declared(self, name: str, target: Target) -> OfClass:
-        """Give what a declared class decides; of one that is kept elsewhere, by the words that stand here."""
+    def _of_declared(self, name: str, target: TargetCluster) -> ClassFacts:
+        """Return what a declared class decides; of one that is kept elsewhere, by the words that stand here."""
         words = self._declared_words.get(name)
         if words is None:
-            return OfClass("", None)
+            return ClassFacts("", None)
         made = self.classes.get(name)
         # What is wrong with the words of a class that is not rendered is not ours to say.
-        return OfClass(family(settled(words)), class_spec(words, target, []) if made is None else made.spec)
+        return ClassFacts(
+            family(settled(words)), class_spec(words, target, []) if made is None else made.spec
+        )
 
 
-def _class(name: str, path: str, words: Node, target: Target, found: list[Finding]) -> ExpandedClass:
+def _class(
+    name: str, path: str, words: Located, target: TargetCluster, found: list[Finding]
+) -> ExpandedClass:
     metadata = settled(find(words, "metadata") or tree({}, words))
     return ExpandedClass(name, path, metadata, class_spec(words, target, found))
 

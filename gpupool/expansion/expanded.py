@@ -1,11 +1,15 @@
 """What a blueprint means, with every tier spelled out and every value's place kept."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from gpupool.catalogue.accelerators import Maker
-from gpupool.expansion.catalogued import Catalogued
-from gpupool.findings import Finding
-from gpupool.yamlio.nodes import Node
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from gpupool.blueprint.load import Loaded
+    from gpupool.catalogue.accelerators import Maker
+    from gpupool.expansion.catalogue_access import Catalogued
+    from gpupool.findings import Finding
+    from gpupool.yamlio.located import Located
 
 
 class ExpandedPool(NamedTuple):
@@ -16,27 +20,27 @@ class ExpandedPool(NamedTuple):
     path: str
     """Where it stands in the blueprint: `pools.chat.tiers.spot`."""
 
-    at: Node
+    at: Located
     """The pool's own place."""
 
-    metadata: Node | None
+    metadata: Located | None
     """Labels and annotations of the object."""
 
-    labels: Node | None
-    annotations: Node | None
-    class_ref: Node
-    requirements: Node | None
-    taints: Node | None
-    startup_taints: Node | None
-    expire_after: Node | None
-    termination_grace_period: Node | None
-    disruption: Node | None
-    limits: Node | None
-    usd_per_hour: Node | None
+    labels: Located | None
+    annotations: Located | None
+    class_ref: Located
+    requirements: Located | None
+    taints: Located | None
+    startup_taints: Located | None
+    expire_after: Located | None
+    termination_grace_period: Located | None
+    disruption: Located | None
+    limits: Located | None
+    usd_per_hour: Located | None
     """What `limits.usdPerHour` says; the limit that it became stands among `limits`."""
 
-    weight: Node | None
-    replicas: Node | None
+    weight: Located | None
+    replicas: Located | None
 
     maker: Maker | None
     """Whose accelerators the pool has; None for CPU machines, and where nothing tells."""
@@ -56,8 +60,8 @@ class ExpandedClass(NamedTuple):
 
     name: str
     path: str
-    metadata: Node | None
-    spec: Node
+    metadata: Located | None
+    spec: Located
 
 
 class ExpandedOverlay(NamedTuple):
@@ -65,12 +69,15 @@ class ExpandedOverlay(NamedTuple):
 
     name: str
     path: str
-    metadata: Node | None
-    spec: Node
+    metadata: Located | None
+    spec: Located
 
 
 class Expanded(NamedTuple):
     """A whole blueprint after expansion."""
+
+    loaded: Loaded
+    """The merged blueprint that it was expanded from."""
 
     name: str
     karpenter: str
@@ -82,7 +89,7 @@ class Expanded(NamedTuple):
     known: Catalogued
     """The catalogue that counts, and what was asked of it."""
 
-    stack: Node | None
+    stack: Located | None
     """The blueprint's `stack`, laid over what the profiles say; its `null`s still stand."""
 
     findings: tuple[Finding, ...]

@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path, PurePath
 
-from gpupool.blueprint.merge import settled
+from gpupool.blueprint.merge import merge, settled
 from gpupool.codes import Code
-from gpupool.expansion.disks import block_devices
 from gpupool.expansion.problem import Problem, warning
-from gpupool.expansion.target import Target
+from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import may_be_user_data
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at, tree
+from gpupool.yamlio.located import Located, Scalar, find, items, leaf, listing, mapping, text_at, tree
 
 _SELECTORS = {
     "subnets": "subnetSelectorTerms",
@@ -45,15 +44,15 @@ MOST_USER_DATA = 16 * 1024
 DISCOVERY_TAG = "karpenter.sh/discovery"
 
 
-def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
-    """Give the EC2NodeClass spec that a class' words say; mistakes go to `found`.
+def class_spec(words: Located, target: TargetCluster, found: list[Finding]) -> Located:
+    """Return the EC2NodeClass spec that a class' words say; mistakes go to `found`.
 
     `words` still holds its `null`s: in a disk they leave a built-in value out.
     """
     disks = {key: node for key in ("disk", "osDisk") if (node := find(words, key)) and node.value is not None}
     words = tree({**mapping(settled(words)), **disks}, words)
-    made: dict[str, Node] = {}
-    wrong: list[Callable[[Node, Target], dict[str, Node]]] = []
+    made: dict[str, Located] = {}
+    wrong: list[Callable[[Located, TargetCluster], dict[str, Located]]] = []
     for part in (_image, _identity, _selectors, _devices, _user_data):
         if part is _devices and _image in wrong:
             continue  # the names of devices depend on the image
@@ -71,20 +70,20 @@ def class_spec(words: Node, target: Target, found: list[Finding]) -> Node:
     return tree(dict(made), words)
 
 
-def family(words: Node | None) -> str:
-    """Give the AMI family of a class, as EC2NodeClass spells it; empty where nothing tells."""
+def family(words: Located | None) -> str:
+    """Return the AMI family of a class, as EC2NodeClass spells it; empty where nothing tells."""
     said = text_at(words, "amiFamily")
     # Capitals are an error of their own; which family is meant is clear all the same.
     return said or _ALIAS_FAMILIES.get(_alias(words).partition("@")[0].lower(), "")
 
 
-def latest_alias(words: Node) -> Node | None:
-    """Give the place where a class asks for `@latest`, if it does."""
+def latest_alias(words: Located) -> Located | None:
+    """Return the place where a class asks for `@latest`, if it does."""
     node = _alias_node(words)
     return node if node is not None and str(node.value).endswith("@latest") else None
 
 
-def _alias_node(words: Node | None) -> Node | None:
+def _alias_node(words: Located | None) -> Located | None:
     ami = find(words, "ami")
     if ami is not None:
         ami = (items(ami) or [ami])[0]
@@ -93,12 +92,12 @@ def _alias_node(words: Node | None) -> Node | None:
     return find(terms[0], "alias") if terms else None
 
 
-def _alias(words: Node | None) -> str:
+def _alias(words: Located | None) -> str:
     node = _alias_node(words)
     return str(node.value) if node is not None else ""
 
 
-def _image(words: Node, _target: Target) -> dict[str, Node]:
+def _image(words: Located, _target: TargetCluster) -> dict[str, Located]:
     terms, said_family = _image_terms(words), find(words, "amiFamily")
     if said_family is not None:
         return {"amiFamily": said_family, "amiSelectorTerms": terms}
@@ -110,7 +109,7 @@ def _image(words: Node, _target: Target) -> dict[str, Node]:
     return {"amiSelectorTerms": terms}
 
 
-def _image_terms(words: Node) -> Node:
+def _image_terms(words: Located) -> Located:
     own, ami = find(words, "amiSelectorTerms"), find(words, "ami")
     if ami is not None:
         return listing([_image_term(item) for item in items(ami) or [ami]], ami)
@@ -120,7 +119,7 @@ def _image_terms(words: Node) -> Node:
     return own
 
 
-def _image_term(item: Node) -> Node:
+def _image_term(item: Located) -> Located:
     if not isinstance(item.value, str):
         return tree(
             {key: mapping(item).get(key) for key in ("id", "name", "owner", "tags", "ssmParameter")}, item
@@ -136,7 +135,7 @@ def _image_term(item: Node) -> Node:
     return tree({"alias": item}, item)
 
 
-def _no_alias(said: str, version: str, item: Node) -> tuple[str, Node, str]:
+def _no_alias(said: str, version: str, item: Located) -> tuple[str, Located, str]:
     """Return what is wrong with the name of an image, where, and what was probably meant."""
     near = get_close_matches(said.lower(), _ALIAS_FAMILIES, n=1, cutoff=0.8)
     if near:
@@ -152,7 +151,7 @@ def _pinned(alias: str, version: str) -> str:
     return f"{alias}@{version if is_pinned else _EXAMPLES.get(alias, _EXAMPLE)}"
 
 
-def _identity(words: Node, target: Target) -> dict[str, Node]:
+def _identity(words: Located, target: TargetCluster) -> dict[str, Located]:
     profile, role = find(words, "instanceProfile"), find(words, "role")
     if profile is not None:
         return {"instanceProfile": profile}
@@ -167,7 +166,7 @@ def _identity(words: Node, target: Target) -> dict[str, Node]:
     return {"role": role}
 
 
-def _selectors(words: Node, target: Target) -> dict[str, Node]:
+def _selectors(words: Located, target: TargetCluster) -> dict[str, Located]:
     made = {}
     for word, field in _SELECTORS.items():
         own, said = find(words, field), find(words, word)
@@ -180,15 +179,15 @@ def _selectors(words: Node, target: Target) -> dict[str, Node]:
     return made
 
 
-def _terms(said: Node) -> list[Node]:
+def _terms(said: Located) -> list[Located]:
     return items(said) if isinstance(said.value, list) else [said]
 
 
-def _term(item: Node) -> Node:
+def _term(item: Located) -> Located:
     return tree({"tags": item} if isinstance(item.value, dict) else {"id": item}, item)
 
 
-def _nameless(words: Node, target: Target) -> Problem:
+def _nameless(words: Located, target: TargetCluster) -> Problem:
     """Return the one mistake of a blueprint that does not name its cluster."""
     message = "`cluster.name` is missing: the node role, subnets and security groups are found by it"
     where = "`name: my-cluster` under `cluster`" if target.node else "`cluster: {name: my-cluster}`"
@@ -196,7 +195,7 @@ def _nameless(words: Node, target: Target) -> Problem:
     return Problem(Code.IDENTITY, message, target.node or words, fix)
 
 
-def _discovered(words: Node, target: Target) -> Node:
+def _discovered(words: Located, target: TargetCluster) -> Located:
     name = target.named("name")
     if name is None:
         raise _nameless(words, target)
@@ -204,19 +203,19 @@ def _discovered(words: Node, target: Target) -> Node:
     return listing([tree({"tags": tree({DISCOVERY_TAG: tag}, name)}, name)], name)
 
 
-def _devices(words: Node, _target: Target) -> dict[str, Node]:
+def _devices(words: Located, _target: TargetCluster) -> dict[str, Located]:
     own = find(words, "blockDeviceMappings")
     made = own if own is not None else block_devices(words, family(words))
     return {} if made is None else {"blockDeviceMappings": made}
 
 
-def _user_data(words: Node, _target: Target) -> dict[str, Node]:
+def _user_data(words: Located, _target: TargetCluster) -> dict[str, Located]:
     node = find(words, "userData")
     if node is None:
         return {}
     file = find(node, "file")
     if file is not None:
-        node = Node(_file_text(file), Location(file.at.file, file.at.line, file.at.column), node.key)
+        node = Located(_file_text(file), Location(file.at.file, file.at.line, file.at.column), node.key)
     if _only_comments(str(node.value)):
         fix = "remove it or add a command; the images already have the driver and the container toolkit"
         message = "a user data script of comments only is read as node configuration, and the node can't join"
@@ -224,7 +223,7 @@ def _user_data(words: Node, _target: Target) -> dict[str, Node]:
     return {"userData": node}
 
 
-def _driver_twice(script: Node | None, alias: str) -> Iterator[Finding]:
+def _driver_twice(script: Located | None, alias: str) -> Iterator[Finding]:
     """Find a script, in a file or not, that installs a GPU driver over the one that an image brings."""
     lines = str(script.value).splitlines() if script is not None and alias else []
     if script is not None and any(_INSTALLS_DRIVER.search(line.partition("#")[0]) for line in lines):
@@ -233,7 +232,7 @@ def _driver_twice(script: Node | None, alias: str) -> Iterator[Finding]:
         yield warning(Code.USER_DATA, message, script, fix)
 
 
-def _file_text(file: Node) -> str:
+def _file_text(file: Located) -> str:
     path = Path(PurePath(file.at.file).parent, str(file.value))
     if not may_be_user_data(str(path), file.at.file):
         message = "the path is outside the blueprint's and the working folder, or is a hidden file"
@@ -254,3 +253,66 @@ def _file_text(file: Node) -> str:
 def _only_comments(script: str) -> bool:
     lines = [line.strip() for line in script.splitlines()]
     return script.startswith("#!") and not any(line and not re.match("#", line) for line in lines)
+
+
+_ROOT = {"AL2": "/dev/xvda", "AL2023": "/dev/xvda"}
+_WINDOWS_ROOT = "/dev/sda1"
+_OS_DEVICE, _DATA_DEVICE = "/dev/xvda", "/dev/xvdb"
+_OS_SIZE = "4Gi"
+_FIELDS = {
+    "size": "volumeSize",
+    "type": "volumeType",
+    "iops": "iops",
+    "throughput": "throughput",
+    "encrypted": "encrypted",
+    "kmsKeyID": "kmsKeyID",
+    "snapshotID": "snapshotID",
+    "deleteOnTermination": "deleteOnTermination",
+    "volumeInitializationRate": "volumeInitializationRate",
+}
+_BUILT_IN: dict[str, Scalar] = {"type": "gp3", "encrypted": True, "deleteOnTermination": True}
+
+
+def block_devices(words: Located, family: str) -> Located | None:
+    """Return the mappings that a class' `disk` and `osDisk` say; None where neither is there.
+
+    Raises:
+        Problem: where the family has no such disk, or no device that is known.
+    """
+    disk, os_disk = find(words, "disk"), find(words, "osDisk")
+    if family == "Bottlerocket":
+        return _bottlerocket(disk, os_disk)
+    if os_disk is not None:
+        message = f"`osDisk` is for Bottlerocket only, and this is {_named(family)}"
+        raise Problem(Code.DISK, message, os_disk, "set `disk`, which is the root volume here")
+    return None if disk is None else listing([_mapping(_root_device(family, disk), disk)], disk)
+
+
+def _named(family: str) -> str:
+    return f"an image of family {family}" if family else "an image of unknown family"
+
+
+def _root_device(family: str, disk: Located) -> str:
+    device = _WINDOWS_ROOT if family.startswith("Windows") else _ROOT.get(family)
+    if device is None:
+        fix = "set `blockDeviceMappings` with the image's device names"
+        raise Problem(Code.DISK, f"the root device of {_named(family)} is unknown", disk, fix)
+    return device
+
+
+def _bottlerocket(disk: Located | None, os_disk: Located | None) -> Located | None:
+    """Write the system volume out beside the data volume: any mapping replaces all of the family's own."""
+    if disk is None:
+        return None if os_disk is None else listing([_mapping(_OS_DEVICE, os_disk, _OS_SIZE)], os_disk)
+    system = os_disk if os_disk is not None else Located({}, disk.at, disk.key)
+    return listing([_mapping(_OS_DEVICE, system, _OS_SIZE), _mapping(_DATA_DEVICE, disk)], disk)
+
+
+def _mapping(device: str, disk: Located, size: str | None = None) -> Located:
+    note = "built-in of disk"
+    under: dict[str, Located | None] = {key: leaf(value, disk, note) for key, value in _BUILT_IN.items()}
+    if size is not None:
+        under["size"] = leaf(size, disk, note)
+    said = mapping(settled(merge(tree(under, disk), disk)))
+    ebs = {_FIELDS[key]: said[key] for key in _FIELDS if key in said}
+    return tree({"deviceName": leaf(device, disk, note), "ebs": tree(dict(ebs), disk)}, disk)

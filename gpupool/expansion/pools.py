@@ -2,45 +2,47 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.blueprint.kinds import PLUGIN_CONFIG_LABEL
 from gpupool.blueprint.merge import settled
+from gpupool.blueprint.merge_schema import PLUGIN_CONFIG_LABEL, by_key
 from gpupool.codes import Code
-from gpupool.expansion import disruption, limits, requirements, sharing, taints
+from gpupool.expansion import disruption, limits, requirements, sharing
 from gpupool.expansion.accelerator import GPU_PRESENT, maker_of
-from gpupool.expansion.catalogued import Catalogued
-from gpupool.expansion.durations import karpenters as karpenters_duration
+from gpupool.expansion.catalogue_access import Catalogued
+from gpupool.expansion.disruption import karpenters_duration
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.layers import Layered
-from gpupool.expansion.problem import Problem, error
-from gpupool.expansion.target import Target
+from gpupool.expansion.problem import Problem, error, told
+from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
 from gpupool.profiles.load import SHIPPED
-from gpupool.yamlio.nodes import Node, find, leaf, mapping, tree
+from gpupool.shapes.error_messages import nearest
+from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
 
 if TYPE_CHECKING:
-    from gpupool.expansion.machines import Machines
+    from gpupool.expansion.instance_types import Machines
+
 
 CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
 
 
-class OfClass(NamedTuple):
+class ClassFacts(NamedTuple):
     """What a pool's node class decides about its machines; nothing where only the cluster has it."""
 
     family: str
     """The family of its image; empty where nothing tells."""
 
-    spec: Node | None
+    spec: Located | None
     """The EC2NodeClass spec."""
 
 
 def expand_pool(
-    layered: Layered, of_class: OfClass, target: Target, known: Catalogued, found: list[Finding]
+    layered: Layered, of_class: ClassFacts, target: TargetCluster, known: Catalogued, found: list[Finding]
 ) -> ExpandedPool:
-    """Give one NodePool; mistakes go to `found`, and the part that holds one is left out."""
+    """Return one NodePool; mistakes go to `found`, and the part that holds one is left out."""
     words = layered.words
     maker, slices = maker_of(words, known), sharing.slices(words)
     made_labels = _labels(words, of_class.family, found)
@@ -48,11 +50,11 @@ def expand_pool(
 
     @cache
     def admitted() -> "Machines":
-        from gpupool.expansion.machines import machines
+        from gpupool.expansion.instance_types import machines
 
         return machines(layered.name, made_labels, made_requirements, of_class.spec, known)
 
-    def part(word: str, make: Callable[[Node], Node | None]) -> Node | None:
+    def part(word: str, make: Callable[[Located], Located | None]) -> Located | None:
         node = find(words, word)
         try:
             return None if node is None else make(node)
@@ -60,8 +62,8 @@ def expand_pool(
             found.append(problem.finding)
             return None
 
-    def priced(usd: Node) -> tuple[str, Node] | None:
-        from gpupool.expansion.dollars import accelerator_limit
+    def priced(usd: Located) -> tuple[str, Located] | None:
+        from gpupool.expansion.limits import accelerator_limit
 
         # Which machines there are is not known while a word that chooses them is wrong.
         return None if has_errors(found) else accelerator_limit(usd, admitted(), maker, slices, found)
@@ -78,8 +80,8 @@ def expand_pool(
         annotations=_annotations(words),
         class_ref=_class_ref(layered, words),
         requirements=made_requirements,
-        taints=part("taints", lambda node: taints.taints(node, found)),
-        startup_taints=part("startupTaints", lambda node: taints.taints(node, found)),
+        taints=part("taints", lambda node: taints(node, found)),
+        startup_taints=part("startupTaints", lambda node: taints(node, found)),
         expire_after=part("expireAfter", karpenters_duration),
         termination_grace_period=part("terminationGracePeriod", karpenters_duration),
         disruption=part("disruption", lambda node: disruption.disruption(node, target, found)),
@@ -94,14 +96,14 @@ def expand_pool(
     )
 
 
-def _own_limits(layered: Layered, node: Node) -> Node:
-    """Give a pool's or tier's limits in its own words, a share of the pool's worked out."""
+def _own_limits(layered: Layered, node: Located) -> Located:
+    """Return a pool's or tier's limits in its own words, a share of the pool's worked out."""
     if isinstance(node.value, str):
         return limits.shared_out(settled(layered.pool_limits or node), node)
     return node
 
 
-def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:
+def _labels(words: Located, ami_family: str, found: list[Finding]) -> Located | None:
     said = find(words, "labels")
     made = dict(mapping(said))
     for key, node in made.items():
@@ -123,23 +125,67 @@ def _labels(words: Node, ami_family: str, found: list[Finding]) -> Node | None:
         )
     if not made and (said is None or said.value):
         return None
-    return Node(dict(sorted(made.items())), (said or words).at)
+    return Located(dict(sorted(made.items())), (said or words).at)
 
 
-def _annotations(words: Node) -> Node | None:
+def _annotations(words: Located) -> Located | None:
     said, protected = find(words, "annotations"), find(words, "doNotDisrupt")
     made = dict(mapping(said))
     if protected is not None and protected.value:
         made[labels.DO_NOT_DISRUPT] = leaf("true", protected, "doNotDisrupt")
     if not made and (said is None or said.value):
         return None
-    return Node(dict(sorted(made.items())), (said or protected or words).at)
+    return Located(dict(sorted(made.items())), (said or protected or words).at)
 
 
-def _class_ref(layered: Layered, words: Node) -> Node:
+def _class_ref(layered: Layered, words: Located) -> Located:
     own = find(words, "nodeClassRef")
     if own is not None:
         return tree({key: mapping(own).get(key) for key in ("group", "kind", "name")}, own)
     cause = find(layered.own, "nodeClass") or layered.own
     parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layered.class_name}
     return tree({key: leaf(value, cause) for key, value in parts.items()}, cause)
+
+
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def taints(word: Located, found: list[Finding]) -> Located | None:
+    """Return Karpenter's list for a `taints` word.
+
+    An empty list stays one, and is rendered; an empty map says nothing. A taint that is neither
+    `value:Effect` nor `Effect` goes to `found`.
+    """
+    if word.value == {}:
+        return None
+    made: list[Located] = []
+    for key, said in by_key(word).items():
+        for item in items(said) or [said]:
+            made += told(found, partial(_taint, key, item))
+    return listing(made, word)
+
+
+def _taint(key: str, item: Located) -> list[Located]:
+    if isinstance(item.value, dict):
+        parts = mapping(item)
+        return [tree({name: parts.get(name) for name in ("key", "value", "effect")}, item)]
+    value, colon, effect = str(item.value).rpartition(":")
+    if effect not in EFFECTS:
+        near = nearest(effect, EFFECTS)
+        fix = f"did you mean `{near}`?" if near else f"set `{key}: true:NoSchedule`, or only the effect"
+        raise Problem(
+            Code.TAINT, f"taint `{key}`: unknown effect `{effect}` ({', '.join(EFFECTS)})", item, fix
+        )
+    if colon and not value:
+        raise Problem(
+            Code.TAINT,
+            f"taint `{key}` has an empty value",
+            item,
+            f"set `{effect}` for a taint without a value",
+        )
+    said = {
+        "key": leaf(key, item),
+        "value": leaf(value, item) if value else None,
+        "effect": leaf(effect, item),
+    }
+    return [tree(said, item)]

@@ -4,20 +4,20 @@ from collections.abc import Callable
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity
-from gpupool.yamlio.nodes import Node, place
+from gpupool.yamlio.located import Located, place
 
 
 class Problem(Exception):  # noqa: N818 - it carries a finding, and no user meets it as an exception
     """One word that can't be expanded; the caller collects it and goes on with the next."""
 
-    def __init__(self, code: Code, message: str, node: Node, fix: str = "") -> None:
+    def __init__(self, code: Code, message: str, node: Located, fix: str = "") -> None:
         """Make the finding at the node's own place."""
         super().__init__(message)
         self.finding = error(code, message, node, fix)
 
 
-def told(found: list[Finding], make: Callable[[], list[Node]]) -> list[Node]:
-    """Give what `make` makes, or nothing where it meets a problem; the problem goes to `found`."""
+def told(found: list[Finding], make: Callable[[], list[Located]]) -> list[Located]:
+    """Return what `make` makes, or nothing where it meets a problem; the problem goes to `found`."""
     try:
         return make()
     except Problem as problem:
@@ -25,16 +25,16 @@ def told(found: list[Finding], make: Callable[[], list[Node]]) -> list[Node]:
         return []
 
 
-def error(code: Code, message: str, node: Node, fix: str = "") -> Finding:
+def error(code: Code, message: str, node: Located, fix: str = "") -> Finding:
     """Make an error at a node."""
     return Finding(code, message, place(node), fix)
 
 
-def warning(code: Code, message: str, node: Node, fix: str = "") -> Finding:
+def warning(code: Code, message: str, node: Located, fix: str = "") -> Finding:
     """Make a warning at a node."""
     return Finding(code, message, place(node), fix, Severity.WARNING)
 
 
-def info(code: Code, message: str, node: Node, fix: str = "") -> Finding:
+def info(code: Code, message: str, node: Located, fix: str = "") -> Finding:
     """Make a piece of information at a node."""
     return Finding(code, message, place(node), fix, Severity.INFO)

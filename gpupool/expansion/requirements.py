@@ -3,31 +3,33 @@
 from collections.abc import Iterator
 from functools import partial
 
-from gpupool.blueprint.kinds import INSTANCE_LABELS, by_key, pool_reach
 from gpupool.blueprint.merge import settled
+from gpupool.blueprint.merge_schema import INSTANCE_LABELS, by_key, pool_reach
 from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
-from gpupool.expansion.catalogued import Catalogued
+from gpupool.expansion.catalogue_access import Catalogued
 from gpupool.expansion.problem import Problem, error, info, told
-from gpupool.expansion.target import Target
+from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
-from gpupool.scheduling.naming.named import in_requirement, is_looked_up, of_values
+from gpupool.scheduling.naming.checks import in_requirement, is_looked_up, of_values
 from gpupool.scheduling.naming.names import ACCELERATOR
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at
+from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at
 
 _GPU_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_MANUFACTURER)
 _MANUFACTURER_VALUES = {Maker.NEURON: "aws"}
 _KARPENTERS_ORDER = ("reserved", "spot", "on-demand")
 
 
-def pool_requirements(words: Node, target: Target, known: Catalogued, found: list[Finding]) -> Node | None:
-    """Give the requirement list of one NodePool; `words` still holds its `null`s.
+def pool_requirements(
+    words: Located, target: TargetCluster, known: Catalogued, found: list[Finding]
+) -> Located | None:
+    """Return the requirement list of one NodePool; `words` still holds its `null`s.
 
     Mistakes go to `found`; the word that holds one is left out.
     """
-    made: list[Node] = []
+    made: list[Located] = []
     for label, node, in_short in _said_of_labels(words):
         wanted = told(found, partial(_of_label, label, node))
         found += names(wanted, known, in_short=in_short)
@@ -41,17 +43,17 @@ def pool_requirements(words: Node, target: Target, known: Catalogued, found: lis
     return listing(sorted(made, key=_key), words)
 
 
-def _key(requirement: Node) -> str:
+def _key(requirement: Located) -> str:
     return text_at(requirement, "key")
 
 
-def _said(words: Node, *path: str) -> Node | None:
+def _said(words: Located, *path: str) -> Located | None:
     node = find(words, *path)
     return None if node is None or node.value is None else node
 
 
-def _said_of_labels(words: Node) -> Iterator[tuple[str, Node, bool]]:
-    """Give each label that a word speaks about alone, the constraint on it, and whether the word is short."""
+def _said_of_labels(words: Located) -> Iterator[tuple[str, Located, bool]]:
+    """Yield each label that a word speaks about alone, the constraint on it, and whether the word is short."""
     for word, label in (("arch", labels.ARCH), ("os", labels.OS), ("capacity", labels.CAPACITY_TYPE)):
         node = _said(words, word)
         if node is not None and node.value != "any":
@@ -63,21 +65,21 @@ def _said_of_labels(words: Node) -> Iterator[tuple[str, Node, bool]]:
         yield from ((label, node, in_short) for label, node in by_label.items() if node.value is not None)
 
 
-def names(wanted: list[Node], known: Catalogued, *, in_short: bool = False) -> Iterator[Finding]:
+def names(wanted: list[Located], known: Catalogued, *, in_short: bool = False) -> Iterator[Finding]:
     """Find names in Karpenter's requirements that the catalogue lacks; a slip in a short word is an error."""
     for each in wanted:
         if is_looked_up(each):
             yield from in_requirement(known.names, each, in_short=in_short)
 
 
-def _of_label(label: str, node: Node) -> list[Node]:
+def _of_label(label: str, node: Located) -> list[Located]:
     if wrong := labels.key_problem(label):
         raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", node)
     constraint = settled(node)
     return [] if constraint.value is None else list(constraints.requirements(label, constraint))
 
 
-def _order_notes(words: Node) -> Iterator[Finding]:
+def _order_notes(words: Located) -> Iterator[Finding]:
     said = [str(item.value) for item in items(find(words, "capacity"))]
     if said != [word for word in _KARPENTERS_ORDER if word in said]:
         message = "the order of `capacity` is ignored: Karpenter tries reserved, then spot, then on-demand"
@@ -86,11 +88,11 @@ def _order_notes(words: Node) -> Iterator[Finding]:
             yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` to set an order")
 
 
-def _zones(words: Node, target: Target, found: list[Finding]) -> Iterator[Node]:
+def _zones(words: Located, target: TargetCluster, found: list[Finding]) -> Iterator[Located]:
     node = _said(words, "zones")
     if node is None:
         return
-    by_label: dict[str, list[Node]] = {}
+    by_label: dict[str, list[Located]] = {}
     for word in items(node) or [node]:
         try:
             label, zone = target.zone(word)
@@ -101,7 +103,7 @@ def _zones(words: Node, target: Target, found: list[Finding]) -> Iterator[Node]:
         yield constraints.requirement(label, "In", node, zones)
 
 
-def _accelerator(words: Node, known: Catalogued, found: list[Finding]) -> Iterator[Node]:
+def _accelerator(words: Located, known: Catalogued, found: list[Finding]) -> Iterator[Located]:
     node = _said(words, "accelerator")
     if node is None:
         return
@@ -125,14 +127,14 @@ def _accelerator(words: Node, known: Catalogued, found: list[Finding]) -> Iterat
 _BY_MAKER = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
 
 
-def _unknown(names: list[Node], known: Catalogued) -> Iterator[Finding]:
+def _unknown(names: list[Located], known: Catalogued) -> Iterator[Finding]:
     """Find accelerators that the catalogue lacks."""
     if any(name.value != "none" for name in names):
         yield from of_values(known.names, ACCELERATOR, names, in_short=True)
 
 
 def _chip_label(name: str, known: Catalogued) -> str:
-    """Give the label that a name stands in; where nothing tells, it is taken for a GPU's."""
+    """Return the label that a name stands in; where nothing tells, it is taken for a GPU's."""
     if name == "none":
         return ""
     if name in set(Maker):
@@ -141,7 +143,7 @@ def _chip_label(name: str, known: Catalogued) -> str:
     return (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)[is_other]
 
 
-def _guards(words: Node, node: Node, label: str) -> Iterator[Node]:
+def _guards(words: Located, node: Located, label: str) -> Iterator[Located]:
     """Keep out machines that a name alone lets in; a word of anybody's on the same key wins.
 
     `label` is the one that the name stands in; `none` stands in none.
@@ -156,7 +158,7 @@ def _guards(words: Node, node: Node, label: str) -> Iterator[Node]:
         yield constraints.requirement(labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note)
 
 
-def _lets_cpu_machines_in(made: list[Node]) -> Iterator[Finding]:
+def _lets_cpu_machines_in(made: list[Located]) -> Iterator[Finding]:
     """Find a NotIn on the GPU count beside a bound: together they also let machines without GPUs in."""
     counts = [node for node in made if _key(node) == labels.INSTANCE_GPU_COUNT]
     operators = {text_at(node, "operator") for node in counts}

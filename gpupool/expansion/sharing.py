@@ -4,26 +4,26 @@ from gpupool.expansion import constraints
 from gpupool.expansion.expanded import ExpandedOverlay, ExpandedPool
 from gpupool.expansion.limits import gpu_resource
 from gpupool.karpenter import labels
-from gpupool.yamlio.nodes import Node, find, leaf, listing, tree
+from gpupool.yamlio.located import Located, find, leaf, listing, tree
 
 
-def slices(words: Node) -> int:
-    """Give how many pods take turns on one GPU; 1 without sharing."""
+def slices(words: Located) -> int:
+    """Return how many pods take turns on one GPU; 1 without sharing."""
     node = find(words, "sharing", "timeSlicing")
     return node.value if node is not None and isinstance(node.value, int) else 1
 
 
 def config_name(replicas: int) -> str:
-    """Give the name of the device plugin's configuration for so many pods a GPU."""
+    """Return the name of the device plugin's configuration for so many pods a GPU."""
     return f"time-slicing-{replicas}"
 
 
-def overlays(pool: ExpandedPool, cause: Node) -> list[ExpandedOverlay]:
-    """Give one NodeOverlay for each GPU count of a pool that shares its GPUs."""
+def overlays(pool: ExpandedPool, cause: Located) -> list[ExpandedOverlay]:
+    """Return one NodeOverlay for each GPU count of a pool that shares its GPUs."""
     return [_overlay(pool, count, cause) for count in pool.gpu_counts] if pool.slices > 1 else []
 
 
-def _overlay(pool: ExpandedPool, count: int, cause: Node) -> ExpandedOverlay:
+def _overlay(pool: ExpandedPool, count: int, cause: Located) -> ExpandedOverlay:
     on = [
         constraints.requirement(labels.INSTANCE_GPU_COUNT, "In", cause, [leaf(str(count), cause)]),
         constraints.requirement(labels.NODEPOOL, "In", cause, [leaf(pool.name, cause)]),

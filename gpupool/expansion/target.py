@@ -3,18 +3,18 @@
 import re
 from typing import NamedTuple
 
-from gpupool.blueprint.kinds import zone_label
+from gpupool.blueprint.merge_schema import zone_label
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.karpenter import labels
 from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.nodes import Node, find, items, leaf, text_at
+from gpupool.yamlio.located import Located, find, items, leaf, text_at
 
 
-class Target(NamedTuple):
+class TargetCluster(NamedTuple):
     """`cluster` of the blueprint; every part of it may be absent."""
 
-    node: Node | None
+    node: Located | None
 
     @property
     def karpenter(self) -> str:
@@ -36,13 +36,13 @@ class Target(NamedTuple):
         """The feature gates that are on."""
         return frozenset(str(item.value) for item in items(find(self.node, "features")))
 
-    def named(self, key: str) -> Node | None:
-        """Give one of the cluster's own words, with its place: `name`, `zones`."""
+    def named(self, key: str) -> Located | None:
+        """Return one of the cluster's own words, with its place: `name`, `zones`."""
         node = find(self.node, key)
         return None if node is None or node.value is None else node
 
-    def zone(self, word: Node) -> tuple[str, Node]:
-        """Give the label key and the value for a zone's name, letter or id.
+    def zone(self, word: Located) -> tuple[str, Located]:
+        """Return the label key and the value for a zone's name, letter or id.
 
         Raises:
             Problem: for a letter where the region is not known.

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.karpenter.cron import CronError, parse
 from gpupool.karpenter.integers import int64
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 REASONS: Final = ("Empty", "Drifted", "Underutilized")
 """In the order in which Karpenter tries them."""
@@ -30,7 +30,7 @@ _MINUTE: Final = timedelta(minutes=1)
 _UNITS: Final = {"h": 60, "m": 1, "s": 0}
 
 
-class Budget(NamedTuple):
+class DisruptionBudget(NamedTuple):
     """One budget of a NodePool; of all that apply, Karpenter takes the smallest."""
 
     nodes: str
@@ -44,20 +44,20 @@ class Budget(NamedTuple):
     """How long it holds from each hit of the schedule."""
 
 
-IMPLICIT: Final = (Budget("10%"),)
+IMPLICIT: Final = (DisruptionBudget("10%"),)
 """What the API server writes where a NodePool has no `budgets`; an empty list stays empty."""
 
 
-def budgets_of(body: Plain) -> tuple[Budget, ...]:
-    """Give the budgets of a NodePool's body as the API server stores them, its defaults filled in."""
+def budgets_of(body: Plain) -> tuple[DisruptionBudget, ...]:
+    """Return the budgets of a NodePool's body as the API server stores them, its defaults filled in."""
     said = plain_map(plain_map(plain_map(body).get("spec")).get("disruption")).get("budgets")
     return tuple(map(_budget, said)) if isinstance(said, list) else IMPLICIT
 
 
-def _budget(said: Plain) -> Budget:
+def _budget(said: Plain) -> DisruptionBudget:
     reasons, nodes = plain_map(said).get("reasons"), plain_map(said).get("nodes")
     schedule, duration = plain_map(said).get("schedule"), plain_map(said).get("duration")
-    return Budget(
+    return DisruptionBudget(
         nodes=IMPLICIT[0].nodes if nodes is None else str(nodes),
         reasons=tuple(map(str, reasons)) if isinstance(reasons, list) else None,
         schedule=None if schedule is None else str(schedule),
@@ -65,8 +65,8 @@ def _budget(said: Plain) -> Budget:
     )
 
 
-def allowed(budgets: Iterable[Budget], reason: str, at: datetime, nodes: int) -> int:
-    """Give how many nodes, of so many in the pool, may be disrupted for a reason at a UTC instant.
+def allowed(budgets: Iterable[DisruptionBudget], reason: str, at: datetime, nodes: int) -> int:
+    """Return how many nodes, of so many in the pool, may be disrupted for a reason at a UTC instant.
 
     One schedule that can't be read, or number in force, allows none, for any reason. Where no budget
     counts, it is UNBOUNDED; a number beyond 32 bits wraps, as Karpenter's does, and may be negative.
@@ -80,30 +80,30 @@ def allowed(budgets: Iterable[Budget], reason: str, at: datetime, nodes: int) ->
     return min((nodes_of(each, nodes) for each in in_force if counts(each, reason)), default=UNBOUNDED)
 
 
-def counts(budget: Budget, reason: str) -> bool:
-    """Say whether a budget speaks of a reason."""
+def counts(budget: DisruptionBudget, reason: str) -> bool:
+    """Return whether a budget speaks of a reason."""
     return budget.reasons is None or reason in budget.reasons
 
 
-def nodes_of(budget: Budget, nodes: int) -> int:
-    """Give the number that a budget allows; of a percentage, rounded up, the part of `nodes`."""
+def nodes_of(budget: DisruptionBudget, nodes: int) -> int:
+    """Return the number that a budget allows; of a percentage, rounded up, the part of `nodes`."""
     number = int64(budget.nodes)
     if number is not None:
         return (number + 2**31) % 2**32 - 2**31
     return -(-nodes * (_percent(budget) or 0) // 100)
 
 
-def is_numberless(budget: Budget) -> bool:
-    """Say whether Karpenter can't read a budget's number: the API server lets 30 digits through."""
+def is_numberless(budget: DisruptionBudget) -> bool:
+    """Return whether Karpenter can't read a budget's number: the API server lets 30 digits through."""
     return int64(budget.nodes) is None and _percent(budget) is None
 
 
-def _percent(budget: Budget) -> int | None:
+def _percent(budget: DisruptionBudget) -> int | None:
     return int64(budget.nodes[:-1]) if budget.nodes.endswith("%") else None
 
 
-def is_unreadable(budget: Budget) -> bool:
-    """Say whether Karpenter can't tell when a budget holds; the API server lets such schedules through."""
+def is_unreadable(budget: DisruptionBudget) -> bool:
+    """Return whether Karpenter can't tell when a budget holds; the API server lets such schedules through."""
     if budget.schedule is None and budget.duration is None:
         return False
     try:
@@ -113,8 +113,8 @@ def is_unreadable(budget: Budget) -> bool:
     return False
 
 
-def is_active(budget: Budget, at: datetime) -> bool:
-    """Say whether a budget holds at a UTC instant; its schedule has to be readable.
+def is_active(budget: DisruptionBudget, at: datetime) -> bool:
+    """Return whether a budget holds at a UTC instant; its schedule has to be readable.
 
     A schedule that hits on no day at all, such as 30 February, holds all the time: Karpenter takes the
     missing hit for one in the past.
@@ -123,8 +123,8 @@ def is_active(budget: Budget, at: datetime) -> bool:
 
 
 @lru_cache(maxsize=512)
-def active(budget: Budget, begin: datetime, minutes: int) -> int:
-    """Give the minutes from `begin` (a whole UTC minute) at which a budget holds, one bit for each."""
+def active(budget: DisruptionBudget, begin: datetime, minutes: int) -> int:
+    """Return the minutes from `begin` (a whole UTC minute) at which a budget holds, one bit for each."""
     found, minute = 0, 0
     while minute < minutes:
         holds, until = _until(budget, begin + minute * _MINUTE)
@@ -135,8 +135,8 @@ def active(budget: Budget, begin: datetime, minutes: int) -> int:
     return found
 
 
-def _until(budget: Budget, at: datetime) -> tuple[bool, datetime | None]:
-    """Say whether a budget holds at an instant, and up to when at least that stays so; None is for ever."""
+def _until(budget: DisruptionBudget, at: datetime) -> tuple[bool, datetime | None]:
+    """Return whether a budget holds at an instant, and up to when at least that stays so; None is for ever."""
     if budget.schedule is None and budget.duration is None:
         return True, None
     length = timedelta(minutes=_minutes(budget.duration or "0m"))

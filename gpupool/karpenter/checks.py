@@ -96,7 +96,7 @@ def _moment(value: object) -> object:
 
 
 def in_hours(text: str) -> str:
-    """Give the hours for a number of days or weeks."""
+    """Return the hours for a number of days or weeks."""
     match = re.fullmatch(r"([0-9]{1,5})([dw])", text, re.ASCII)
     return f"write `{int(match[1]) * _HOURS[match[2]]}h`" if match else ""
 

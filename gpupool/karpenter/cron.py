@@ -63,7 +63,7 @@ class Cron(NamedTuple):
     weekdays: _Field
 
     def following(self, instant: datetime) -> datetime | None:
-        """Give the first hit after a UTC `instant`, or None where the search ends without one.
+        """Return the first hit after a UTC `instant`, or None where the search ends without one.
 
         It ends with the fifth calendar year after the one it began in, so that 29 February may be missed.
         """
@@ -85,7 +85,7 @@ class Cron(NamedTuple):
         return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
 
     def _from(self, minute: int) -> int | None:
-        """Give the first hit of a day from this minute of it on."""
+        """Return the first hit of a day from this minute of it on."""
         hour, rest = divmod(minute, 60)
         if not self.minutes:
             return None

@@ -22,7 +22,7 @@ _PART = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?([^.0-9]+)", re.ASCII)
 
 
 def is_duration(text: str) -> bool:
-    """Say whether Go's `time.ParseDuration` reads a text: `90m`, `1h30m`, `-1.5s`; at most 292 years."""
+    """Return whether Go's `time.ParseDuration` reads a text: `90m`, `1h30m`, `-1.5s`; at most 292 years."""
     unsigned = text[1:] if text[:1] in {"-", "+"} else text
     if unsigned == "0":
         return True
@@ -31,7 +31,7 @@ def is_duration(text: str) -> bool:
 
 
 def nanoseconds(text: str) -> int | None:
-    """Give a duration without a sign in nanoseconds, or None for a text that is none."""
+    """Return a duration without a sign in nanoseconds, or None for a text that is none."""
     return _nanoseconds(text) if text else None
 
 
@@ -52,6 +52,6 @@ def _nanoseconds(text: str) -> int | None:
 
 
 def _fraction(digits: str, unit: int) -> int:
-    """Give the nanoseconds after the point, in floating point as Go counts them."""
+    """Return the nanoseconds after the point, in floating point as Go counts them."""
     kept = digits[:18]
     return int(float(int(kept or 0)) * (unit / 10 ** len(kept)))

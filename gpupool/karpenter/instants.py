@@ -13,7 +13,7 @@ _LAST: Final = ("23", "59", "59")
 
 
 def is_date_time(text: str) -> bool:
-    """Say whether the API server's `format: date-time` takes a text.
+    """Return whether the API server's `format: date-time` takes a text.
 
     It looks at what stands before the first `t` and between that and the second one, in any case.
     """
@@ -25,7 +25,7 @@ def is_date_time(text: str) -> bool:
 
 
 def is_rfc3339(text: str) -> bool:
-    """Say whether Go reads a text as an RFC 3339 time, as Karpenter's types do: the hour may be short."""
+    """Return whether Go reads a text as an RFC 3339 time, as Karpenter's types do: the hour may be short."""
     match = _RFC3339.fullmatch(text)
     if match is None or not _is_date(match[1]):
         return False

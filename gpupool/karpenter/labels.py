@@ -163,12 +163,12 @@ _LONGEST_NAME = 63
 
 
 def domain(key: str) -> str:
-    """Give what stands before the first slash, or all of a key without one."""
+    """Return what stands before the first slash, or all of a key without one."""
     return key.partition("/")[0]
 
 
 def syntax_problem(key: str) -> str | None:
-    """Say what is wrong with the spelling of a label or taint key, or give None."""
+    """Return what is wrong with the spelling of a label or taint key, or give None."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return "has more than one `/`"
@@ -183,7 +183,7 @@ def syntax_problem(key: str) -> str | None:
 
 
 def key_problem(key: str) -> str | None:
-    """Say why a NodePool may not use `key` as a node label or requirement, or give None.
+    """Return why a NodePool may not use `key` as a node label or requirement, or give None.
 
     What the CRD refuses and what only the controller does, taken together. The words go on from
     the key: `karpenter.sh/nodepool` *is reserved: …*.
@@ -196,7 +196,7 @@ def key_problem(key: str) -> str | None:
 
 
 def overlay_key_problem(key: str) -> str | None:
-    """Say why a NodeOverlay may not use `key` in a requirement, or give None."""
+    """Return why a NodeOverlay may not use `key` in a requirement, or give None."""
     if key == NODEPOOL:
         return None
     if key in OVERLAY_REFUSED:

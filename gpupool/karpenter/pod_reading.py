@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.karpenter.pod_requests import Asked, Container, pod_requests
+from gpupool.karpenter.pod_requests import Container, RequestsAndLimits, pod_requests
 from gpupool.karpenter.pods import Expression, HostPort, Pod, Resources, Term, Toleration
 from gpupool.karpenter.quantities import Amount, amount
-from gpupool.yamlio.nodes import Node, find, items, mapping, place, text_at
+from gpupool.yamlio.located import Located, find, items, mapping, place, text_at
 from gpupool.yamlio.scalars import shown
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PodRead(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def read_pod(spec: Node, path: str, label: str) -> PodRead:
+def read_pod(spec: Located, path: str, label: str) -> PodRead:
     """Read a pod spec that stands at `path` of the object `label`."""
     reader = _Reader(path, label)
     pod = reader.pod(spec)
@@ -51,7 +51,7 @@ class _Reader:
         self._path = path
         self._label = label
 
-    def pod(self, spec: Node) -> Pod:
+    def pod(self, spec: Located) -> Pod:
         """Read the whole of it."""
         containers = find(spec, "containers")
         if not self._maps(containers, "containers") and not self.findings:
@@ -71,7 +71,7 @@ class _Reader:
             places={key: place(part) for key in _PLACES if (part := find(spec, key)) is not None},
         )
 
-    def _requests(self, spec: Node) -> Resources:
+    def _requests(self, spec: Located) -> Resources:
         containers = [
             self._container(each, f"containers[{index}]")
             for index, each in enumerate(items(find(spec, "containers")))
@@ -81,22 +81,22 @@ class _Reader:
         overhead = self._amounts(find(spec, "overhead"), "overhead")
         return pod_requests(containers, init, self._asked(spec, "resources"), overhead)
 
-    def _container(self, node: Node, path: str) -> Container:
+    def _container(self, node: Located, path: str) -> Container:
         return Container(
             self._asked(node, f"{path}.resources"),
             is_sidecar=text_at(node, "restartPolicy") == "Always",
         )
 
-    def _asked(self, node: Node, path: str) -> Asked:
+    def _asked(self, node: Located, path: str) -> RequestsAndLimits:
         resources = find(node, "resources")
         if resources is not None and resources.value is not None and not isinstance(resources.value, dict):
             self._refuse(resources, path, "a map with `requests` and `limits`")
-        return Asked(
+        return RequestsAndLimits(
             self._amounts(find(resources, "requests"), f"{path}.requests"),
             self._amounts(find(resources, "limits"), f"{path}.limits"),
         )
 
-    def _amounts(self, node: Node | None, path: str) -> Resources:
+    def _amounts(self, node: Located | None, path: str) -> Resources:
         found = {}
         for name, each in self._entries(node, path).items():
             read = _amount(each)
@@ -108,7 +108,7 @@ class _Reader:
                 found[name] = read
         return found
 
-    def _tolerations(self, spec: Node) -> Iterator[Toleration]:
+    def _tolerations(self, spec: Located) -> Iterator[Toleration]:
         for index, each in enumerate(self._maps(find(spec, "tolerations"), "tolerations")):
             path = f"tolerations[{index}]"
             yield Toleration(
@@ -118,12 +118,12 @@ class _Reader:
                 self._word(each, "effect", path, _EFFECTS),
             )
 
-    def _required(self, affinity: Node | None) -> Iterator[Term]:
+    def _required(self, affinity: Located | None) -> Iterator[Term]:
         path = f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
         for index, term in enumerate(self._maps(find(affinity, _REQUIRED, "nodeSelectorTerms"), path)):
             yield self._term(term, f"{path}[{index}]")
 
-    def _preferred(self, affinity: Node | None) -> Iterator[Term]:
+    def _preferred(self, affinity: Located | None) -> Iterator[Term]:
         path = f"affinity.nodeAffinity.{_PREFERRED}"
         weighed = []
         for index, each in enumerate(self._maps(find(affinity, _PREFERRED), path)):
@@ -135,12 +135,12 @@ class _Reader:
             weighed.append((weight.value, self._term(term, f"{path}[{index}].preference") if term else ()))
         yield from (term for _, term in sorted(weighed, key=lambda pair: -pair[0]))
 
-    def _term(self, node: Node, path: str) -> Term:
+    def _term(self, node: Located, path: str) -> Term:
         path = f"{path}.matchExpressions"
         expressions = self._maps(find(node, "matchExpressions"), path)
         return tuple(self._expression(each, f"{path}[{index}]") for index, each in enumerate(expressions))
 
-    def _expression(self, node: Node, path: str) -> Expression:
+    def _expression(self, node: Located, path: str) -> Expression:
         operator = self._word(node, "operator", path, _OPERATORS)
         listed = find(node, "values")
         values = tuple(self._text_of(each, f"{path}.values") for each in items(listed))
@@ -152,8 +152,8 @@ class _Reader:
             self._refuse(listed or node, f"{path}.values", f"one number in quotes for {operator}")
         return Expression(text_at(node, "key"), operator, values)
 
-    def _host_ports(self, spec: Node) -> Iterator[HostPort]:
-        """Give the node's ports that its containers take; on the node's network each port is one of these."""
+    def _host_ports(self, spec: Located) -> Iterator[HostPort]:
+        """Yield the node's ports that its containers take; on the node's network each port is one of these."""
         shares = find(spec, "hostNetwork")
         for index, container in enumerate(items(find(spec, "containers"))):
             path = f"containers[{index}].ports"
@@ -165,8 +165,8 @@ class _Reader:
                     address = text_at(port, "hostIP") or _ANY_ADDRESS
                     yield HostPort(address, number, text_at(port, "protocol") or "TCP")
 
-    def _maps(self, node: Node | None, path: str) -> list[Node]:
-        """Give the maps in a list."""
+    def _maps(self, node: Located | None, path: str) -> list[Located]:
+        """Return the maps in a list."""
         if node is None or node.value is None:
             return []
         if not isinstance(node.value, list):
@@ -177,35 +177,35 @@ class _Reader:
                 self._refuse(each, f"{path}[{index}]", "a map")
         return node.value
 
-    def _entries(self, node: Node | None, path: str) -> dict[str, Node]:
+    def _entries(self, node: Located | None, path: str) -> dict[str, Located]:
         if node is None or node.value is None:
             return {}
         if not isinstance(node.value, dict):
             self._refuse(node, path, "a map")
         return {key: each for key, each in mapping(node).items() if each.value is not None}
 
-    def _texts(self, node: Node | None, path: str) -> dict[str, str]:
+    def _texts(self, node: Located | None, path: str) -> dict[str, str]:
         entries = self._entries(node, path)
         return {key: self._text_of(each, f"{path}.{key}") for key, each in entries.items()}
 
-    def _text(self, node: Node, key: str, path: str) -> str:
+    def _text(self, node: Located, key: str, path: str) -> str:
         found = find(node, key)
         return "" if found is None or found.value is None else self._text_of(found, f"{path}.{key}")
 
-    def _text_of(self, node: Node, path: str) -> str:
+    def _text_of(self, node: Located, path: str) -> str:
         if isinstance(node.value, str):
             return node.value
         self._refuse(node, path, "a string; put it in quotes" if _is_scalar(node) else "a string")
         return ""
 
-    def _word(self, node: Node, key: str, path: str, words: tuple[str, ...]) -> str:
+    def _word(self, node: Located, key: str, path: str, words: tuple[str, ...]) -> str:
         found = self._text(node, key, path)
         if found not in words:
             listed = ", ".join(word for word in words if word)
             self._refuse(find(node, key) or node, f"{path}.{key}", f"one of {listed}")
         return found
 
-    def _refuse(self, node: Node, path: str, wanted: str) -> None:
+    def _refuse(self, node: Located, path: str, wanted: str) -> None:
         value = shown(node.value) if isinstance(node.value, str) else (node.text or str(node.value))
         has = f"{value} must be" if isinstance(node.value, str) or _is_scalar(node) else "must be"
         finding = Finding(
@@ -218,7 +218,7 @@ class _Reader:
         self.findings.append(finding)
 
 
-def _amount(node: Node) -> Amount | None:
+def _amount(node: Located) -> Amount | None:
     value = node.value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -228,28 +228,28 @@ def _amount(node: Node) -> Amount | None:
         return None
 
 
-def _number(node: Node | None) -> int:
+def _number(node: Located | None) -> int:
     return node.value if node is not None and type(node.value) is int else 0
 
 
-def _is_scalar(node: Node) -> bool:
+def _is_scalar(node: Located) -> bool:
     return isinstance(node.value, bool | int | float)
 
 
-def _claims_devices(spec: Node) -> bool:
-    """Say whether the pod asks for devices with claims, as Karpenter finds out."""
+def _claims_devices(spec: Located) -> bool:
+    """Return whether the pod asks for devices with claims, as Karpenter finds out."""
     containers = [*items(find(spec, "initContainers")), *items(find(spec, "containers"))]
     return any(items(find(each, "resources", "claims")) for each in containers) or bool(
         items(find(spec, "resourceClaims"))
     )
 
 
-def _selects_by_field(affinity: Node | None) -> bool:
+def _selects_by_field(affinity: Located | None) -> bool:
     terms = items(find(affinity, _REQUIRED, "nodeSelectorTerms"))
     return any(items(find(term, "matchFields")) for term in terms)
 
 
-def _not_judged(spec: Node) -> Iterator[str]:
+def _not_judged(spec: Located) -> Iterator[str]:
     """Name what the pod asks and files alone don't answer."""
     for key, words in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
         if mapping(find(spec, "affinity", key)):

@@ -19,36 +19,36 @@ _OVERCOMMITTED = ("cpu", "memory")
 _HUGE_PAGES = "hugepages-"
 
 
-class Asked(NamedTuple):
+class RequestsAndLimits(NamedTuple):
     """What somebody requests, and the most that it may use."""
 
     requests: Resources
     limits: Resources
 
     def defaulted(self) -> Resources:
-        """Give the requests as the API server fills them in: what is only limited is requested too."""
+        """Return the requests as the API server fills them in: what is only limited is requested too."""
         return {**self.limits, **self.requests}
 
 
 class Container(NamedTuple):
     """A container as far as its resources go."""
 
-    asked: Asked
+    asked: RequestsAndLimits
     is_sidecar: bool = False
     """An init container that keeps running beside the others."""
 
 
 def pod_requests(
-    containers: Sequence[Container], init: Sequence[Container], pod: Asked, overhead: Resources
+    containers: Sequence[Container], init: Sequence[Container], pod: RequestsAndLimits, overhead: Resources
 ) -> Resources:
-    """Give what a scheduler has to find on one node, `pods: 1` with it."""
+    """Return what a scheduler has to find on one node, `pods: 1` with it."""
     aggregated = _aggregated(containers, init)
     requested = total([{**aggregated, **_pod_level(pod, aggregated)}, overhead])
     return {**requested, PODS: 1}
 
 
 def total(parts: Iterable[Resources]) -> dict[str, Amount]:
-    """Give the sum of each resource."""
+    """Return the sum of each resource."""
     found: dict[str, Amount] = {}
     for part in parts:
         for name, amount in part.items():
@@ -57,7 +57,7 @@ def total(parts: Iterable[Resources]) -> dict[str, Amount]:
 
 
 def _aggregated(containers: Sequence[Container], init: Sequence[Container]) -> dict[str, Amount]:
-    """Give what the containers need at once: init containers in turn, beside the sidecars before."""
+    """Return what the containers need at once: init containers in turn, beside the sidecars before."""
     sidecars: dict[str, Amount] = {}
     starting: dict[str, Amount] = {}
     for container in init:
@@ -68,8 +68,8 @@ def _aggregated(containers: Sequence[Container], init: Sequence[Container]) -> d
     return _largest(total([*(each.asked.defaulted() for each in containers), sidecars]), starting)
 
 
-def _pod_level(pod: Asked, aggregated: Resources) -> dict[str, Amount]:
-    """Give what the pod requests as a whole, which counts instead of what its containers do."""
+def _pod_level(pod: RequestsAndLimits, aggregated: Resources) -> dict[str, Amount]:
+    """Return what the pod requests as a whole, which counts instead of what its containers do."""
     own = {name: amount for name, amount in pod.requests.items() if _is_pod_level(name)}
     if not pod.limits:
         return own

@@ -32,7 +32,7 @@ Term: TypeAlias = tuple[Expression, ...]
 """Conditions that have to hold together."""
 
 
-class Taint(NamedTuple):
+class NodeTaint(NamedTuple):
     """A mark on a node that keeps pods away."""
 
     key: str
@@ -40,7 +40,7 @@ class Taint(NamedTuple):
     effect: str
 
     def __str__(self) -> str:
-        """Give the taint as kubectl writes it: `nvidia.com/gpu=true:NoSchedule`."""
+        """Return the taint as kubectl writes it: `nvidia.com/gpu=true:NoSchedule`."""
         return f"{self.key}{'=' * bool(self.value)}{self.value}:{self.effect}"
 
 
@@ -52,8 +52,8 @@ class Toleration(NamedTuple):
     value: str = ""
     effect: str = ""
 
-    def tolerates(self, taint: Taint) -> bool:
-        """Say whether the taint does not keep the pod away."""
+    def tolerates(self, taint: NodeTaint) -> bool:
+        """Return whether the taint does not keep the pod away."""
         if (self.effect and self.effect != taint.effect) or (self.key and self.key != taint.key):
             return False
         if self.operator in ("", "Equal"):
@@ -80,13 +80,13 @@ class HostPort(NamedTuple):
     protocol: str
 
     def conflicts(self, other: HostPort) -> bool:
-        """Say whether two pods with these can't share a node."""
+        """Return whether two pods with these can't share a node."""
         if (self.port, self.protocol) != (other.port, other.protocol):
             return False
         return self.ip == other.ip or bool({self.ip, other.ip} & {"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
     def __str__(self) -> str:
-        """Give the port as one says it: `9100/TCP`."""
+        """Return the port as one says it: `9100/TCP`."""
         return f"{self.port}/{self.protocol}"
 
 
@@ -121,8 +121,8 @@ class Pod:
     places: Mapping[str, Location] | None = None
     """Where its parts stand, by key of the pod spec."""
 
-    def tolerates(self, taint: Taint) -> bool:
-        """Say whether one of its tolerations does for the taint."""
+    def tolerates(self, taint: NodeTaint) -> bool:
+        """Return whether one of its tolerations does for the taint."""
         return any(each.tolerates(taint) for each in self.tolerations)
 
 

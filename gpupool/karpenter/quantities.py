@@ -28,7 +28,7 @@ _MUCH: Final = Decimal(10) ** 18
 
 
 def problem(text: str) -> str | None:
-    """Say why Karpenter can't use a quantity that fits the CRDs' pattern, or give None.
+    """Return why Karpenter can't use a quantity that fits the CRDs' pattern, or give None.
 
     The words go on from the quantity: `1e3.5` *has an exponent that is no whole number*.
     """
@@ -46,7 +46,7 @@ def problem(text: str) -> str | None:
 
 
 def amount(text: str) -> Amount:
-    """Give the amount of a Kubernetes quantity that its pattern lets through, as in `2000Gi` or `500m`.
+    """Return the amount of a Kubernetes quantity that its pattern lets through, as in `2000Gi` or `500m`.
 
     What is below a nano is rounded up to one, as Go does.
 

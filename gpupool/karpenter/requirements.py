@@ -30,21 +30,21 @@ class Requirement(NamedTuple):
 
     @property
     def operator(self) -> Operator:
-        """Give the operator that Karpenter sees in it; a bound alone reads as Exists."""
+        """Return the operator that Karpenter sees in it; a bound alone reads as Exists."""
         if self.complement:
             return "NotIn" if self.values else "Exists"
         return "In" if self.values else "DoesNotExist"
 
     def has(self, value: str) -> bool:
-        """Say whether a node with this value of the label is taken."""
+        """Return whether a node with this value of the label is taken."""
         return (value in self.values) is not self.complement and _within(value, self.gte, self.lte)
 
     def takes(self, values: Collection[str]) -> bool:
-        """Say whether a machine is taken whose label has one of `values`; without any it has none."""
+        """Return whether a machine is taken whose label has one of `values`; without any it has none."""
         return any(map(self.has, values)) or (not values and self.operator in _FORGIVING)
 
     def intersection(self, other: "Requirement") -> "Requirement":
-        """Give what both take; bounds that contradict each other read as DoesNotExist."""
+        """Return what both take; bounds that contradict each other read as DoesNotExist."""
         gte, lte = _largest(self.gte, other.gte), _smallest(self.lte, other.lte)
         min_values = _largest(self.min_values, other.min_values)
         if gte is not None and lte is not None and gte > lte:
@@ -56,7 +56,7 @@ class Requirement(NamedTuple):
         return Requirement(self.key, complement, values, gte, lte, min_values)
 
     def has_intersection(self, other: "Requirement") -> bool:
-        """Say whether both take some value."""
+        """Return whether both take some value."""
         gte, lte = _largest(self.gte, other.gte), _smallest(self.lte, other.lte)
         if gte is not None and lte is not None and gte > lte:
             return False
@@ -68,7 +68,7 @@ class Requirement(NamedTuple):
 Requirements: TypeAlias = dict[str, Requirement]
 
 
-class Conflict(NamedTuple):
+class RequirementConflict(NamedTuple):
     """A label on which two sides don't agree; `existing` is None where it knows nothing of the label."""
 
     key: str
@@ -79,7 +79,7 @@ class Conflict(NamedTuple):
 def requirement(
     key: str, operator: str, values: Iterable[str] = (), min_values: int | None = None
 ) -> Requirement:
-    """Give the requirement that an operator and its values stand for; old names of a label are made new."""
+    """Return the requirement that an operator and its values stand for; old names of a label are made new."""
     key, values = ALIASES.get(key, key), tuple(values)
     if operator in ("In", "NotIn"):
         return Requirement(key, operator == "NotIn", frozenset(values), min_values=min_values)
@@ -94,7 +94,7 @@ def requirement(
 
 
 def combined(requirements: Iterable[Requirement]) -> Requirements:
-    """Give what all of them take together, label by label."""
+    """Return what all of them take together, label by label."""
     made: Requirements = {}
     for each in requirements:
         before = made.get(each.key)
@@ -103,38 +103,40 @@ def combined(requirements: Iterable[Requirement]) -> Requirements:
 
 
 def from_labels(labels: Mapping[str, str]) -> list[Requirement]:
-    """Give a requirement for each label of a node or of a node selector."""
+    """Return a requirement for each label of a node or of a node selector."""
     return [requirement(key, "In", (value,)) for key, value in labels.items()]
 
 
 def conflicts(
     existing: Mapping[str, Requirement], incoming: Mapping[str, Requirement], undefined_ok: Collection[str]
-) -> list[Conflict]:
-    """Give the labels on which a node as it would be (`existing`) does not do for `incoming`.
+) -> list[RequirementConflict]:
+    """Return the labels on which a node as it would be (`existing`) does not do for `incoming`.
 
     Of the labels in `undefined_ok` a node that says nothing does for everybody. A label that it knows
     nothing of is told alone, as Karpenter looks no further then.
     """
     for key, wanted in incoming.items():
         if key not in undefined_ok and key not in existing and wanted.operator not in _FORGIVING:
-            return [Conflict(key, None, wanted)]
+            return [RequirementConflict(key, None, wanted)]
     return disagreements(existing, incoming)
 
 
-def disagreements(existing: Mapping[str, Requirement], incoming: Mapping[str, Requirement]) -> list[Conflict]:
-    """Give the labels that both sides speak of and on which they have nothing in common."""
+def disagreements(
+    existing: Mapping[str, Requirement], incoming: Mapping[str, Requirement]
+) -> list[RequirementConflict]:
+    """Return the labels that both sides speak of and on which they have nothing in common."""
     found = []
     for key, wanted in incoming.items():
         offered = existing.get(key)
         if offered is None or offered.has_intersection(wanted):
             continue
         if wanted.operator not in _FORGIVING or offered.operator not in _FORGIVING:
-            found.append(Conflict(key, offered, wanted))
+            found.append(RequirementConflict(key, offered, wanted))
     return found
 
 
 def _common(one: Requirement, other: Requirement) -> frozenset[str]:
-    """Give the values that the two have in common; of two complements what either refuses."""
+    """Return the values that the two have in common; of two complements what either refuses."""
     if one.complement and other.complement:
         return one.values | other.values
     if one.complement:

@@ -32,7 +32,7 @@ Count: TypeAlias = Annotated[Whole, Field(ge=0, le=2**31 - 1)]
 Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, QUANTITY_WORDS)]
 """A Kubernetes quantity as text, as in `500m` or `64Gi`."""
 
-Amount: TypeAlias = Annotated[int | str, IntOrString()]
+LimitAmount: TypeAlias = Annotated[int | str, IntOrString()]
 """A Kubernetes quantity, as a whole number or as text."""
 
 Duration: TypeAlias = Annotated[
@@ -109,7 +109,7 @@ BudgetDuration: TypeAlias = Annotated[
 Reason: TypeAlias = Literal["Underutilized", "Empty", "Drifted"]
 ConsolidationPolicy: TypeAlias = Literal["WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"]
 TaintEffect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
-Operator: TypeAlias = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]
+OperatorName: TypeAlias = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]
 
 Architecture: TypeAlias = Literal["amd64", "arm64"]
 OperatingSystem: TypeAlias = Literal["linux", "windows"]

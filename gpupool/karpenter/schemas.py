@@ -48,7 +48,7 @@ The server lets any list through where this format stands.
 
 
 def schemas(target: str = LATEST) -> dict[str, str]:
-    """Give the text of each schema by its file's path, `GROUP/KIND_VERSION.json` in lower case."""
+    """Return the text of each schema by its file's path, `GROUP/KIND_VERSION.json` in lower case."""
     made = {kind: _root(kind, target) for kind in TYPES}
     return {_path(kind, schema): json.dumps(schema, indent=2) + "\n" for kind, schema in made.items()}
 
@@ -80,7 +80,7 @@ class _Reading:
     target: str
 
     def of(self, part: _Schema, model: str = "") -> _Schema:
-        """Give a part of the document in words that the API server's own schema could have."""
+        """Return a part of the document in words that the API server's own schema could have."""
         if "$ref" in part:
             name = part["$ref"].rpartition("/")[2]
             return self.of(self.definitions[name], name) | _described(part)

@@ -34,7 +34,7 @@ class Minor(NamedTuple):
     minor: int
 
     def __str__(self) -> str:
-        """Give it as people write it: `1.14`."""
+        """Return it as people write it: `1.14`."""
         return f"{self.major}.{self.minor}"
 
 
@@ -52,5 +52,5 @@ def parse_minor(text: str) -> Minor:
 
 
 def knows(target: str, since: Since) -> bool:
-    """Say whether Karpenter `target` knows what came with `since`."""
+    """Return whether Karpenter `target` knows what came with `since`."""
     return parse_minor(target) >= parse_minor(since.minor)

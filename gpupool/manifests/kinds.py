@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.yamlio.nodes import find, mapping, text_at
+from gpupool.yamlio.located import find, mapping, text_at
 from gpupool.yamlio.scalars import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 CURRENT = {
     "NodePool": "karpenter.sh/v1",
@@ -46,17 +46,17 @@ class Identity(NamedTuple):
 
     @property
     def group(self) -> str:
-        """Give the API group; empty for core Kubernetes."""
+        """Return the API group; empty for core Kubernetes."""
         return self.api_version.rpartition("/")[0]
 
     @property
     def label(self) -> str:
-        """Give the object as findings name it: `NodePool/chat`."""
+        """Return the object as findings name it: `NodePool/chat`."""
         return f"{self.kind}/{self.name}" if self.name else self.kind
 
 
-def identity(node: Node) -> Identity | None:
-    """Say which object this is; None where `apiVersion` or `kind` is missing or no text."""
+def identity(node: Located) -> Identity | None:
+    """Return which object this is; None where `apiVersion` or `kind` is missing or no text."""
     api_version, kind = text_at(node, "apiVersion"), text_at(node, "kind")
     if not (api_version and kind):
         return None
@@ -64,12 +64,12 @@ def identity(node: Node) -> Identity | None:
 
 
 def is_current(found: Identity) -> bool:
-    """Say whether this is an object to look at."""
+    """Return whether this is an object to look at."""
     return CURRENT.get(found.kind) == found.api_version
 
 
-def missing(node: Node) -> str:
-    """Say why a document is no object."""
+def missing(node: Located) -> str:
+    """Return why a document is no object."""
     if not isinstance(node.value, dict):
         what = "a list" if isinstance(node.value, list) else "a single value"
         return f"the document is {what}, not a Kubernetes object"
@@ -77,7 +77,7 @@ def missing(node: Node) -> str:
     return f"not a Kubernetes object: {' and '.join(absent)} {'are' if absent[1:] else 'is'} missing"
 
 
-def unknown_version(found: Identity, node: Node) -> Iterator[Finding]:
+def unknown_version(found: Identity, node: Located) -> Iterator[Finding]:
     """Refuse a kind or version that Karpenter's groups do not have; nothing for objects of others."""
     current = CURRENT.get(found.kind)
     is_core = not found.group
@@ -94,16 +94,16 @@ def unknown_version(found: Identity, node: Node) -> Iterator[Finding]:
     yield Finding(Code.UNKNOWN_VERSION, message, at, fix, path=wrong, object=found.label)
 
 
-def list_items(found: Identity, node: Node) -> list[Node] | None:
-    """Give the objects in a list; None where this is no list."""
+def list_items(found: Identity, node: Located) -> list[Located] | None:
+    """Return the objects in a list; None where this is no list."""
     items = mapping(node).get("items")
     if not found.kind.endswith("List") or items is None or not isinstance(items.value, list):
         return None
     return items.value
 
 
-def item_identity(found: Identity, item: Node) -> Identity | None:
-    """Say which object stands in a list; one that says nothing is what the list is made of."""
+def item_identity(found: Identity, item: Located) -> Identity | None:
+    """Return which object stands in a list; one that says nothing is what the list is made of."""
     if text_at(item, "apiVersion") or text_at(item, "kind") or not isinstance(item.value, dict):
         return identity(item)
     kind = found.kind.removesuffix("List")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.manifests.kinds import CURRENT, OLD, Identity
-from gpupool.yamlio.nodes import Node, find, text_at
+from gpupool.yamlio.located import Located, find, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,8 +82,8 @@ _ALIASES = {
 }
 
 
-def old_version(found: Identity, node: Node) -> Iterator[Finding]:
-    """Say what has to change in an object of an old version; nothing for one of another."""
+def old_version(found: Identity, node: Located) -> Iterator[Finding]:
+    """Yield what has to change in an object of an old version; nothing for one of another."""
     key = (found.api_version, found.kind)
     if key not in OLD:
         return
@@ -99,7 +99,7 @@ def old_version(found: Identity, node: Node) -> Iterator[Finding]:
         yield from _incomplete_reference(found, node)
 
 
-def _of_the_whole(found: Identity, node: Node) -> Finding:
+def _of_the_whole(found: Identity, node: Located) -> Finding:
     kind = OLD[found.api_version, found.kind]
     new = f"`apiVersion: {CURRENT[kind]}`"
     fix = f"write {new}" if kind == found.kind else f"write a {kind} instead: {new} and `kind: {kind}`"
@@ -116,7 +116,7 @@ def _message(moved: _Moved) -> str:
     return f"`{moved.path}` does not exist in Karpenter v1"
 
 
-def _family_alone(found: Identity, node: Node) -> Iterator[Finding]:
+def _family_alone(found: Identity, node: Located) -> Iterator[Finding]:
     """Ask for the image terms that v1 wants beside, or in place of, a family."""
     family = find(node, "spec", "amiFamily")
     if family is None or find(node, "spec", "amiSelectorTerms") or find(node, "spec", "amiSelector"):
@@ -129,7 +129,7 @@ def _family_alone(found: Identity, node: Node) -> Iterator[Finding]:
     yield _finding(found, family, "spec.amiFamily", message, fix)
 
 
-def _incomplete_reference(found: Identity, node: Node) -> Iterator[Finding]:
+def _incomplete_reference(found: Identity, node: Located) -> Iterator[Finding]:
     """Ask for the kind of the node class, which v1beta1 could leave out."""
     path = "spec.template.spec.nodeClassRef"
     reference = find(node, *path.split("."))
@@ -139,5 +139,5 @@ def _incomplete_reference(found: Identity, node: Node) -> Iterator[Finding]:
     yield _finding(found, reference, path, "`nodeClassRef` requires `group` and `kind` in Karpenter v1", fix)
 
 
-def _finding(found: Identity, field: Node, path: str, message: str, fix: str) -> Finding:
+def _finding(found: Identity, field: Located, path: str, message: str, fix: str) -> Finding:
     return Finding(Code.OLD_VERSION, message, field.key or field.at, fix, path=path, object=found.label)

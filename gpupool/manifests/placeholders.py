@@ -12,7 +12,7 @@ from gpupool.findings import Finding, Location
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 MAX_PLACES = 20
 """Placeholders that are named in one document."""
@@ -43,12 +43,12 @@ _FREE_TEXT = frozenset(
 
 
 def may_stand_in(text: str) -> bool:
-    """Say whether a text holds the beginning of a placeholder at all."""
+    """Return whether a text holds the beginning of a placeholder at all."""
     return any(begin in text for begin in _BEGINS)
 
 
 def in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> list[Finding]:
-    """Give the placeholders that make a text unreadable; none where its mistakes have another reason.
+    """Return the placeholders that make a text unreadable; none where its mistakes have another reason.
 
     `text` begins on the line of `first`. In quotes or a comment a placeholder breaks nothing, and `${X}`
     only breaks its own line.
@@ -68,12 +68,12 @@ def _open_places(text: str, first: Location) -> Iterator[tuple[str, Location]]:
                     yield match[0], first._replace(line=number, column=match.start() + 1)
 
 
-def in_object(node: Node, label: str) -> list[Finding]:
-    """Give the placeholders that stand as keys or values in a readable object, and would be text."""
+def in_object(node: Located, label: str) -> list[Finding]:
+    """Return the placeholders that stand as keys or values in a readable object, and would be text."""
     return list(islice(_in_node(node, (), label), MAX_PLACES))
 
 
-def _in_node(node: Node, path: tuple[str | int, ...], label: str) -> Iterator[Finding]:
+def _in_node(node: Located, path: tuple[str | int, ...], label: str) -> Iterator[Finding]:
     value = node.value
     if path in _FREE_TEXT:
         return
@@ -101,7 +101,7 @@ def _joined(path: tuple[str | int, ...]) -> str:
 
 
 def _is_open(before: str) -> bool:
-    """Say whether what follows on the line stands neither in quotes nor in a comment."""
+    """Return whether what follows on the line stands neither in quotes nor in a comment."""
     quote = ""
     for index, character in enumerate(before):
         if quote:

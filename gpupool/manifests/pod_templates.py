@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.yamlio.nodes import Node, find, items, mapping, text_at
+from gpupool.yamlio.located import Located, find, items, mapping, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,17 +20,17 @@ _VOLCANO = "batch.volcano.sh"
 _REPLICA_SPECS = "ReplicaSpecs"
 
 
-class Part(NamedTuple):
+class TemplatePart(NamedTuple):
     """One pod template of an object."""
 
     role: str
-    counts: tuple[Node | None, ...]
+    counts: tuple[Located | None, ...]
     """Numbers that are multiplied; one that is absent counts 1."""
 
-    spec: Node
+    spec: Located
     """The spec of the pod."""
 
-    labels: Node | None
+    labels: Located | None
     path: str
     less: int = 0
     """How many of each group are made from another template."""
@@ -39,47 +39,51 @@ class Part(NamedTuple):
 
 
 def makes_pods(kind: str) -> bool:
-    """Say whether all objects of a kind are there to make pods."""
+    """Return whether all objects of a kind are there to make pods."""
     return kind in _KINDS
 
 
-def parts(kind: str, group: str, body: Node) -> Iterator[Part]:
-    """Give the pod templates of an object; nothing for one that makes no pods."""
+def parts(kind: str, group: str, body: Located) -> Iterator[TemplatePart]:
+    """Yield the pod templates of an object; nothing for one that makes no pods."""
     if kind == "Job" and group == _VOLCANO:
         yield from _tasks(body)
         return
     yield from _KINDS.get(kind, _by_shape)(body)
 
 
-def _template(holder: Node | None, path: str, role: str = "", *counts: Node | None) -> Iterator[Part]:
-    """Give the pod template at `template` of something."""
+def _template(
+    holder: Located | None, path: str, role: str = "", *counts: Located | None
+) -> Iterator[TemplatePart]:
+    """Yield the pod template at `template` of something."""
     template = find(holder, "template")
     spec = find(template, "spec")
     if spec is not None:
         labels = find(template, "metadata", "labels")
-        yield Part(role, counts, spec, labels, f"{path}.template.spec".removeprefix("."))
+        yield TemplatePart(role, counts, spec, labels, f"{path}.template.spec".removeprefix("."))
 
 
-def _pod(body: Node) -> Iterator[Part]:
+def _pod(body: Located) -> Iterator[TemplatePart]:
     spec = find(body, "spec")
     if spec is not None:
-        yield Part("", (), spec, find(body, "metadata", "labels"), "spec")
+        yield TemplatePart("", (), spec, find(body, "metadata", "labels"), "spec")
 
 
-def _pod_template(body: Node) -> Iterator[Part]:
+def _pod_template(body: Located) -> Iterator[TemplatePart]:
     yield from _template(body, "")
 
 
-def _job(body: Node) -> Iterator[Part]:
+def _job(body: Located) -> Iterator[TemplatePart]:
     yield from _job_spec(find(body, "spec"), "spec")
 
 
-def _job_spec(spec: Node | None, path: str, role: str = "", *counts: Node | None) -> Iterator[Part]:
+def _job_spec(
+    spec: Located | None, path: str, role: str = "", *counts: Located | None
+) -> Iterator[TemplatePart]:
     yield from _template(spec, path, role, *counts, _parallel(spec))
 
 
-def _parallel(spec: Node | None) -> Node | None:
-    """Give how many pods of a job run at once: no more than it has to complete."""
+def _parallel(spec: Located | None) -> Located | None:
+    """Return how many pods of a job run at once: no more than it has to complete."""
     parallelism, completions = find(spec, "parallelism"), find(spec, "completions")
     numbers = [node for node in (parallelism, completions) if node is not None and type(node.value) is int]
     if parallelism is None or len(numbers) < 2:  # noqa: PLR2004 - both
@@ -87,11 +91,11 @@ def _parallel(spec: Node | None) -> Node | None:
     return min(numbers, key=lambda node: node.value if isinstance(node.value, int) else 0)
 
 
-def _cron_job(body: Node) -> Iterator[Part]:
+def _cron_job(body: Located) -> Iterator[TemplatePart]:
     yield from _job_spec(find(body, "spec", "jobTemplate", "spec"), "spec.jobTemplate.spec")
 
 
-def _by_shape(body: Node) -> Iterator[Part]:
+def _by_shape(body: Located) -> Iterator[TemplatePart]:
     """Read any kind with a pod template where a Deployment has its own, or with Kubeflow's replica specs."""
     spec = find(body, "spec")
     if find(spec, "template", "spec", "containers") is not None:
@@ -103,12 +107,12 @@ def _by_shape(body: Node) -> Iterator[Part]:
                 yield from _template(each, path, role.lower(), find(each, "replicas"))
 
 
-def _scaled(body: Node) -> Iterator[Part]:
+def _scaled(body: Located) -> Iterator[TemplatePart]:
     spec = find(body, "spec")
     yield from _template(spec, "spec", "", find(spec, "replicas"))
 
 
-def _leader_worker_set(body: Node) -> Iterator[Part]:
+def _leader_worker_set(body: Located) -> Iterator[TemplatePart]:
     """Read groups of `size` pods, one of which is the leader."""
     spec = find(body, "spec")
     groups, inner = find(spec, "replicas"), find(spec, "leaderWorkerTemplate")
@@ -117,46 +121,46 @@ def _leader_worker_set(body: Node) -> Iterator[Part]:
     size = find(inner, "size")
     if (leads := find(leader, "spec")) is not None:
         labels = find(leader, "metadata", "labels")
-        yield Part("leader", (groups,), leads, labels, f"{path}.leaderTemplate.spec")
+        yield TemplatePart("leader", (groups,), leads, labels, f"{path}.leaderTemplate.spec")
     if (works := find(worker, "spec")) is not None:
         labels, less = find(worker, "metadata", "labels"), 0 if leads is None else 1
-        yield Part("worker", (groups, size), works, labels, f"{path}.workerTemplate.spec", less)
+        yield TemplatePart("worker", (groups, size), works, labels, f"{path}.workerTemplate.spec", less)
 
 
-def _job_set(body: Node) -> Iterator[Part]:
+def _job_set(body: Located) -> Iterator[TemplatePart]:
     yield from _replicated_jobs(find(body, "spec"), "spec")
 
 
-def _training_runtime(body: Node) -> Iterator[Part]:
+def _training_runtime(body: Located) -> Iterator[TemplatePart]:
     """Read the JobSet that Kubeflow's TrainJobs are made from."""
     yield from _replicated_jobs(find(body, "spec", "template", "spec"), "spec.template.spec")
 
 
-def _replicated_jobs(spec: Node | None, path: str) -> Iterator[Part]:
+def _replicated_jobs(spec: Located | None, path: str) -> Iterator[TemplatePart]:
     for index, job in enumerate(items(find(spec, "replicatedJobs"))):
         inner = find(job, "template", "spec")
         at = f"{path}.replicatedJobs[{index}].template.spec"
         yield from _job_spec(inner, at, text_at(job, "name"), find(job, "replicas"))
 
 
-def _ray_cluster(body: Node) -> Iterator[Part]:
+def _ray_cluster(body: Located) -> Iterator[TemplatePart]:
     yield from _ray(find(body, "spec"), "spec")
 
 
-def _ray_job(body: Node) -> Iterator[Part]:
+def _ray_job(body: Located) -> Iterator[TemplatePart]:
     yield from _ray(find(body, "spec", "rayClusterSpec"), "spec.rayClusterSpec")
     template = find(body, "spec", "submitterPodTemplate")
     if (spec := find(template, "spec")) is not None:
-        yield Part(
+        yield TemplatePart(
             "submitter", (), spec, find(template, "metadata", "labels"), "spec.submitterPodTemplate.spec"
         )
 
 
-def _ray_service(body: Node) -> Iterator[Part]:
+def _ray_service(body: Located) -> Iterator[TemplatePart]:
     yield from _ray(find(body, "spec", "rayClusterConfig"), "spec.rayClusterConfig")
 
 
-def _ray(spec: Node | None, path: str) -> Iterator[Part]:
+def _ray(spec: Located | None, path: str) -> Iterator[TemplatePart]:
     yield from _template(find(spec, "headGroupSpec"), f"{path}.headGroupSpec", "head")
     for index, group in enumerate(items(find(spec, "workerGroupSpecs"))):
         role = text_at(group, "groupName") or "worker"
@@ -164,12 +168,12 @@ def _ray(spec: Node | None, path: str) -> Iterator[Part]:
         yield from _template(group, f"{path}.workerGroupSpecs[{index}]", role, *counts)
 
 
-def _tasks(body: Node) -> Iterator[Part]:
+def _tasks(body: Located) -> Iterator[TemplatePart]:
     for index, task in enumerate(items(find(body, "spec", "tasks"))):
         yield from _template(task, f"spec.tasks[{index}]", text_at(task, "name"), find(task, "replicas"))
 
 
-def _inference_service(body: Node) -> Iterator[Part]:
+def _inference_service(body: Located) -> Iterator[TemplatePart]:
     """Read KServe's predictor, which is a pod's spec with more words; a model is one of its containers."""
     predictor = find(body, "spec", "predictor")
     model = find(predictor, "model")
@@ -177,17 +181,19 @@ def _inference_service(body: Node) -> Iterator[Part]:
         return
     spec, note = predictor, ""
     if find(predictor, "containers") is None and model is not None:
-        spec = Node(
-            {**mapping(predictor), "containers": Node([model], model.at, model.key)},
+        spec = Located(
+            {**mapping(predictor), "containers": Located([model], model.at, model.key)},
             predictor.at,
             predictor.key,
         )
         note = "what its ServingRuntime adds"
     labels = find(body, "metadata", "labels")
-    yield Part("predictor", (find(predictor, "minReplicas"),), spec, labels, "spec.predictor", note=note)
+    yield TemplatePart(
+        "predictor", (find(predictor, "minReplicas"),), spec, labels, "spec.predictor", note=note
+    )
 
 
-_KINDS: dict[str, Callable[[Node], Iterator[Part]]] = {
+_KINDS: dict[str, Callable[[Located], Iterator[TemplatePart]]] = {
     "Pod": _pod,
     "PodTemplate": _pod_template,
     "Job": _job,

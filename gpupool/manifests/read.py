@@ -12,14 +12,14 @@ from gpupool.manifests import kinds, placeholders
 from gpupool.manifests.kinds import Identity, identity
 from gpupool.manifests.old_versions import old_version
 from gpupool.manifests.result import KarpenterObject, Manifests, OwnFile
-from gpupool.manifests.sources import Reason, Skipped, Source, read_bytes, sources
+from gpupool.manifests.sources import ManifestFile, SkippedFile, SkipReason, read_bytes, sources
 from gpupool.yamlio.documents import Document, read_documents
-from gpupool.yamlio.nodes import text_at
+from gpupool.yamlio.located import text_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 MAX_HELD = 300_000
 """Values of one file that are kept until they are checked: other objects are let go one by one."""
@@ -34,7 +34,7 @@ _KIND = re.compile(r"^kind:\s*[\"']?(\w+)", re.MULTILINE)
 def read_manifests(
     paths: Sequence[str],
     stdin: Callable[[], bytes],
-    wanted: Callable[[Identity, Node], bool] | None = None,
+    wanted: Callable[[Identity, Located], bool] | None = None,
 ) -> Manifests:
     """Read what stands in files and folders; `-` is what `stdin` gives.
 
@@ -42,9 +42,9 @@ def read_manifests(
     """
     sorter = _Sorter(wanted)
     for found in sources(paths):
-        if isinstance(found, Source):
+        if isinstance(found, ManifestFile):
             sorter.read(found, stdin)
-        elif isinstance(found, Skipped):
+        elif isinstance(found, SkippedFile):
             sorter.skipped.append(found)
         else:
             sorter.findings.append(found)
@@ -54,10 +54,10 @@ def read_manifests(
 class _Sorter:
     """Takes file after file and sorts what stands in them."""
 
-    def __init__(self, wanted: Callable[[Identity, Node], bool] | None) -> None:
+    def __init__(self, wanted: Callable[[Identity, Located], bool] | None) -> None:
         self._wanted = wanted
         self.findings: list[Finding] = []
-        self.skipped: list[Skipped] = []
+        self.skipped: list[SkippedFile] = []
         self._objects: list[KarpenterObject] = []
         self._own: list[OwnFile] = []
         self._files: list[str] = []
@@ -66,7 +66,7 @@ class _Sorter:
         self._kinds: Counter[str] = Counter()
 
     def result(self) -> Manifests:
-        """Give all that was found so far."""
+        """Return all that was found so far."""
         return Manifests(
             objects=tuple(self._objects),
             own_files=tuple(self._own),
@@ -77,7 +77,7 @@ class _Sorter:
             skipped=tuple(self.skipped),
         )
 
-    def read(self, source: Source, stdin: Callable[[], bytes]) -> None:
+    def read(self, source: ManifestFile, stdin: Callable[[], bytes]) -> None:
         """Read one file."""
         content = read_bytes(source.path, stdin)
         if isinstance(content, Finding):
@@ -101,24 +101,24 @@ class _Sorter:
                 self.findings.append(Finding(Code.MANIFEST_SYNTAX, message, document.at, "fix these first"))
                 return
 
-    def _document(self, document: Document, source: Source, *, is_foreign: bool) -> None:
+    def _document(self, document: Document, source: ManifestFile, *, is_foreign: bool) -> None:
         if "{{" in document.text and source.is_chart_template:
-            self.skipped.append(Skipped(document.at, Reason.HELM_TEMPLATE))
+            self.skipped.append(SkippedFile(document.at, SkipReason.HELM_TEMPLATE))
         elif _OWN.search(document.text):
             self._own_file(document, source)
         elif document.node is None and not source.is_named and is_foreign:
-            self.skipped.append(Skipped(document.at, Reason.UNREADABLE))
+            self.skipped.append(SkippedFile(document.at, SkipReason.UNREADABLE))
         else:
             self._manifest(document, source)
 
-    def _manifest(self, document: Document, source: Source) -> None:
+    def _manifest(self, document: Document, source: ManifestFile) -> None:
         unrendered = _unrendered(document)
         if document.node is None or unrendered:
             self.findings += unrendered or document.findings
             return
         found = identity(document.node)
         if found is None and not source.is_named:
-            self.skipped.append(Skipped(document.at, Reason.NO_OBJECT))
+            self.skipped.append(SkippedFile(document.at, SkipReason.NO_OBJECT))
             return
         # JSON comes without its text; nearly no text has a placeholder, and to look at all values takes time.
         self._may_be_template = not document.text or placeholders.may_stand_in(document.text)
@@ -130,7 +130,7 @@ class _Sorter:
             if not (is_passed_over and finding.code == Code.MANIFEST_KEY_TWICE)
         )  # fmt: skip
 
-    def _objects_in(self, node: Node, found: Identity | None, source: Source) -> None:
+    def _objects_in(self, node: Located, found: Identity | None, source: ManifestFile) -> None:
         """Take an object, or those in a list, in their order."""
         waiting = [(node, found)]
         while waiting:
@@ -144,7 +144,7 @@ class _Sorter:
                 fix = "add `apiVersion` and `kind`, or leave the file out"
                 self.findings.append(Finding(Code.NO_OBJECT, kinds.missing(node), node.at, fix))
 
-    def _object(self, node: Node, found: Identity, source: Source) -> None:
+    def _object(self, node: Located, found: Identity, source: ManifestFile) -> None:
         self._kinds[found.kind] += 1
         if self._wanted(found, node) if self._wanted else kinds.is_current(found):
             self._objects.append(KarpenterObject(found.kind, found.name, node, node.at))
@@ -158,18 +158,18 @@ class _Sorter:
             refused = [*old_version(found, node)] or [*kinds.unknown_version(found, node)]
             self.findings += refused
 
-    def _own_file(self, document: Document, source: Source) -> None:
+    def _own_file(self, document: Document, source: ManifestFile) -> None:
         """Leave a file of gpupool's to its own reader, with all that is wrong in it."""
         kind = _KIND.search(document.text)
         name = text_at(document.node, "metadata", "name")
         if document.node is not None and kind and kind[1] == "Blueprint" and not name:
-            self.skipped.append(Skipped(document.at, Reason.OVERLAY))
+            self.skipped.append(SkippedFile(document.at, SkipReason.OVERLAY))
             return
         self._own.append(OwnFile(kind[1] if kind else "", name, source.path))
 
 
 def _unrendered(document: Document) -> list[Finding]:
-    """Give the placeholders that spoil a document, instead of the mistakes that they make."""
+    """Return the placeholders that spoil a document, instead of the mistakes that they make."""
     errors = [finding for finding in document.findings if finding.severity is Severity.ERROR]
     begin = document.at._replace(line=document.first_line)
     return placeholders.in_broken_text(document.text, begin, errors) if errors else []

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpupool.findings import Finding, Location
-    from gpupool.manifests.sources import Skipped
-    from gpupool.yamlio.nodes import Node
+    from gpupool.manifests.sources import SkippedFile
+    from gpupool.yamlio.located import Located
 
 
 class KarpenterObject(NamedTuple):
@@ -21,7 +21,7 @@ class KarpenterObject(NamedTuple):
     name: str
     """`metadata.name`; empty where there is none."""
 
-    body: Node
+    body: Located
     """The whole object, its values as the API server gets them from kubectl."""
 
     at: Location
@@ -29,7 +29,7 @@ class KarpenterObject(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Give the object as findings name it: `NodePool/chat`."""
+        """Return the object as findings name it: `NodePool/chat`."""
         return f"{self.kind}/{self.name}" if self.name else self.kind
 
 
@@ -63,7 +63,7 @@ class Manifests:
     kinds: Mapping[str, int] = field(default_factory=dict)
     """How many objects there are of each kind, those in lists too; sorted by kind."""
 
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
     """What was passed over, in the order in which it was found."""
 
     def reasons(self) -> dict[str, int]:

@@ -22,7 +22,7 @@ _OPEN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 """Where a shell puts `<(command)`: somebody writes to such a pipe already."""
 
 
-class Reason(StrEnum):
+class SkipReason(StrEnum):
     """Why a file or a document was passed over."""
 
     ENDING = "not .yaml, .yml or .json"
@@ -35,14 +35,14 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
 
 
-class Skipped(NamedTuple):
+class SkippedFile(NamedTuple):
     """A file, folder or document that nothing is said about."""
 
     at: Location
-    reason: Reason
+    reason: SkipReason
 
 
-class Source(NamedTuple):
+class ManifestFile(NamedTuple):
     """A file to read."""
 
     path: str
@@ -51,35 +51,35 @@ class Source(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Give the path as it can be shown."""
+        """Return the path as it can be shown."""
         return printable(self.path)
 
     @property
     def is_chart_template(self) -> bool:
-        """Say whether the file lies in the `templates` folder of a Helm chart."""
+        """Return whether the file lies in the `templates` folder of a Helm chart."""
         folders = () if self.is_named else Path(self.path).parents
         return any(f.name == "templates" and (f.parent / "Chart.yaml").is_file() for f in folders)
 
 
-Found: TypeAlias = Source | Skipped | Finding
+Found: TypeAlias = ManifestFile | SkippedFile | Finding
 
 
 def sources(paths: Iterable[str]) -> Iterator[Found]:
-    """Give the files behind `paths` in their order, folders sorted by name, each file once."""
+    """Yield the files behind `paths` in their order, folders sorted by name, each file once."""
     seen: set[str] = set()
     for path in paths:
         for found in _behind(path):
-            if isinstance(found, Source):
+            if isinstance(found, ManifestFile):
                 real = found.path if found.path == STDIN else os.path.realpath(found.path)
                 if real in seen:
-                    yield Skipped(Location(found.name), Reason.READ_ALREADY)
+                    yield SkippedFile(Location(found.name), SkipReason.READ_ALREADY)
                     continue
                 seen.add(real)
             yield found
 
 
 def read_bytes(path: str, stdin: Callable[[], bytes]) -> bytes | Finding:
-    """Give what a file holds, or why it can't be read; of a file that is too large, enough to refuse it."""
+    """Return what a file holds, or why it can't be read; of a file that is too large, enough to refuse it."""
     try:
         return stdin() if path == STDIN else _content(path)
     except (OSError, ValueError) as problem:
@@ -87,13 +87,13 @@ def read_bytes(path: str, stdin: Callable[[], bytes]) -> bytes | Finding:
 
 
 def printable(path: str) -> str:
-    """Give a path as it can be shown: a name that is no UTF-8 gets a mark in place of each bad byte."""
+    """Return a path as it can be shown: a name that is no UTF-8 gets a mark in place of each bad byte."""
     return path.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _behind(path: str) -> Iterator[Found]:
     if path == STDIN:
-        yield Source(path, is_named=True)
+        yield ManifestFile(path, is_named=True)
         return
     try:
         is_folder = stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116 - Path takes no name for the folder `.`
@@ -103,11 +103,11 @@ def _behind(path: str) -> Iterator[Found]:
     if is_folder:
         yield from _walk(path)
     else:
-        yield Source(path, is_named=True)
+        yield ManifestFile(path, is_named=True)
 
 
 def _walk(folder: str) -> Iterator[Found]:
-    """Give what a folder holds; links to folders are not followed, so there are no loops."""
+    """Yield what a folder holds; links to folders are not followed, so there are no loops."""
     entries, problem = _entries(folder)
     yield from problem
     while entries:
@@ -116,7 +116,7 @@ def _walk(folder: str) -> Iterator[Found]:
         if not entry.is_dir(follow_symlinks=False):
             yield _file(entry, path)
         elif entry.name.startswith("."):
-            yield Skipped(Location(printable(path)), Reason.HIDDEN)
+            yield SkippedFile(Location(printable(path)), SkipReason.HIDDEN)
         else:
             inner, problem = _entries(entry.path)
             yield from problem
@@ -124,7 +124,7 @@ def _walk(folder: str) -> Iterator[Found]:
 
 
 def _entries(folder: str) -> tuple[list[os.DirEntry[str]], list[Finding]]:
-    """Give the entries of a folder, the first by name at the end, or why there are none."""
+    """Return the entries of a folder, the first by name at the end, or why there are none."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name, reverse=True), []
@@ -134,10 +134,10 @@ def _entries(folder: str) -> tuple[list[os.DirEntry[str]], list[Finding]]:
 
 def _file(entry: os.DirEntry[str], path: str) -> Found:
     if entry.is_symlink() and Path(path).is_dir():
-        return Skipped(Location(printable(path)), Reason.LINKED_FOLDER)
+        return SkippedFile(Location(printable(path)), SkipReason.LINKED_FOLDER)
     if entry.name.lower().endswith(ENDINGS):
-        return Source(path, is_named=False)
-    return Skipped(Location(printable(path)), Reason.ENDING)
+        return ManifestFile(path, is_named=False)
+    return SkippedFile(Location(printable(path)), SkipReason.ENDING)
 
 
 def _content(path: str) -> bytes:

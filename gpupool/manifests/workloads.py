@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location, Severity, in_file_order
 from gpupool.manifests.kinds import OWN_GROUP
-from gpupool.manifests.pod_templates import ELSEWHERE, Part, makes_pods, parts
+from gpupool.manifests.pod_templates import ELSEWHERE, TemplatePart, makes_pods, parts
 from gpupool.manifests.read import read_manifests
-from gpupool.yamlio.nodes import mapping, place, text_at
+from gpupool.yamlio.located import mapping, place, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gpupool.manifests.kinds import Identity
     from gpupool.manifests.result import KarpenterObject
-    from gpupool.manifests.sources import Skipped
-    from gpupool.yamlio.nodes import Node
+    from gpupool.manifests.sources import SkippedFile
+    from gpupool.yamlio.located import Located
 
 _KARPENTER = ("karpenter.sh", "karpenter.k8s.aws", OWN_GROUP)
 _KUBERNETES = ("", "apps", "batch")
@@ -39,7 +39,7 @@ class PodTemplate(NamedTuple):
 
     namespace: str
     labels: Mapping[str, str]
-    spec: Node
+    spec: Located
     path: str
     """Where the spec stands in its object: `spec.template.spec`."""
 
@@ -48,12 +48,12 @@ class PodTemplate(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Give what to call the pods: `PyTorchJob/train worker`."""
+        """Return what to call the pods: `PyTorchJob/train worker`."""
         return f"{self.object} {self.role}".rstrip()
 
     @property
     def at(self) -> Location:
-        """Give where the pod's spec begins."""
+        """Return where the pod's spec begins."""
         return place(self.spec)
 
 
@@ -71,7 +71,7 @@ class Workloads:
     passed_over: Mapping[str, int]
     """How many objects there are of each kind that makes no pods; sorted by kind."""
 
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
 
 
 def read_workloads(paths: Sequence[str], stdin: Callable[[], bytes]) -> Workloads:
@@ -98,7 +98,7 @@ def read_workloads(paths: Sequence[str], stdin: Callable[[], bytes]) -> Workload
     )
 
 
-def _makes_pods(found: Identity, node: Node) -> bool:
+def _makes_pods(found: Identity, node: Located) -> bool:
     return found.group not in _KARPENTER and (
         found.kind in ELSEWHERE
         or makes_pods(found.kind)
@@ -107,7 +107,7 @@ def _makes_pods(found: Identity, node: Node) -> bool:
 
 
 def _take(each: KarpenterObject, templates: list[PodTemplate], findings: list[Finding]) -> None:
-    """Give the pods of one object, and what is wrong with how many there are."""
+    """Return the pods of one object, and what is wrong with how many there are."""
     body, group = each.body, text_at(each.body, "apiVersion").rpartition("/")[0]
     if each.kind in ELSEWHERE:
         findings.append(_elsewhere(each))
@@ -125,7 +125,7 @@ def _take(each: KarpenterObject, templates: list[PodTemplate], findings: list[Fi
             findings.append(Finding(Code.POD_SPEC, message, at, path=part.path, object=each.label))
 
 
-def _template(part: Part, each: KarpenterObject, count: int) -> PodTemplate:
+def _template(part: TemplatePart, each: KarpenterObject, count: int) -> PodTemplate:
     labels = {key: label.value for key, label in mapping(part.labels).items() if isinstance(label.value, str)}
     is_daemon = each.kind == _ON_EVERY_NODE
     namespace = text_at(each.body, "metadata", "namespace")
@@ -135,7 +135,7 @@ def _template(part: Part, each: KarpenterObject, count: int) -> PodTemplate:
     )
 
 
-def _count(part: Part, each: KarpenterObject, findings: list[Finding]) -> int:
+def _count(part: TemplatePart, each: KarpenterObject, findings: list[Finding]) -> int:
     """Multiply how many there are of each level: groups, and pods in a group."""
     product = 1
     for node in part.counts:
@@ -149,7 +149,7 @@ def _count(part: Part, each: KarpenterObject, findings: list[Finding]) -> int:
     return max(product - part.less * _first(part), 0)
 
 
-def _first(part: Part) -> int:
+def _first(part: TemplatePart) -> int:
     node = part.counts[0] if part.counts else None
     return node.value if node is not None and type(node.value) is int else 1
 

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gpupool.planning.compare import differences
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpupool.planning.compare import Difference, Path
+    from gpupool.planning.compare import Difference, LeafPath
     from gpupool.planning.plan import Admission
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 
 def changed(body: Mapping[str, Plain], after: Mapping[str, Plain]) -> list[Difference]:
@@ -52,8 +52,8 @@ def _with_default_nodes(spec: Plain) -> Plain:
     return {**plain_map(spec), "disruption": {**disruption, "budgets": filled}}
 
 
-def _in_list(body: Mapping[str, Plain], keys: Path) -> bool:
-    """Say whether a path leads through a list of the body: that is said as a whole."""
+def _in_list(body: Mapping[str, Plain], keys: LeafPath) -> bool:
+    """Return whether a path leads through a list of the body: that is said as a whole."""
     found: Plain = dict(body)
     for key in keys:
         if isinstance(found, list):

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.objects import is_pool
 from gpupool.planning import addresses, guards
 from gpupool.planning.addresses import KINDS, is_address
-from gpupool.planning.foreign import BLUEPRINT, PART_OF, set_id
-from gpupool.planning.shown import change_mistakes
+from gpupool.planning.change_agreement import change_mistakes
+from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF, set_id
 from gpupool.planning.signature import is_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gpupool.planning.change_agreement import Mistake
     from gpupool.planning.plan import Change, Consent, Guard, Plan
-    from gpupool.planning.shown import Mistake
 
 EXPIRES_AFTER: Final = timedelta(hours=24)
 _TIME: Final = "%Y-%m-%dT%H:%M:%SZ"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.planning.plan import Operation
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
-Path: TypeAlias = tuple[str | int, ...]
+LeafPath: TypeAlias = tuple[str | int, ...]
 
 _NAMED: Final = {
     "requirements": ("key", "operator"),
@@ -54,7 +54,7 @@ class Difference(NamedTuple):
     path: str
     """As people read it, with names in place of numbers in lists."""
 
-    keys: Path
+    keys: LeafPath
     """The same as keys and numbers, in the body that has it (the later one, where both have)."""
 
     op: Operation
@@ -64,7 +64,7 @@ class Difference(NamedTuple):
 
 
 def stripped(body: Plain) -> Plain:
-    """Give an object without its status and what the server, kubectl and Karpenter keep in its metadata."""
+    """Return an object without its status and what the server, kubectl and Karpenter keep in its metadata."""
     if not isinstance(body, dict):
         return body
     metadata = body.get("metadata")
@@ -82,11 +82,11 @@ def stripped(body: Plain) -> Plain:
 
 
 def differences(before: Plain, after: Plain) -> list[Difference]:
-    """Give every leaf that differs between two stripped bodies, in the order of the later one."""
+    """Return every leaf that differs between two stripped bodies, in the order of the later one."""
     return list(_between(before, after, (), ""))
 
 
-def _between(before: Plain, after: Plain, keys: Path, path: str) -> Iterator[Difference]:
+def _between(before: Plain, after: Plain, keys: LeafPath, path: str) -> Iterator[Difference]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*after, *(key for key in before if key not in after)]:
             inner = _step(path, key)
@@ -110,7 +110,7 @@ def _step(path: str, key: str) -> str:
 
 
 def paths(body: Plain, path: str = "") -> Iterator[str]:
-    """Give the path of every map's value in a body, as differences name it; a list is one value."""
+    """Yield the path of every map's value in a body, as differences name it; a list is one value."""
     if path:
         yield path
     if isinstance(body, dict):
@@ -119,12 +119,12 @@ def paths(body: Plain, path: str = "") -> Iterator[str]:
 
 
 def flat(path: str) -> str:
-    """Give a path as the API server writes it, without brackets around keys that have dots in them."""
+    """Return a path as the API server writes it, without brackets around keys that have dots in them."""
     return path.replace("[", ".").replace("]", "")
 
 
-def _whole(keys: Path, path: str, op: Operation, value: Plain) -> Iterator[Difference]:
-    """Give what was added or removed leaf by leaf: a map's keys; a list's items, each as one."""
+def _whole(keys: LeafPath, path: str, op: Operation, value: Plain) -> Iterator[Difference]:
+    """Yield what was added or removed leaf by leaf: a map's keys; a list's items, each as one."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
             yield from _whole((*keys, key), _step(path, key), op, item)
@@ -133,7 +133,7 @@ def _whole(keys: Path, path: str, op: Operation, value: Plain) -> Iterator[Diffe
         yield Difference(path, keys, op, before, after, semantic=True)
 
 
-def _lists(before: list[Plain], after: list[Plain], keys: Path, path: str) -> Iterator[Difference]:
+def _lists(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
     name = keys[-1] if keys else ""
     if equal(before, after):
         return
@@ -152,7 +152,7 @@ def _lists(before: list[Plain], after: list[Plain], keys: Path, path: str) -> It
                 yield from _between(before[index], after[index], at, inner)
 
 
-def _named(before: list[Plain], after: list[Plain], keys: Path, path: str) -> Iterator[Difference]:
+def _named(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
     were, are = _by_name(before, str(keys[-1])), _by_name(after, str(keys[-1]))
     for name, (index, item) in are.items():
         inner, at = f"{path}[{name}]", (*keys, index)
@@ -178,7 +178,7 @@ def _by_name(items: list[Plain], kind: str) -> dict[str, tuple[int, Plain]]:
     return found
 
 
-def _sets(before: list[Plain], after: list[Plain], keys: Path, path: str) -> Iterator[Difference]:
+def _sets(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
     left = Counter(_meaning((*keys, 0), item) for item in before)
     added = []
     for index, item in enumerate(after):
@@ -198,12 +198,12 @@ def _sets(before: list[Plain], after: list[Plain], keys: Path, path: str) -> Ite
         yield Difference(path, keys, "replace", before, after, semantic=False)
 
 
-def _meaning(keys: Path, value: Plain) -> str:
-    """Give a text that is the same for values that mean the same."""
+def _meaning(keys: LeafPath, value: Plain) -> str:
+    """Return a text that is the same for values that mean the same."""
     return json.dumps(_canonical(keys, value), sort_keys=True)
 
 
-def _canonical(keys: Path, value: Plain) -> Plain:
+def _canonical(keys: LeafPath, value: Plain) -> Plain:
     if isinstance(value, dict):
         return {key: _canonical((*keys, key), item) for key, item in value.items()}
     if isinstance(value, list):
@@ -215,8 +215,8 @@ def _canonical(keys: Path, value: Plain) -> Plain:
     return value if isinstance(value, bool) or value is None else _amount(keys, value)
 
 
-def _amount(keys: Path, value: float | str) -> Plain:
-    """Give a quantity or a duration as a number with its kind before it; anything else as it is."""
+def _amount(keys: LeafPath, value: float | str) -> Plain:
+    """Return a quantity or a duration as a number with its kind before it; anything else as it is."""
     last, above = keys[-1] if keys else "", keys[-2] if len(keys) > 1 else ""
     text = str(value)
     if above in _LABEL_MAPS:

@@ -20,7 +20,7 @@ from gpupool.planning.plan import FORMAT_VERSION, Plan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 MAX_BYTES: Final = 64 << 20
 """Several thousand objects; what is longer is no plan."""
@@ -36,17 +36,17 @@ def text(plan: Plan) -> str:
 
 
 def plan_id(plan: Plan) -> str:
-    """Give the digest of a plan's text with an empty `id`."""
+    """Return the digest of a plan's text with an empty `id`."""
     return _digest(_document(plan))
 
 
 def sealed(plan: Plan) -> Plan:
-    """Give the plan with its own digest as `id`."""
+    """Return the plan with its own digest as `id`."""
     return replace(plan, id=plan_id(plan))
 
 
 def contents(path: str) -> bytes:
-    """Give what a plan file holds, and of one that is too large enough to refuse it; `-` is standard input.
+    """Return what a plan file holds, and of one that is too large enough to refuse it; `-` is standard input.
 
     Raises:
         InputError: where it can't be read.
@@ -92,7 +92,7 @@ def read(raw: bytes, name: str) -> Plan:
 
 
 def _checked(found: Plain, name: str) -> dict[str, Plain]:
-    """Give what is a plan by its looks, in a format that can be read."""
+    """Return what is a plan by its looks, in a format that can be read."""
     version = found.get("formatVersion") if isinstance(found, dict) else None
     said = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if not isinstance(found, dict) or said is None or not isinstance(found.get("gpupool"), str):
@@ -141,7 +141,7 @@ def _encodable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def _document(value: Any) -> Any:  # noqa: ANN401 - whatever a plan holds
-    """Give classes as maps; what the API server said stays as it is."""
+    """Return classes as maps; what the API server said stays as it is."""
     if is_dataclass(value) and not isinstance(value, type):
         return {key: _document(getattr(value, name)) for name, key in _keys(value.__class__)}
     return [_document(item) for item in value] if isinstance(value, tuple) else value

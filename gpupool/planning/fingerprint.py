@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpupool.objects import digest
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpupool.planning.compare import Path
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.planning.compare import LeafPath
+    from gpupool.yamlio.located import Plain
 
 
 def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
-    """Give a digest of a stripped object's labels and annotations and of the values at the planned paths."""
+    """Return a digest of a stripped object's labels and annotations and of the values at the planned paths."""
     metadata = plain_map(plain_map(body).get("metadata"))
     return digest(
         [
@@ -26,15 +26,15 @@ def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
     )
 
 
-def planned(paths: Iterable[Path]) -> tuple[tuple[str, ...], ...]:
-    """Give the paths that a fingerprint is of.
+def planned(paths: Iterable[LeafPath]) -> tuple[tuple[str, ...], ...]:
+    """Return the paths that a fingerprint is of.
 
     A path that goes through a list stands for the whole list: its items have moved when one came or went.
     """
     return tuple(sorted({_to_list(path) for path in paths}))
 
 
-def _to_list(path: Path) -> tuple[str, ...]:
+def _to_list(path: LeafPath) -> tuple[str, ...]:
     keys: list[str] = []
     for key in path:
         if isinstance(key, int):

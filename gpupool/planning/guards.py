@@ -31,7 +31,7 @@ class Facts(NamedTuple):
 
 
 def guards(facts: Facts) -> tuple[Guard, ...]:
-    """Give every guard that has something to say."""
+    """Return every guard that has something to say."""
     return tuple(_guards(facts))
 
 
@@ -85,7 +85,7 @@ def _classes_in_use(classes: Sequence[Change]) -> Iterator[Guard]:
 
 
 def is_kept(change: Change, consent: Consent) -> bool:
-    """Say whether an object that would be deleted is kept for now, as something runs on it."""
+    """Return whether an object that would be deleted is kept for now, as something runs on it."""
     is_allowed = is_pool(change.address) and change.address in consent.allow_delete
     return bool(change.node_claims) and not is_allowed
 

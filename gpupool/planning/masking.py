@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gpupool.planning.compare import Path
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.planning.compare import LeafPath
+    from gpupool.yamlio.located import Plain
 
 MARK: Final = "$sensitive"
 _KEYED: Final = frozenset({"tags", "annotations", "labels"})
@@ -56,11 +56,11 @@ class Masker:
         """Return what tells two keys apart; nothing of a key can be learned from it."""
         return hashlib.sha256(b"gpupool's key: " + self.key).hexdigest()[:16]
 
-    def is_sensitive(self, path: Path) -> bool:
+    def is_sensitive(self, path: LeafPath) -> bool:
         """Return whether the value at a path of an object is one that nobody is to see."""
         return is_sensitive(self.patterns, path)
 
-    def digest(self, address: str, path: Path, value: Plain) -> str:
+    def digest(self, address: str, path: LeafPath, value: Plain) -> str:
         """Return the digest that stands for a value in a plan."""
         # Without numbers: an item of a list that has moved is still the same, as `compare` takes it.
         keys: list[Plain] = [key for key in path if isinstance(key, str)]
@@ -70,7 +70,7 @@ class Masker:
         """Return what stands for the digest of a file that holds something sensitive."""
         return self._keyed(["file", self.cluster, name, digest])
 
-    def shown(self, address: str, body: Plain, path: Path = ()) -> Plain:
+    def shown(self, address: str, body: Plain, path: LeafPath = ()) -> Plain:
         """Return a body in which every sensitive value is a text that says so."""
         return _replaced(
             self.patterns,
@@ -83,11 +83,11 @@ class Masker:
         """Return a body in which every sensitive value is `{"$sensitive": DIGEST}`."""
         return _replaced(self.patterns, body, (), lambda at, value: {MARK: self.digest(address, at, value)})
 
-    def values(self, body: Plain, path: Path = ()) -> Iterator[str]:
+    def values(self, body: Plain, path: LeafPath = ()) -> Iterator[str]:
         """Yield every sensitive text of a body."""
         return sensitive_values(self.patterns, body, path)
 
-    def has_sensitive(self, body: Plain, path: Path = ()) -> bool:
+    def has_sensitive(self, body: Plain, path: LeafPath = ()) -> bool:
         """Return whether anything in a body is sensitive."""
         return any(True for _ in self.values(body, path))
 
@@ -95,7 +95,7 @@ class Masker:
         return hmac.digest(self.key, json.dumps(value, sort_keys=True).encode(), "sha256").hex()
 
 
-def is_sensitive(patterns: Sequence[str], path: Path) -> bool:
+def is_sensitive(patterns: Sequence[str], path: LeafPath) -> bool:
     """Return whether the value at a path of an object is one that nobody is to see."""
     if len(path) < 2:  # noqa: PLR2004 - whatever is sensitive has a key and what that is a key of
         return False
@@ -105,7 +105,7 @@ def is_sensitive(patterns: Sequence[str], path: Path) -> bool:
     return path == ("spec", "userData") or (path == ("spec", "context") and _is_named(patterns, key))
 
 
-def sensitive_values(patterns: Sequence[str], body: Plain, path: Path = ()) -> Iterator[str]:
+def sensitive_values(patterns: Sequence[str], body: Plain, path: LeafPath = ()) -> Iterator[str]:
     """Yield every sensitive text of a body."""
     if is_sensitive(patterns, path):
         yield str(body)
@@ -126,7 +126,7 @@ def _is_named(patterns: Sequence[str], key: str) -> bool:
 
 
 def _replaced(
-    patterns: Sequence[str], body: Plain, path: Path, replace: Callable[[Path, Plain], Plain]
+    patterns: Sequence[str], body: Plain, path: LeafPath, replace: Callable[[LeafPath, Plain], Plain]
 ) -> Plain:
     if path and is_sensitive(patterns, path):
         return replace(path, body)
@@ -169,7 +169,7 @@ def sealed_as_shown(body: Plain) -> Plain:
     return [sealed_as_shown(item) for item in body] if isinstance(body, list) else body
 
 
-def unsealed(body: Plain, path: Path = ()) -> Iterator[Path]:
+def unsealed(body: Plain, path: LeafPath = ()) -> Iterator[LeafPath]:
     """Yield the path of each value of a plan's body that should be a digest and is none.
 
     Those are values that are sensitive in every blueprint, and texts that only look like a hidden value.
@@ -183,7 +183,7 @@ def unsealed(body: Plain, path: Path = ()) -> Iterator[Path]:
             yield from unsealed(item, (*path, key))
 
 
-def hidden_paths(shown: Plain, path: Path = ()) -> Iterator[Path]:
+def hidden_paths(shown: Plain, path: LeafPath = ()) -> Iterator[LeafPath]:
     """Yield the path of each hidden value in a body as people see it."""
     if isinstance(shown, str):
         if _TEXT.fullmatch(shown):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
-    from gpupool.yamlio.nodes import Node, Plain
+    from gpupool.yamlio.located import Located, Plain
 
 _MOST: Final = 20
 """More mistakes than these say no more than that the file is no plan."""
@@ -40,7 +40,7 @@ _FIX: Final = "make it anew with `gpupool plan -o json=FILE`"
 
 
 def parsed(raw: bytes, name: str, limit: int) -> tuple[str, Plain]:
-    """Give a file's text, and what it says as JSON.
+    """Return a file's text, and what it says as JSON.
 
     Raises:
         InputError: where it is no JSON, with the place; for a file that was cut off; for a file over `limit`.
@@ -81,7 +81,7 @@ def _ensure_distinct(written: str, name: str) -> None:
 def mistakes(
     document: dict[str, Plain], written: str, name: str, *, allow_unknown: bool
 ) -> tuple[Plan | None, list[Finding]]:
-    """Give the plan, or None and why the document is none; unknown keys are passed over where allowed."""
+    """Return the plan, or None and why the document is none; unknown keys are passed over where allowed."""
     plan, wrong = _validated(document)
     if allow_unknown and any(each["type"] == _UNKNOWN for each in wrong):
         for each in wrong:
@@ -100,7 +100,7 @@ def mistakes(
 def contradictions(plan: Plan, written: str, name: str) -> list[Finding]:
     """Return what a plan states that does not follow from the rest of it."""
     from gpupool.planning import agreement
-    from gpupool.shapes.words import dotted, locate
+    from gpupool.shapes.error_messages import dotted, locate
 
     wrong = list(islice(agreement.mistakes(plan), _MOST + 1))
     if not wrong:
@@ -122,8 +122,8 @@ def contradictions(plan: Plan, written: str, name: str) -> list[Finding]:
 
 
 def place_of(written: str, name: str, path: Sequence[str]) -> Location:
-    """Give the place of the value at a path of maps, or the file as a whole."""
-    from gpupool.yamlio.nodes import find
+    """Return the place of the value at a path of maps, or the file as a whole."""
+    from gpupool.yamlio.located import find
 
     root = _located(written, name)
     node = root and find(root, *path)
@@ -148,7 +148,7 @@ def _adapter() -> TypeAdapter[Plan]:
 
 
 def _without(document: Any, path: Sequence[str | int]) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Give a document without the key at a path; what is beside the path is shared."""
+    """Return a document without the key at a path; what is beside the path is shared."""
     first, *rest = path
     if isinstance(document, list):
         return [_without(item, rest) if at == first else item for at, item in enumerate(document)]
@@ -175,7 +175,7 @@ def _no_json(written: str, name: str, reason: str) -> Finding:
     return Finding(Code.PLAN_FILE, "something stands behind the plan", reader.at(), _FIX)
 
 
-def _located(written: str, name: str) -> Node | None:
+def _located(written: str, name: str) -> Located | None:
     """Read the JSON again for its places; None where it is too much for that."""
     from gpupool.yamlio.json_text import JsonReader, NotJsonError
 
@@ -185,8 +185,8 @@ def _located(written: str, name: str) -> Node | None:
         return None
 
 
-def _finding(details: ErrorDetails, root: Node | None, name: str) -> Finding:
-    from gpupool.shapes.words import dotted, kind_of, locate
+def _finding(details: ErrorDetails, root: Located | None, name: str) -> Finding:
+    from gpupool.shapes.error_messages import dotted, kind_of, locate
 
     loc = details["loc"]
     if root is None:

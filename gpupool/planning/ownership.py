@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpupool.planning.plan import OwnerKind
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 MANAGER: Final = "gpupool"
 _APPLY: Final = "Apply"
@@ -29,7 +29,7 @@ _GITOPS: Final = (
 _CONTROLLERS: Final = ("karpenter", "cluster-autoscaler", "controller", "operator", "eks")
 
 
-class Entry(NamedTuple):
+class ManagerEntry(NamedTuple):
     """What one manager owns by one way of writing."""
 
     manager: str
@@ -40,14 +40,14 @@ class Entry(NamedTuple):
     fields: Mapping[str, Plain]
 
 
-def entries(live: Mapping[str, Plain]) -> list[Entry]:
-    """Give every entry of an object's managed fields."""
+def entries(live: Mapping[str, Plain]) -> list[ManagerEntry]:
+    """Return every entry of an object's managed fields."""
     said = plain_map(live.get("metadata")).get("managedFields")
     return [_entry(plain_map(each)) for each in plain_list(said)]
 
 
-def _entry(said: Mapping[str, Plain]) -> Entry:
-    return Entry(
+def _entry(said: Mapping[str, Plain]) -> ManagerEntry:
+    return ManagerEntry(
         manager=plain_text(said.get("manager")),
         is_apply=said.get("operation") == _APPLY,
         subresource=plain_text(said.get("subresource")),
@@ -57,8 +57,8 @@ def _entry(said: Mapping[str, Plain]) -> Entry:
     )
 
 
-def applied(live: Mapping[str, Plain]) -> Entry | None:
-    """Give what gpupool applied of an object; None where it never did."""
+def applied(live: Mapping[str, Plain]) -> ManagerEntry | None:
+    """Return what gpupool applied of an object; None where it never did."""
     own = (
         each for each in entries(live) if each.manager == MANAGER and each.is_apply and not each.subresource
     )
@@ -66,7 +66,7 @@ def applied(live: Mapping[str, Plain]) -> Entry | None:
 
 
 def extracted(live: Plain, fields: Mapping[str, Plain]) -> Plain:
-    """Give the part of a live object that one entry owns; a list with owned items is given whole."""
+    """Return the part of a live object that one entry owns; a list with owned items is given whole."""
     if not isinstance(live, dict) or not fields:
         return live
     found: dict[str, Plain] = {}
@@ -78,7 +78,7 @@ def extracted(live: Plain, fields: Mapping[str, Plain]) -> Plain:
 
 
 def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> bool:
-    """Say whether to apply `body` would change nothing at all: neither a value, nor who owns a field.
+    """Return whether to apply `body` would change nothing at all: neither a value, nor who owns a field.
 
     It is said only where the object itself proves it. False means that the API server has to be asked. (Where
     a newer CRD gives a map one owner, an apply would note that, and nothing else; that waits for a change.)
@@ -95,7 +95,7 @@ def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> 
 
 
 def _same(said: Mapping[str, Plain], live: Plain, fields: Mapping[str, Plain], path: tuple[str, ...]) -> bool:
-    """Say whether a map's keys are those that are owned, and its values those that are there.
+    """Return whether a map's keys are those that are owned, and its values those that are there.
 
     What was applied owns no map itself (`.`) beside its keys; an apply would take that out.
     """
@@ -127,8 +127,8 @@ def equal(one: Plain, other: Plain) -> bool:
     return one == other
 
 
-def owner(live: Mapping[str, Plain], path: tuple[str | int, ...]) -> Entry | None:
-    """Give the last writer of a field; None where nobody owns it."""
+def owner(live: Mapping[str, Plain], path: tuple[str | int, ...]) -> ManagerEntry | None:
+    """Return the last writer of a field; None where nobody owns it."""
     owning = [each for each in entries(live) if _owns(each.fields, path)]
     return max(owning, key=lambda each: each.time, default=None)
 
@@ -145,8 +145,8 @@ def _owns(fields: Mapping[str, Plain], path: tuple[str | int, ...]) -> bool:
     return True
 
 
-def whole(entry: Entry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Give the part of an owned path that is one value: a list, or a map that is kept whole, or all of it."""
+def whole(entry: ManagerEntry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Return the part of an owned path that is one value: a list, or a map that is kept whole, or all of it."""
     at = entry.fields
     for depth, key in enumerate(path):
         if depth and set(at) <= {"."}:
@@ -156,14 +156,14 @@ def whole(entry: Entry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
 
 
 def is_shared(live: Mapping[str, Plain]) -> bool:
-    """Say whether anybody beside gpupool owns anything of what the object is to be."""
+    """Return whether anybody beside gpupool owns anything of what the object is to be."""
     return any(
         "f:spec" in each.fields for each in entries(live) if each.manager != MANAGER and not each.subresource
     )
 
 
 def kind_of_owner(manager: str) -> OwnerKind:
-    """Say what kind of writer a field manager is, by the names that they are known under."""
+    """Return what kind of writer a field manager is, by the names that they are known under."""
     name = manager.lower()
     if any(known in name for known in _GITOPS):
         return "gitops"

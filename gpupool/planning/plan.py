@@ -13,7 +13,7 @@ FORMAT_VERSION: Final = "1.2"
 
 Action: TypeAlias = Literal["create", "adopt", "update", "delete", "no-op"]
 Operation: TypeAlias = Literal["add", "remove", "replace"]
-Cause: TypeAlias = Literal["intent", "drift", "default"]
+ChangeCause: TypeAlias = Literal["intent", "drift", "default"]
 Verified: TypeAlias = Literal["server", "read-only", "offline"]
 """Who judged a change: the API server in a dry run, gpupool from what it could read, gpupool alone."""
 
@@ -33,7 +33,7 @@ class _Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Place(_Written):
+class BlueprintPlace(_Written):
     """Where something stands in the blueprint."""
 
     file: str
@@ -57,7 +57,7 @@ class FieldChange(_Written):
     owner: str
     """The field manager that wrote it last; empty for nobody."""
 
-    cause: Cause
+    cause: ChangeCause
     """What was written in the blueprint, what somebody did in the cluster, or a default of the API."""
 
 
@@ -92,7 +92,7 @@ class Admission(_Written):
     stored: Any
     """What the API server would store; None for nothing."""
 
-    place: Place | None
+    place: BlueprintPlace | None
     """Where the blueprint says it."""
 
 
@@ -102,7 +102,7 @@ class Rejection(_Written):
 
     field: str
     message: str
-    place: Place | None
+    place: BlueprintPlace | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Change(_Written):
     """`KIND/NAME`, as in `NodePool/a100-spot`."""
 
     actions: tuple[Action, ...]
-    place: Place | None
+    place: BlueprintPlace | None
     """Where it begins in the blueprint; None for what is deleted."""
 
     reason: str
@@ -165,12 +165,12 @@ class Change(_Written):
 
     @property
     def writes(self) -> bool:
-        """Say whether it writes or deletes."""
+        """Return whether it writes or deletes."""
         return self.actions != ("no-op",)
 
 
 @dataclass(frozen=True, slots=True)
-class Target(_Written):
+class PlanTarget(_Written):
     """The cluster that a plan is for."""
 
     uid: str
@@ -183,7 +183,7 @@ class Target(_Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Source(_Written):
+class PlanSource(_Written):
     """What a plan was made of."""
 
     blueprint: str
@@ -276,8 +276,8 @@ class Plan(_Written):
 
     created_at: str
     expires_at: str
-    target: Target
-    source: Source
+    target: PlanTarget
+    source: PlanSource
     inventory: InventoryState
     consent: Consent
     changes: tuple[Change, ...]
@@ -300,5 +300,5 @@ class Plan(_Written):
 
     @property
     def has_changes(self) -> bool:
-        """Say whether anything would be written or deleted."""
+        """Return whether anything would be written or deleted."""
         return any(change.writes for change in self.changes)

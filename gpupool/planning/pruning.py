@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.planning import ownership
 from gpupool.planning.compare import differences
-from gpupool.planning.foreign import PART_OF, is_default
-from gpupool.yamlio.nodes import plain_map, plain_text
+from gpupool.planning.foreign_fields import PART_OF, is_default
+from gpupool.yamlio.located import plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gpupool.planning.compare import Difference
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
     Live: TypeAlias = Mapping[str, Plain]
 
@@ -48,7 +48,7 @@ class Fate(NamedTuple):
 def fates(
     listed: Iterable[Listed], live: Mapping[str, Mapping[str, Plain]], wanted: Iterable[str], own_set: str
 ) -> list[Fate]:
-    """Say for each listed object that is no longer wanted, and is still there, whether it may be deleted."""
+    """Return for each listed object that is no longer wanted, and is still there, whether it may be deleted."""
     kept = set(wanted)
     found = []
     for each in listed:
@@ -61,7 +61,7 @@ def fates(
 
 
 def kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
-    """Say why a live object is not gpupool's to delete; empty where it is. `uid` is what was listed."""
+    """Return why a live object is not gpupool's to delete; empty where it is. `uid` is what was listed."""
     metadata = plain_map(body.get("metadata"))
     labels, annotations = plain_map(metadata.get("labels")), plain_map(metadata.get("annotations"))
     if uid and metadata.get("uid") != uid:
@@ -102,13 +102,13 @@ def referring(references: Iterable[tuple[ClassRef, str]]) -> dict[ClassRef, list
 
 
 def refers(pools: Iterable[str]) -> str:
-    """Say which NodePools refer to a class."""
+    """Return which NodePools refer to a class."""
     names = sorted(pools)
     return f"{', '.join(f'NodePool/{name}' for name in names)} refer{'s' * (len(names) == 1)} to it"
 
 
 def renamed(gone: Live, new: Live, gone_class: Live | None, new_class: Live | None) -> bool:
-    """Say whether a new NodePool looks like a removed one under another name.
+    """Return whether a new NodePool looks like a removed one under another name.
 
     Where each has a node class of its own, that goes by the pool's name, and has to look the same as well.
     """
@@ -118,7 +118,7 @@ def renamed(gone: Live, new: Live, gone_class: Live | None, new_class: Live | No
 
 
 def _alike(live: Live, new: Live) -> bool:
-    """Say whether nodes by the one are nearly the nodes by the other."""
+    """Return whether nodes by the one are nearly the nodes by the other."""
     changed = [
         each
         for each in differences({"spec": live.get("spec")}, {"spec": new.get("spec")})
@@ -128,7 +128,7 @@ def _alike(live: Live, new: Live) -> bool:
 
 
 def _shapes_nodes(difference: Difference) -> bool:
-    """Say whether it is about nodes: all of a class, and a pool's template but for the name of its class."""
+    """Return whether it is about nodes: all of a class, and a pool's template but for the name of its class."""
     at, reference = difference.keys[1:3], difference.keys[3:4]
     return at[:1] not in _ABOUT_POOLS and (at != ("template", "spec") or reference != ("nodeClassRef",))
 
@@ -138,6 +138,6 @@ def _template(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
 
 
 def class_of(body: Mapping[str, Plain]) -> ClassRef:
-    """Give kind and name of the node class that a NodePool refers to."""
+    """Return kind and name of the node class that a NodePool refers to."""
     reference = plain_map(_template(body).get("nodeClassRef"))
     return str(reference.get("kind", "")), str(reference.get("name", ""))

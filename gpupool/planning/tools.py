@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.objects import labels_of
 from gpupool.planning import ownership
-from gpupool.yamlio.nodes import plain_list, plain_map, plain_text
+from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 
 class Tool(NamedTuple):
@@ -106,7 +106,7 @@ def _owners(live: Mapping[str, Plain]) -> Iterator[Sign]:
 
 
 def not_agreed(found: Sequence[Sign], adopt_from: Sequence[str]) -> str:
-    """Say which tools keep an object from being taken over; nothing where each was named."""
+    """Return which tools keep an object from being taken over; nothing where each was named."""
     missing = [each for each in found if each.tool not in adopt_from]
     if not missing:
         return ""

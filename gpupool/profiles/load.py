@@ -5,7 +5,7 @@ from os.path import normpath
 from pathlib import Path, PurePath
 
 from gpupool.assets import shipped
-from gpupool.blueprint import kinds
+from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import check, read_file, word_conflicts
 from gpupool.blueprint.merge import merge
 from gpupool.blueprint.window_checks import windows
@@ -13,8 +13,8 @@ from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import FOLDER, is_allowed
 from gpupool.shapes.compiled import Model
-from gpupool.shapes.words import nearest
-from gpupool.yamlio.nodes import Node, find
+from gpupool.shapes.error_messages import nearest
+from gpupool.yamlio.located import Located, find
 from gpupool.yamlio.read import read
 
 SHIPPED = "gpupool:profiles/"
@@ -24,7 +24,7 @@ MOST_LEVELS = 20
 
 
 def shipped_names() -> list[str]:
-    """Give the names of the shipped profiles."""
+    """Return the names of the shipped profiles."""
     return sorted(
         PurePath(file.name).stem for file in shipped("profiles").iterdir() if file.name.endswith(".yaml")
     )
@@ -38,23 +38,23 @@ class Profiles:
     """The files that name them: the blueprint's, or a profile that was named by itself."""
 
     findings: list[Finding] = field(default_factory=list)
-    _found: dict[str, Node | None] = field(default_factory=dict)
-    _alone: dict[str, Node] = field(default_factory=dict)
+    _found: dict[str, Located | None] = field(default_factory=dict)
+    _alone: dict[str, Located] = field(default_factory=dict)
 
-    def named(self, word: Node) -> Node | None:
-        """Give the profile that `word` names, laid over all it extends; None where it is no good."""
+    def named(self, word: Located) -> Located | None:
+        """Return the profile that `word` names, laid over all it extends; None where it is no good."""
         return self._resolve(word, ())
 
-    def lineage(self, word: Node) -> list[Node]:
-        """Give the profile that `word` names and those it extends, each by itself, the lowest first."""
-        found: list[Node] = []
-        name: Node | None = word
+    def lineage(self, word: Located) -> list[Located]:
+        """Return the profile that `word` names and those it extends, each by itself, the lowest first."""
+        found: list[Located] = []
+        name: Located | None = word
         while name is not None and name.value is not None and self.named(name) is not None:
             found.insert(0, self._alone[_file(str(name.value), name.at.file)])
             name = find(found[0], "extends")
         return found
 
-    def _resolve(self, word: Node, path: tuple[str, ...]) -> Node | None:
+    def _resolve(self, word: Located, path: tuple[str, ...]) -> Located | None:
         file = _file(str(word.value), word.at.file)
         if file in path or len(path) == MOST_LEVELS:
             self.findings.append(_endless(file, path, word))
@@ -63,13 +63,13 @@ class Profiles:
             self._found[file] = self._read(file, word, path)
         return self._found[file]
 
-    def _read(self, file: str, word: Node, path: tuple[str, ...]) -> Node | None:
+    def _read(self, file: str, word: Located, path: tuple[str, ...]) -> Located | None:
         before = len(self.findings)
         node = self._text(file, word)
         if node is not None and not file.startswith(SHIPPED):
             # The shipped ones are checked by gpupool's tests, which saves every run a tenth of its time.
             check(node, _PROFILE, "Profile", self.findings)
-            self.findings += word_conflicts(node, kinds.PROFILE)
+            self.findings += word_conflicts(node, merge_schema.PROFILE)
             self.findings += windows(find(node, "pool"), "pool")
         if node is None or len(self.findings) > before:
             return None
@@ -78,9 +78,9 @@ class Profiles:
         if lower is None or lower.value is None:
             return node
         base = self._resolve(lower, (*path, file))
-        return None if base is None else merge(base, node, kinds.PROFILE)
+        return None if base is None else merge(base, node, merge_schema.PROFILE)
 
-    def _text(self, file: str, word: Node) -> Node | None:
+    def _text(self, file: str, word: Located) -> Located | None:
         if not file.startswith(SHIPPED):
             if not is_allowed(file, self.beside):
                 self.findings.append(_outside(word))
@@ -97,7 +97,7 @@ class Profiles:
             return None
         return read(text.read_bytes(), file).node
 
-    def _not_empty(self, node: Node | None, file: str) -> Node | None:
+    def _not_empty(self, node: Located | None, file: str) -> Located | None:
         if node is None and not any(finding.at.file == file for finding in self.findings):
             self.findings.append(Finding(Code.NOT_THE_KIND, "the profile is empty", Location(file, 1, 1)))
         return node
@@ -117,7 +117,7 @@ def _is_file(path: str) -> bool:
         return False
 
 
-def _endless(file: str, path: tuple[str, ...], word: Node) -> Finding:
+def _endless(file: str, path: tuple[str, ...], word: Located) -> Finding:
     if file in path:
         chain = " extends ".join((*path[path.index(file) :], file))
         message = f"profiles extend each other in a cycle: {chain}"
@@ -126,13 +126,13 @@ def _endless(file: str, path: tuple[str, ...], word: Node) -> Finding:
     return Finding(Code.PROFILE_CYCLE, message, word.at, "remove one `extends`")
 
 
-def _outside(word: Node) -> Finding:
+def _outside(word: Located) -> Finding:
     message = "the profile's path is outside the blueprint's folder, so it is not read"
     fix = f"move the profile there or into `{FOLDER}/`, or allow its folder with `--profiles DIR`"
     return Finding(Code.PROFILE_OUTSIDE, message, word.at, fix)
 
 
-def _unknown(word: Node) -> Finding:
+def _unknown(word: Located) -> Finding:
     names = shipped_names()
     near = nearest(str(word.value), names)
     fix = (

@@ -8,7 +8,7 @@ from gpupool.assets import shipped
 from gpupool.errors import InputError
 from gpupool.findings import Location, in_file_order
 from gpupool.profiles.load import SHIPPED, Profiles, shipped_names
-from gpupool.yamlio.nodes import Node, Plain, find, items, leaves, plain, text_at
+from gpupool.yamlio.located import Located, Plain, find, items, leaves, plain, text_at
 
 
 class Setting(NamedTuple):
@@ -23,7 +23,7 @@ class Setting(NamedTuple):
     """The profile in whose file it stands, if that is one which this profile extends; else empty."""
 
 
-class Shown(NamedTuple):
+class ProfileListing(NamedTuple):
     """A profile as `gpupool profiles NAME` shows it."""
 
     name: str
@@ -35,17 +35,17 @@ class Shown(NamedTuple):
     settings: tuple[Setting, ...]
 
 
-def show(name: str) -> Shown:
-    """Give a profile by name or path, with all that it takes over from the profiles it extends.
+def show(name: str) -> ProfileListing:
+    """Return a profile by name or path, with all that it takes over from the profiles it extends.
 
     Raises:
         InputError: where there is none, or it is not as it has to be.
     """
     profiles = Profiles((name,))
-    node = profiles.named(Node(name, Location("-")))
+    node = profiles.named(Located(name, Location("-")))
     if node is None:
         raise InputError(in_file_order(profiles.findings))
-    return Shown(
+    return ProfileListing(
         name=text_at(node, "metadata", "name"),
         summary=text_at(node, "summary"),
         description=text_at(node, "description"),
@@ -54,19 +54,19 @@ def show(name: str) -> Shown:
     )
 
 
-def show_all() -> list[Shown]:
-    """Give every shipped profile, by name."""
+def show_all() -> list[ProfileListing]:
+    """Return every shipped profile, by name."""
     return [show(name) for name in shipped_names()]
 
 
-def _extended(node: Node, profiles: Profiles) -> Iterator[str]:
-    base: Node | None = node
+def _extended(node: Located, profiles: Profiles) -> Iterator[str]:
+    base: Located | None = node
     while (word := find(base, "extends")) is not None and word.value is not None:
         base = profiles.named(word)
         yield text_at(base, "metadata", "name")
 
 
-def _settings(node: Node) -> Iterator[Setting]:
+def _settings(node: Located) -> Iterator[Setting]:
     said: set[Location] = set()
     lines: dict[str, list[str]] = {}
     for section in ("pool", "nodeClass", "stack"):
@@ -81,8 +81,8 @@ def _settings(node: Node) -> Iterator[Setting]:
             yield Setting(path, plain(item), reason, source)
 
 
-def _parts(node: Node, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Node]]:
-    """Give the parts of a body that have a line of their own, each with its path."""
+def _parts(node: Located, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Located]]:
+    """Yield the parts of a body that have a line of their own, each with its path."""
     if isinstance(node.value, dict) and node.value and not _is_on_one_line(node):
         for key, item in node.value.items():
             yield from _parts(item, (*path, key))
@@ -92,13 +92,13 @@ def _parts(node: Node, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str 
         yield path, node
 
 
-def _is_on_one_line(node: Node) -> bool:
+def _is_on_one_line(node: Located) -> bool:
     return node.key is not None and {_line(item) for _, item in leaves(node)} == {
         Location(node.key.file, node.key.line)
     }
 
 
-def _line(node: Node) -> Location:
+def _line(node: Located) -> Location:
     return Location(node.at.file, node.at.line)
 
 

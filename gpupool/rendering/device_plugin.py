@@ -16,7 +16,7 @@ from gpupool.findings import Finding, Severity
 from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
 from gpupool.karpenter import labels
 from gpupool.rendering.values import Release, release
-from gpupool.yamlio.nodes import Node, find, items, leaf, listing, mapping, text_at, tree
+from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at, tree
 from gpupool.yamlio.write import dump
 
 _BROKEN_BOOLEAN = "0.17.0"
@@ -24,7 +24,7 @@ _CHANGED_DEFAULTS = ("0.19.0", "0.19.1", "0.19.2")
 
 
 def nvidia_device_plugin(expanded: Expanded) -> Release | None:
-    """Give the chart's release and values; None where no pool needs it, or it is turned off.
+    """Return the chart's release and values; None where no pool needs it, or it is turned off.
 
     Raises:
         InputError: for values that the chart's version is known to break on.
@@ -43,7 +43,7 @@ def nvidia_device_plugin(expanded: Expanded) -> Release | None:
     return made
 
 
-def _values(pools: list[ExpandedPool]) -> Node:
+def _values(pools: list[ExpandedPool]) -> Located:
     first = pools[0].at
     parts = {
         "affinity": _affinity(pools),
@@ -54,7 +54,7 @@ def _values(pools: list[ExpandedPool]) -> Node:
     return tree(parts, first)
 
 
-def _affinity(pools: list[ExpandedPool]) -> Node:
+def _affinity(pools: list[ExpandedPool]) -> Located:
     """Ask for the nodes of these pools only; the chart's own affinity wants labels that nobody sets."""
     first = pools[0].at
     names = listing([leaf(pool.name, pool.at) for pool in sorted(pools, key=lambda pool: pool.name)], first)
@@ -68,9 +68,9 @@ def _affinity(pools: list[ExpandedPool]) -> Node:
     )
 
 
-def _tolerations(pools: list[ExpandedPool]) -> Iterator[Node]:
+def _tolerations(pools: list[ExpandedPool]) -> Iterator[Located]:
     """Tolerate every taint of the pools whatever its value, since values differ from pool to pool."""
-    seen: dict[tuple[str, str], Node] = {}
+    seen: dict[tuple[str, str], Located] = {}
     for pool in pools:
         for taint in (*items(pool.taints), *items(pool.startup_taints)):
             seen.setdefault((text_at(taint, "key"), text_at(taint, "effect")), taint)
@@ -82,7 +82,7 @@ def _tolerations(pools: list[ExpandedPool]) -> Iterator[Node]:
         yield tree({name: leaf(value, taint) for name, value in parts.items()}, taint)
 
 
-def _sharing(pools: list[ExpandedPool]) -> Node | None:
+def _sharing(pools: list[ExpandedPool]) -> Located | None:
     shared = {pool.slices: pool for pool in pools if pool.slices > 1}
     if not shared:
         return None
@@ -94,7 +94,7 @@ def _sharing(pools: list[ExpandedPool]) -> Node | None:
 
 
 def _time_slicing(slices: int) -> str:
-    """Give a plugin configuration; both switches are written out, since Bottlerocket's defaults differ."""
+    """Return a plugin configuration; both switches are written out, since Bottlerocket's defaults differ."""
     sharing = {
         "renameByDefault": False,
         "failRequestsGreaterThanOne": True,
@@ -103,13 +103,13 @@ def _time_slicing(slices: int) -> str:
     return dump({"version": "v1", "sharing": {"timeSlicing": sharing}})  # type: ignore[dict-item] # a plain tree
 
 
-def _resources(cause: Node) -> Node:
+def _resources(cause: Located) -> Located:
     """Ask for a little, so that Karpenter counts the plugin when it fills nodes; the chart asks for none."""
     requests = {"cpu": leaf("10m", cause), "memory": leaf("64Mi", cause)}
     return tree({"requests": tree(dict(requests), cause)}, cause)
 
 
-def _broken(made: Release, said: Node | None) -> Finding | None:
+def _broken(made: Release, said: Located | None) -> Finding | None:
     version, knob = find(said, "version"), find(said, "values", "failOnInitError")
     if made.version == _BROKEN_BOOLEAN and knob is not None and knob.value is not None:
         message = (

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location
-from gpupool.rendering.render import MARK
+
+MARK = "# Rendered by gpupool from "
+"""The beginning of each file that gpupool writes; the blueprint's name follows."""
 
 _UNFINISHED = ".gpupool-unfinished"
 """The end of a file's name while it is written; a killed run may leave one, and the next takes it away."""
@@ -58,19 +60,19 @@ def _remove_unfinished(parents: Iterable[Path]) -> None:
 
 
 def stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
-    """Give the paths that differ from `files`, are missing, or are left over from an earlier render."""
+    """Return the paths that differ from `files`, are missing, or are left over from an earlier render."""
     differing = [path for path, text in files.items() if content(folder / path) != text.encode()]
     return sorted([*differing, *left_over(files, folder, name)])
 
 
 def left_over(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
-    """Give the files of the blueprint `name` in `folder` that it no longer makes."""
+    """Return the files of the blueprint `name` in `folder` that it no longer makes."""
     candidates = {path.relative_to(folder).as_posix(): path for path in _yaml_files(folder)}
     return sorted(place for place, path in candidates.items() if place not in files and _owner(path) == name)
 
 
 def _yaml_files(folder: Path) -> Iterator[Path]:
-    """Give the files where gpupool writes its own; links are never followed."""
+    """Yield the files where gpupool writes its own; links are never followed."""
     for path in (found for pattern in OWN_PATHS for found in sorted(folder.glob(pattern))):
         if not path.is_symlink() and (path.parent == folder or not path.parent.is_symlink()):
             yield path
@@ -96,7 +98,7 @@ def _in_the_way(files: Mapping[str, str], folder: Path, name: str) -> Iterator[F
 
 
 def _owner(path: Path) -> str:
-    """Give the name of the blueprint that a file was rendered from, or an empty text."""
+    """Return the name of the blueprint that a file was rendered from, or an empty text."""
     if not path.is_file():  # opening a named pipe would wait for ever
         return ""
     try:

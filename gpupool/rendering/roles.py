@@ -14,7 +14,7 @@ from gpupool.yamlio.write import dump_all
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 Purpose: TypeAlias = Literal["plan", "apply"]
 SubjectKind: TypeAlias = Literal["User", "Group", "ServiceAccount"]
@@ -38,7 +38,7 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 _ADMISSION: Final = "admissionregistration.k8s.io/v1"
 
 
-class Rule(NamedTuple):
+class PolicyRule(NamedTuple):
     """Verbs on resources of one API group."""
 
     group: str
@@ -53,13 +53,13 @@ class Rule(NamedTuple):
 class Rights(NamedTuple):
     """What one identity may do."""
 
-    everywhere: tuple[Rule, ...]
+    everywhere: tuple[PolicyRule, ...]
     """On what is in no namespace."""
 
-    in_namespace: tuple[Rule, ...]
+    in_namespace: tuple[PolicyRule, ...]
     """Where the inventory and the lock are."""
 
-    optional: tuple[Rule, ...] = (Rule("", ("events",), ("list",)),)
+    optional: tuple[PolicyRule, ...] = (PolicyRule("", ("events",), ("list",)),)
     """In the namespace of events: what gpupool goes on without, and says less."""
 
 
@@ -72,7 +72,7 @@ class Subject(NamedTuple):
     """Of a service account."""
 
 
-class Place(NamedTuple):
+class RoleScope(NamedTuple):
     """Which blueprint the rights are for, and where its inventory is."""
 
     blueprint: str
@@ -80,33 +80,33 @@ class Place(NamedTuple):
 
     @property
     def inventory(self) -> str:
-        """Give the name of the ConfigMap and the Lease."""
+        """Return the name of the ConfigMap and the Lease."""
         return f"gpupool-{self.blueprint}"
 
 
-def rights(purpose: Purpose, place: Place) -> Rights:
-    """Give what `gpupool plan` or `gpupool apply` needs, and nothing beyond."""
+def rights(purpose: Purpose, place: RoleScope) -> Rights:
+    """Return what `gpupool plan` or `gpupool apply` needs, and nothing beyond."""
     applies = purpose == "apply"
     verbs = ("get", "list", "create", "patch", *(("delete", "watch") if applies else ()))
     everywhere = (
-        *(Rule(group, resources, verbs) for group, resources in WRITTEN.items()),
-        Rule(KARPENTER, ("nodeclaims",), ("list",)),
-        Rule("", ("namespaces",), ("get",), ("kube-system",)),
-        Rule("apiextensions.k8s.io", ("customresourcedefinitions",), ("get",), CRDS),
+        *(PolicyRule(group, resources, verbs) for group, resources in WRITTEN.items()),
+        PolicyRule(KARPENTER, ("nodeclaims",), ("list",)),
+        PolicyRule("", ("namespaces",), ("get",), ("kube-system",)),
+        PolicyRule("apiextensions.k8s.io", ("customresourcedefinitions",), ("get",), CRDS),
     )
     only = (place.inventory,)
     if not applies:
-        return Rights(everywhere, (Rule("", ("configmaps",), ("get",), only),))
+        return Rights(everywhere, (PolicyRule("", ("configmaps",), ("get",), only),))
     within = (
-        Rule("", ("configmaps",), ("get", "patch"), only),
-        Rule("", ("configmaps",), ("create",)),
-        Rule("coordination.k8s.io", ("leases",), ("get", "update", "delete"), only),
-        Rule("coordination.k8s.io", ("leases",), ("create",)),
+        PolicyRule("", ("configmaps",), ("get", "patch"), only),
+        PolicyRule("", ("configmaps",), ("create",)),
+        PolicyRule("coordination.k8s.io", ("leases",), ("get", "update", "delete"), only),
+        PolicyRule("coordination.k8s.io", ("leases",), ("create",)),
     )
     return Rights(everywhere, within)
 
 
-def in_namespaces(granted: Rights, place: Place) -> list[tuple[str, tuple[Rule, ...]]]:
+def in_namespaces(granted: Rights, place: RoleScope) -> list[tuple[str, tuple[PolicyRule, ...]]]:
     """Return the rules of each namespace, that of the inventory first."""
     if place.namespace == EVENTS_NAMESPACE:
         return [(place.namespace, (*granted.in_namespace, *granted.optional))]
@@ -114,12 +114,12 @@ def in_namespaces(granted: Rights, place: Place) -> list[tuple[str, tuple[Rule, 
 
 
 def unsaid(purpose: Purpose) -> Subject:
-    """Give the subject where none was named: a group."""
+    """Return the subject where none was named: a group."""
     return Subject("Group", f"gpupool-{purpose}")
 
 
-def roles_text(purpose: Purpose, place: Place, subject: Subject | None) -> str:
-    """Give the objects that grant the rights as YAML for `kubectl apply -f -`, the policy first."""
+def roles_text(purpose: Purpose, place: RoleScope, subject: Subject | None) -> str:
+    """Return the objects that grant the rights as YAML for `kubectl apply -f -`, the policy first."""
     who = subject or unsaid(purpose)
     name = f"{place.inventory}-{purpose}"
     objects = [
@@ -129,7 +129,7 @@ def roles_text(purpose: Purpose, place: Place, subject: Subject | None) -> str:
     return dump_all(objects, _head(purpose, place, subject))
 
 
-def _head(purpose: Purpose, place: Place, subject: Subject | None) -> Iterator[str]:
+def _head(purpose: Purpose, place: RoleScope, subject: Subject | None) -> Iterator[str]:
     yield f"What `gpupool {purpose}` needs for the blueprint {place.blueprint}, and nothing beyond."
     if purpose == "plan":
         yield "The policy lets its subject write in dry runs only; grant the roles together with it."
@@ -138,7 +138,7 @@ def _head(purpose: Purpose, place: Place, subject: Subject | None) -> Iterator[s
         yield "access entries. Name another subject with --user, --group or --service-account."
 
 
-def _roles(name: str, granted: Rights, place: Place, who: Subject) -> Iterator[Plain]:
+def _roles(name: str, granted: Rights, place: RoleScope, who: Subject) -> Iterator[Plain]:
     subjects: list[Plain] = [_subject(who)]
     for prefix, rules, metadata in (
         ("Cluster", granted.everywhere, {"name": name}),
@@ -158,7 +158,7 @@ def _roles(name: str, granted: Rights, place: Place, who: Subject) -> Iterator[P
         }
 
 
-def _rule(rule: Rule) -> Plain:
+def _rule(rule: PolicyRule) -> Plain:
     found: dict[str, Plain] = {"apiGroups": [rule.group], "resources": list(rule.resources)}
     if rule.names:
         found["resourceNames"] = list(rule.names)
@@ -172,7 +172,7 @@ def _subject(who: Subject) -> Plain:
 
 
 def _policy(name: str, who: Subject) -> Iterator[Plain]:
-    """Give the policy that takes nothing but dry runs from the subject, and what puts it into force."""
+    """Yield the policy that takes nothing but dry runs from the subject, and what puts it into force."""
     message = f"{_words(who)} may plan only: dry runs are allowed, writes are not"
     yield {
         "apiVersion": _ADMISSION,
@@ -206,7 +206,7 @@ def _policy(name: str, who: Subject) -> Iterator[Plain]:
 
 
 def _is_subject(who: Subject) -> str:
-    """Give the CEL condition for the subject's requests; one that fails would refuse everybody's."""
+    """Return the CEL condition for the subject's requests; one that fails would refuse everybody's."""
     if who.kind == "Group":
         return f"has(request.userInfo.groups) && {_text(who.name)} in request.userInfo.groups"
     return f"has(request.userInfo.username) && request.userInfo.username == {_text(_username(who))}"
@@ -223,5 +223,5 @@ def _words(who: Subject) -> str:
 
 
 def _text(said: str) -> str:
-    """Give a text as CEL writes it, which is as JSON does; names hold no control characters."""
+    """Return a text as CEL writes it, which is as JSON does; names hold no control characters."""
     return json.dumps(said, ensure_ascii=False)

@@ -2,8 +2,10 @@
 
 from dataclasses import asdict, dataclass
 
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from gpupool.assets import shipped
 from gpupool.karpenter.versions import LATEST
-from gpupool.rendering.templates import fill
 from gpupool.yamlio.spelling import spell
 
 TEMPLATE = "gpupool.yaml.j2"
@@ -28,7 +30,7 @@ class Starter:
 
 
 def starter_text(starter: Starter) -> str:
-    """Give the starter blueprint; each value stays a text on one line, whatever is in it.
+    """Return the starter blueprint; each value stays a text on one line, whatever is in it.
 
     Raises:
         ValueError: for half a surrogate pair, which no file can hold.
@@ -38,3 +40,20 @@ def starter_text(starter: Starter) -> str:
 
 def _spelt(name: str, value: str) -> str:
     return "" if name in _LEFT_OUT and not value else spell(value)
+
+
+def fill(template: str, variables: dict[str, str]) -> str:
+    """Fill a shipped template; a variable that is missing is an error."""
+    return environment().get_template(template).render(variables)
+
+
+def environment() -> Environment:
+    """Return the one jinja2 environment."""
+    folder = shipped("templates")
+    return Environment(  # noqa: S701 - what is written is YAML and prose, not HTML
+        loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

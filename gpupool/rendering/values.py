@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from gpupool.helm.charts import Chart
-from gpupool.yamlio.nodes import Node, plain, text_at
+from gpupool.yamlio.located import Located, plain, text_at
 from gpupool.yamlio.write import dump
 
 
@@ -15,7 +15,7 @@ class Release(NamedTuple):
     version: str
     name: str
     namespace: str
-    values: Node
+    values: Located
 
     @property
     def file(self) -> str:
@@ -23,7 +23,7 @@ class Release(NamedTuple):
         return f"values/{self.chart}.yaml"
 
     def header(self) -> tuple[str, ...]:
-        """Give the comment lines of the values file: what it is for, and the line that installs it."""
+        """Return the comment lines of the values file: what it is for, and the line that installs it."""
         where: tuple[str, ...] = (self.chart, "--repo", self.repository)
         if self.repository.startswith("oci://"):
             where = (f"{self.repository.rstrip('/')}/{self.chart}",)
@@ -36,12 +36,12 @@ class Release(NamedTuple):
         return (f"Chart {self.chart} {self.version}, namespace {self.namespace}", " ".join(command))
 
     def text(self) -> str:
-        """Give the values as YAML."""
+        """Return the values as YAML."""
         return dump(plain(self.values))
 
 
-def release(chart: Chart, said: Node | None, values: Node) -> Release:
-    """Give a chart's release as the blueprint's `stack` says, or as the chart's own defaults are."""
+def release(chart: Chart, said: Located | None, values: Located) -> Release:
+    """Return a chart's release as the blueprint's `stack` says, or as the chart's own defaults are."""
 
     def word(key: str, default: str) -> str:
         return text_at(said, key) or default

@@ -20,12 +20,12 @@ _MOST_NAMES = 12
 
 
 def text(catalogue: Catalogue) -> str:
-    """Give the sources, dates and counts of a catalogue for people."""
+    """Return the sources, dates and counts of a catalogue for people."""
     return "\n".join(_lines(catalogue)) + "\n"
 
 
 def plain(catalogue: Catalogue) -> dict[str, Json]:
-    """Give the same for programs."""
+    """Return the same for programs."""
     return {
         "date": catalogue.date,
         "karpenter": catalogue.karpenter,
@@ -49,7 +49,7 @@ def plain(catalogue: Catalogue) -> dict[str, Json]:
 
 
 def brought(answers: Sequence[Answers], found: Renewed, target: str) -> str:
-    """Say what asking an account brought, and where it is kept."""
+    """Return what asking an account brought, and where it is kept."""
     lines = [line for each in answers for line in _answered(each, found)]
     lines += [*_named("new", found.new), *_named("changed", found.changed)]
     return "\n".join([*lines, f"wrote {target}"]) + "\n"

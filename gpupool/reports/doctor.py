@@ -11,21 +11,21 @@ from gpupool.reports.tables import aligned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.rollout.diagnosis.check import Check, Diagnosis
+    from gpupool.rollout.doctor.check import Check, Diagnosis
 
 Json: TypeAlias = "str | bool | list[Json] | dict[str, Json] | None"
 _INDENT: Final = "    "
 
 
 def text(found: Diagnosis) -> str:
-    """Give a line for each check; below it what it is about, and what to do."""
+    """Return a line for each check; below it what it is about, and what to do."""
     heads = aligned([(check.state, check.name, one_line(check.message)) for check in found.checks])
     lines = [line for head, check in zip(heads, found.checks, strict=True) for line in (head, *_below(check))]
     return "\n".join([*lines, _summary(found)]) + "\n"
 
 
 def plain(found: Diagnosis) -> dict[str, Json]:
-    """Give the same for programs; what is not known is null."""
+    """Return the same for programs; what is not known is null."""
     return {
         "failed": found.failed,
         "context": found.context or None,

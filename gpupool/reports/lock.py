@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.reports.escaping import one_line
 from gpupool.reports.tables import aligned
-from gpupool.rollout.holder import read_holder
+from gpupool.rollout.lock.lock_owner import read_holder
 
 if TYPE_CHECKING:
     from gpupool.cluster.lease import Lease
@@ -43,7 +43,7 @@ def deleted(found: Lease) -> str:
 
 
 def is_alive(found: Lease) -> bool:
-    """Say whether it was renewed lately, as far as the two clocks agree."""
+    """Return whether it was renewed lately, as far as the two clocks agree."""
     age = found.age
     return age is not None and age < found.seconds
 

@@ -5,9 +5,9 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from gpupool.profiles.shown import Setting, Shown
+from gpupool.profiles.shown import ProfileListing, Setting
 from gpupool.reports.escaping import one_line, visible
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.located import Plain
 from gpupool.yamlio.scalars import Reading, read_plain
 from gpupool.yamlio.spelling import quoted
 
@@ -18,28 +18,28 @@ _LEAST_WIDTH = 40
 _SIMPLE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_./:%-]*[A-Za-z0-9%])?")
 
 
-def listing(profiles: Sequence[Shown]) -> str:
-    """Give one line for each profile."""
+def listing(profiles: Sequence[ProfileListing]) -> str:
+    """Return one line for each profile."""
     widest = max(len(profile.name) for profile in profiles)
     lines = "".join(f"{profile.name:<{widest}}  {profile.summary}\n" for profile in profiles)
     return f"{lines}\n`gpupool profiles NAME` shows what one sets, and why.\n"
 
 
-def page(profile: Shown) -> str:
-    """Give what a profile sets, and why."""
+def page(profile: ProfileListing) -> str:
+    """Return what a profile sets, and why."""
     paragraphs = ["\n".join(_wrapped(text, _WIDTH)) for text in _paragraphs(profile)]
     head = one_line(f"{profile.name}: {profile.summary}")
     return "\n\n".join([head, *paragraphs, settings(profile)])
 
 
-def markdown(profiles: Sequence[Shown]) -> str:
-    """Give the reference page of these profiles."""
+def markdown(profiles: Sequence[ProfileListing]) -> str:
+    """Return the reference page of these profiles."""
     rows = [f"| [{profile.name}](#{profile.name}) | {profile.summary} |" for profile in profiles]
     return "\n".join([*_INTRODUCTION, *rows, "", *(line for each in profiles for line in _section(each))])
 
 
-def settings(profile: Shown) -> str:
-    """Give what a profile sets as YAML, each value with its reason as a comment."""
+def settings(profile: ProfileListing) -> str:
+    """Return what a profile sets as YAML, each value with its reason as a comment."""
     return "".join(_lines(profile))
 
 
@@ -58,21 +58,21 @@ _INTRODUCTION = (
 )
 
 
-def _section(profile: Shown) -> Iterator[str]:
+def _section(profile: ProfileListing) -> Iterator[str]:
     yield from (f"## {profile.name}", "", profile.summary, "")
     for paragraph in _paragraphs(profile):
         yield from (*_wrapped(paragraph, _WIDTH), "")
     yield from ("```yaml", settings(profile).rstrip("\n"), "```", "")
 
 
-def _paragraphs(profile: Shown) -> Iterator[str]:
+def _paragraphs(profile: ProfileListing) -> Iterator[str]:
     for paragraph in profile.description.strip().split("\n\n"):
         yield visible(" ".join(paragraph.split()))
     if profile.extends:
         yield visible(f"Extends {', which extends '.join(profile.extends)}.")
 
 
-def _lines(profile: Shown) -> Iterator[str]:
+def _lines(profile: ProfileListing) -> Iterator[str]:
     above: tuple[str | int, ...] = ()
     for setting in profile.settings:
         *parents, last = setting.path
@@ -85,7 +85,7 @@ def _lines(profile: Shown) -> Iterator[str]:
 
 
 def _shared(above: tuple[str | int, ...], parents: tuple[str | int, ...]) -> int:
-    """Give how many of the outermost keys two paths have in common."""
+    """Return how many of the outermost keys two paths have in common."""
     pairs = zip(above, parents, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -96,7 +96,7 @@ def _behind(setting: Setting) -> str:
 
 
 def _commented(body: str, comment: str) -> Iterator[str]:
-    """Give a line with its comment behind it, and as many comment lines below as it needs."""
+    """Yield a line with its comment behind it, and as many comment lines below as it needs."""
     if not comment:
         yield f"{body}\n"
         return

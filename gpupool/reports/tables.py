@@ -7,7 +7,7 @@ _GAP: Final = "  "
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> Iterator[str]:
-    """Give each row with its columns under each other, those in `right` at their right edge."""
+    """Yield each row with its columns under each other, those in `right` at their right edge."""
     if not rows:
         return
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

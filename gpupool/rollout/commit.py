@@ -106,7 +106,7 @@ def _inside(repository: _Repository, name: str) -> str | None:
 
 
 def _are_in(repository: _Repository, head: str, names: Sequence[str]) -> bool:
-    """Say whether each file is in a commit as it is on the disk, but for how its lines end."""
+    """Return whether each file is in a commit as it is on the disk, but for how its lines end."""
     places = {name: _inside(repository, name) for name in names}
     if None in places.values():
         return False

@@ -12,24 +12,24 @@ from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedErro
 from gpupool.objects import digest
 from gpupool.planning.agreement import times
 from gpupool.planning.masking import is_sealed
-from gpupool.rollout.desired import desired
-from gpupool.rollout.keying import UNKNOWN, masker_by_chance, masker_of
-from gpupool.rollout.prepare import Options, prepare
-from gpupool.rollout.reach import Pins, reach
-from gpupool.rollout.results import names
-from gpupool.rollout.wishes import Wish, wishes
+from gpupool.rollout.applying.results import names
+from gpupool.rollout.connection import Pins, reach
+from gpupool.rollout.desired_state import desired
+from gpupool.rollout.planning.desired_objects import DesiredObject, wishes
+from gpupool.rollout.planning.digest_key import UNKNOWN, masker_by_chance, masker_of
+from gpupool.rollout.planning.prepare import PlanOptions, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Change, Consent, Plan
-    from gpupool.rollout.applying import How
-    from gpupool.rollout.desired import Desired
-    from gpupool.rollout.prepare import Prepared
-    from gpupool.rollout.reach import Reached, Way
-    from gpupool.rollout.results import Result
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.rollout.applying.apply import ApplyOptions
+    from gpupool.rollout.applying.results import Result
+    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.desired_state import DesiredState
+    from gpupool.rollout.planning.prepare import Prepared
+    from gpupool.yamlio.located import Plain
 
 
 _MOVE: Final = "gpupool move --from "
@@ -41,16 +41,18 @@ class Session(NamedTuple):
     """A blueprint, its cluster, and what would become of it."""
 
     reached: Reached
-    wanted: Desired
+    wanted: DesiredState
     prepared: Prepared
 
     @property
     def plan(self) -> Plan:
-        """Give the plan."""
+        """Return the plan."""
         return self.prepared.plan
 
 
-def look(files: Sequence[str], way: Way, consent: Consent, deadline: Deadline | None = None) -> Session:
+def look(
+    files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline | None = None
+) -> Session:
     """Work out what would become of a blueprint; nothing is saved.
 
     Raises:
@@ -62,7 +64,7 @@ def look(files: Sequence[str], way: Way, consent: Consent, deadline: Deadline | 
     return _session(files, way, consent, deadline or Deadline(way.timeout), is_saved=False)
 
 
-def saved(files: Sequence[str], way: Way, consent: Consent) -> Session:
+def saved(files: Sequence[str], way: ClusterOptions, consent: Consent) -> Session:
     """Make a plan to be saved: with all that it is held against later.
 
     Raises:
@@ -74,19 +76,19 @@ def saved(files: Sequence[str], way: Way, consent: Consent) -> Session:
 
 
 def _session(
-    files: Sequence[str], way: Way, consent: Consent, deadline: Deadline, *, is_saved: bool
+    files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline, *, is_saved: bool
 ) -> Session:
     wanted = desired(files, allow_empty=consent.allow_empty)
     _ensure_known(consent.adopt, wanted)
     reached = reach(way, wanted.pins, deadline)
     agreed = replace(consent, prune=consent.prune or wanted.prune)
     if not is_saved:
-        return Session(reached, wanted, prepare(reached, wanted, Options(agreed, version())))
+        return Session(reached, wanted, prepare(reached, wanted, PlanOptions(agreed, version())))
     from gpupool.cluster.crds import read_crds
     from gpupool.planning.file import sealed
     from gpupool.rollout.commit import commit
 
-    options = Options(agreed, version(), read_crds(reached.cluster), commit(wanted.files))
+    options = PlanOptions(agreed, version(), read_crds(reached.cluster), commit(wanted.files))
     prepared = prepare(reached, wanted, options)
     plan = prepared.plan
     if _is_masked(plan) and not plan.inventory.key:
@@ -98,7 +100,7 @@ def _is_masked(plan: Plan) -> bool:
     return any(is_sealed(each.body) for each in plan.changes)
 
 
-def _ensure_known(adopted: Sequence[str], wanted: Desired) -> None:
+def _ensure_known(adopted: Sequence[str], wanted: DesiredState) -> None:
     known = {f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests}
     for address in adopted:
         if address not in known:
@@ -108,7 +110,7 @@ def _ensure_known(adopted: Sequence[str], wanted: Desired) -> None:
 
 @cache
 def version() -> str:
-    """Give gpupool's own version; it is read from the disk, and asked for twice in an apply."""
+    """Return gpupool's own version; it is read from the disk, and asked for twice in an apply."""
     from importlib.metadata import version as installed
 
     return installed("gpupool")
@@ -148,7 +150,7 @@ def ensure_applicable(plan: Plan) -> None:
 
 
 def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
-    """Say what can be done about other owners, for each kind of owner that there is."""
+    """Yield what can be done about other owners, for each kind of owner that there is."""
     kinds = {each.kind for change in foreign for each in change.conflicts}
     if "people" in kinds:
         yield (
@@ -169,7 +171,7 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
 
 
 def is_settled(session: Session) -> bool:
-    """Say whether there is nothing to do: neither an object nor the inventory would change."""
+    """Return whether there is nothing to do: neither an object nor the inventory would change."""
     plan, listed = session.plan, session.prepared.observed.inventory
     here = [each for each in plan.changes if each.actions != ("delete",)]
     if listed.pending or any(each.writes or each.leaving for each in here):
@@ -183,8 +185,8 @@ def is_settled(session: Session) -> bool:
 
 
 def is_ready(session: Session, wait: str) -> bool:
-    """Say whether what is waited for holds already, by what was listed."""
-    from gpupool.rollout.waiting import ready
+    """Return whether what is waited for holds already, by what was listed."""
+    from gpupool.rollout.watch.waiting import ready
 
     if wait == "none":
         return True
@@ -196,30 +198,32 @@ def is_ready(session: Session, wait: str) -> bool:
     )
 
 
-def carry_out(session: Session, how: How) -> Result:
+def carry_out(session: Session, how: ApplyOptions) -> Result:
     """Do what a session's plan says.
 
     Raises:
         StalePlanError: where the cluster has changed since; nothing was written.
         GuardError: where somebody else holds the lock for too long; nothing was written.
     """
-    from gpupool.rollout import applying
+    from gpupool.rollout.applying import apply
 
     prepared, plan = session.prepared, session.plan
     # It is never read again: to seal all of it would take as long as to send fifty requests.
     known: Plain = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
     named = plan if plan.id else replace(plan, id=digest(known))
-    return applying.carry_out(session.reached, named, prepared.assessed, prepared.masker, how)
+    return apply.carry_out(session.reached, named, prepared.assessed, prepared.masker, how)
 
 
-def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadline, how: How) -> Result:
+def carry_out_saved(
+    plan: Plan, files: Sequence[str], way: ClusterOptions, deadline: Deadline, how: ApplyOptions
+) -> Result:
     """Do what a saved plan says, if it is still true.
 
     Raises:
         OutdatedError: where it has expired, is for another cluster, or is no longer true.
     """
-    from gpupool.rollout import applying
-    from gpupool.rollout.verify import with_bodies
+    from gpupool.rollout.applying import apply
+    from gpupool.rollout.planning.verify import with_bodies
 
     _ensure_in_time(plan)
     ensure_applicable(plan)
@@ -238,7 +242,7 @@ def carry_out_saved(plan: Plan, files: Sequence[str], way: Way, deadline: Deadli
     masker = masker or masker_by_chance(reached, plan)
     bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
     approved = with_bodies(plan, bodies)
-    return applying.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
+    return apply.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
 
 
 def _ensure_in_time(plan: Plan) -> None:
@@ -280,11 +284,11 @@ def _ensure_same_crds(plan: Plan, reached: Reached) -> None:
         raise OutdatedError(message)
 
 
-def _from_plan(plan: Plan) -> Mapping[str, Wish]:
-    from gpupool.cluster.kinds import KINDS
+def _from_plan(plan: Plan) -> Mapping[str, DesiredObject]:
+    from gpupool.cluster.resources import KINDS
 
     return {
-        each.address: Wish(
+        each.address: DesiredObject(
             KINDS[each.address.partition("/")[0]], each.address.partition("/")[2], each.body, None
         )
         for each in plan.changes
@@ -292,11 +296,11 @@ def _from_plan(plan: Plan) -> Mapping[str, Wish]:
     }
 
 
-def _from_blueprint(plan: Plan, wanted: Desired, masker: Masker) -> Mapping[str, Wish]:
+def _from_blueprint(plan: Plan, wanted: DesiredState, masker: Masker) -> Mapping[str, DesiredObject]:
     """Put the sensitive values back, and ensure that all the rest is what was approved, byte for byte."""
-    from gpupool.rollout.inventory import Place
+    from gpupool.rollout.inventory.store import InventoryRef
 
-    place = Place(plan.inventory.namespace, plan.inventory.name)
+    place = InventoryRef(plan.inventory.namespace, plan.inventory.name)
     found = {each.address: each for each in wishes(wanted, place)}
     approved = {each.address: each.body for each in plan.changes if each.body is not None}
     now = {address: masker.sealed(address, dict(each.body)) for address, each in found.items()}

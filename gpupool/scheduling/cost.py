@@ -42,7 +42,7 @@ class Reach(NamedTuple):
 
 
 def ceiling(market: Market, types: Mask, limits: Mapping[str, Amount]) -> Ceiling:
-    """Give the most that nodes of these types cost by the hour; types without a price cost nothing."""
+    """Return the most that nodes of these types cost by the hour; types without a price cost nothing."""
     prices = {place: market.price(place) or 0.0 for place in positions(types)}
     uses = _uses(market, types, limits)
     free = [(price, place) for place, price in prices.items() if price and not any(uses[place])]
@@ -54,7 +54,7 @@ def ceiling(market: Market, types: Mask, limits: Mapping[str, Amount]) -> Ceilin
 
 
 def reach(market: Market, types: Mask, limits: Mapping[str, Amount], name: str) -> Reach:
-    """Give how much of the limit `name` nodes of these types can use up within all limits."""
+    """Return how much of the limit `name` nodes of these types can use up within all limits."""
     uses, place = _uses(market, types, limits), [*limits].index(name)
     # Amounts with a fraction of the base unit are no node's; cores and bytes are whole.
     items = [Item(int(used[place]), used) for used in uses.values()]

@@ -10,12 +10,12 @@ from gpupool.scheduling.cost import Ceiling, Reach, ceiling, reach
 from gpupool.scheduling.launch import by_price, launch
 from gpupool.scheduling.limits import NODES, Admitted, admitted, exceeded, fitting
 from gpupool.scheduling.matching import Match, lacking_values, match, zones_for
-from gpupool.scheduling.nodepool import Pool, read_pool
-from gpupool.scheduling.types.capacity import ACCELERATORS, PODS, Resources, fits
+from gpupool.scheduling.nodepool import ScheduledPool, read_pool
+from gpupool.scheduling.types.capacity import ACCELERATORS, PODS, TypeResources, fits
 from gpupool.scheduling.types.instancetype import InstanceType
 from gpupool.scheduling.types.market import CAPACITY_TYPES, Market
 from gpupool.scheduling.types.typemasks import Mask, positions
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.located import Plain
 
 _RESERVED: Final = "reserved"
 
@@ -42,7 +42,7 @@ class Candidate(NamedTuple):
     reason: str
     """Why it is not launchable, or by which limit no node of it ever fits; empty where nothing is wrong."""
 
-    allocatable: Resources
+    allocatable: TypeResources
     admitted: Admitted
 
 
@@ -60,7 +60,7 @@ class OnePod(NamedTuple):
 class Explained(NamedTuple):
     """What one NodePool may launch."""
 
-    pool: Pool
+    pool: ScheduledPool
     match: Match
     candidates: tuple[Candidate, ...]
     """The cheapest first, those without a price at the end."""
@@ -75,28 +75,28 @@ class Explained(NamedTuple):
 
     @property
     def too_few_in_limits(self) -> dict[str, tuple[int, int]]:
-        """Give the labels of which the types within the limits have too few values for `minValues`."""
+        """Return the labels of which the types within the limits have too few values for `minValues`."""
         kept = self.pool.in_limits
         return lacking_values(self.market, kept, self.wanted) if kept != self.match.launchable else {}
 
     @property
     def market(self) -> Market:
-        """Give the class and the region that it is for."""
+        """Return the class and the region that it is for."""
         return self.pool.market
 
     @property
     def wanted(self) -> Requirements:
-        """Give all that the pool's nodes have to be."""
+        """Return all that the pool's nodes have to be."""
         return self.pool.wanted
 
     @property
     def reserved(self) -> bool | None:
-        """Say whether the pool may use reservations: None where its class selects none."""
+        """Return whether the pool may use reservations: None where its class selects none."""
         return _from_reservations(self.pool) if self.market.node_class.reservations else None
 
 
 def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
-    """Say what a NodePool may launch in a market."""
+    """Return what a NodePool may launch in a market."""
     pool = read_pool(node_pool, market)
     found = match(market, pool.wanted)
     reservable = _reservable(pool) if _from_reservations(pool) else 0
@@ -115,25 +115,25 @@ def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
     )
 
 
-def _ceiling(pool: Pool, types: Mask) -> Ceiling:
-    """Give the most that it costs; a static pool has as many nodes as it says."""
+def _ceiling(pool: ScheduledPool, types: Mask) -> Ceiling:
+    """Return the most that it costs; a static pool has as many nodes as it says."""
     limits = pool.limits if pool.replicas is None else {NODES: pool.replicas}
     return ceiling(pool.market, fitting(pool.market, types, limits), limits)
 
 
-def _reservable(pool: Pool) -> Mask:
-    """Give the types that pass but for the capacity type, which is `reserved` where AWS has a reservation."""
+def _reservable(pool: ScheduledPool) -> Mask:
+    """Return the types that pass but for the capacity type, which is `reserved` where AWS has a reservation."""
     others = {key: each for key, each in pool.wanted.items() if key != labels.CAPACITY_TYPE}
     return match(pool.market, others).candidates
 
 
-def _from_reservations(pool: Pool) -> bool:
-    """Say whether nodes may come from reservations of the class."""
+def _from_reservations(pool: ScheduledPool) -> bool:
+    """Return whether nodes may come from reservations of the class."""
     said = pool.wanted.get(labels.CAPACITY_TYPE)
     return pool.market.node_class.reservations and (said is None or said.has(_RESERVED))
 
 
-def _candidate(pool: Pool, place: int, found: Match) -> Candidate:
+def _candidate(pool: ScheduledPool, place: int, found: Match) -> Candidate:
     market, wanted, limits = pool.market, pool.wanted, pool.limits
     kind, bit = market.kind(place), 1 << place
     said = wanted.get(labels.CAPACITY_TYPE)
@@ -160,7 +160,7 @@ def _candidate(pool: Pool, place: int, found: Match) -> Candidate:
     )  # fmt: skip
 
 
-def _reason(pool: Pool, place: int, found: Match) -> str:
+def _reason(pool: ScheduledPool, place: int, found: Match) -> str:
     market, wanted, bit = pool.market, pool.wanted, 1 << place
     if not market.judged or found.launchable & bit:
         return ""
@@ -189,12 +189,12 @@ def _not_offered(market: Market, bit: Mask, wanted: Requirements) -> str:
     return "the pool requires a capacity reservation, and its node class selects none"
 
 
-def _over(room: Resources, limits: Mapping[str, Amount], over: list[str]) -> str:
+def _over(room: TypeResources, limits: Mapping[str, Amount], over: list[str]) -> str:
     parts = [f"{name} {room[name]} over the limit of {limits[name]}" for name in over]
     return f"a single node has {', '.join(parts)}" if parts else ""
 
 
-def _one_pod(pool: Pool, candidates: Mapping[int, Candidate]) -> OnePod | None:
+def _one_pod(pool: ScheduledPool, candidates: Mapping[int, Candidate]) -> OnePod | None:
     market = pool.market
     rooms = {place: market.allocatable(place) for place in positions(pool.in_limits)}
     for resource in ACCELERATORS:

@@ -15,7 +15,7 @@ from gpupool.scheduling.matching import (
     offered_to,
     sum_of,
 )
-from gpupool.scheduling.types.capacity import ACCELERATORS, Resources, fits
+from gpupool.scheduling.types.capacity import ACCELERATORS, TypeResources, fits
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import Mask, positions
 
@@ -38,9 +38,9 @@ def launch(
     market: Market,
     wanted: Requirements,
     types: Mask,
-    requests: Resources | None = None,
+    requests: TypeResources | None = None,
 ) -> Launch:
-    """Give what is launched of the types that the scheduler found, for pods that ask for so much in all.
+    """Return what is launched of the types that the scheduler found, for pods that ask for so much in all.
 
     Without a region that the catalogue knows, and thus without prices, nothing is.
     """
@@ -63,13 +63,13 @@ def launch(
 
 
 def by_price(market: Market, types: Mask) -> list[int]:
-    """Give the positions of types, the cheapest first, those that cost the same by name."""
+    """Return the positions of types, the cheapest first, those that cost the same by name."""
     priced = [(market.price(place), place) for place in positions(types)]
     return [place for price, place in sorted((price, place) for price, place in priced if price is not None)]
 
 
 def is_exotic(market: Market, position: int) -> bool:
-    """Say whether Karpenter launches a type only where no plain one would do: accelerators and bare metal."""
+    """Return whether Karpenter launches a type only where no plain one would do: accelerators and bare metal."""
     kind = market.kind(position)
     return kind.is_metal or any(market.capacity(position)[name] for name in ACCELERATORS)
 
@@ -80,7 +80,7 @@ def _plain_before_exotic(market: Market, types: Mask) -> Mask:
 
 
 def _claim(market: Market, wanted: Requirements, types: list[int]) -> Requirements:
-    """Give the requirements as read back from a NodeClaim, where what was excluded beside a bound is lost."""
+    """Return the requirements as read back from a NodeClaim, where what was excluded beside a bound is lost."""
     names = [market.catalogue.names[place] for place in types]
     said = wanted.get(labels.INSTANCE_TYPE)
     least = None if said is None else said.min_values
@@ -103,7 +103,7 @@ def _written(each: Requirement) -> Iterator[Requirement]:
 
 
 def _cheapest_on_demand(market: Market, claim: Requirements, types: Mask) -> float | None:
-    """Give the price above which Karpenter takes no spot offering; None where none is compared.
+    """Return the price above which Karpenter takes no spot offering; None where none is compared.
 
     Without quotes, a spot offering has the on-demand price.
     """

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount, amount
-from gpupool.scheduling.types.capacity import MEMORY, STORAGE, Resources
+from gpupool.scheduling.types.capacity import MEMORY, STORAGE, TypeResources
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import Mask, positions
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.located import Plain
 
 NODES: Final = "nodes"
 _MIB: Final = 1 << 20
@@ -32,31 +32,31 @@ class Admitted(NamedTuple):
 
 
 def read_limits(node_pool: Mapping[str, Plain]) -> dict[str, Amount]:
-    """Give a NodePool's limits; `nodes` counts nodes, the others are resources in their base units."""
+    """Return a NodePool's limits; `nodes` counts nodes, the others are resources in their base units."""
     spec = node_pool.get("spec")
     said = spec.get("limits") if isinstance(spec, dict) else None
     return {key: amount(str(value)) for key, value in said.items()} if isinstance(said, dict) else {}
 
 
 def written(name: str, value: Amount) -> str:
-    """Give an amount of a resource as limits are written: memory in Gi, the rest in pieces."""
+    """Return an amount of a resource as limits are written: memory in Gi, the rest in pieces."""
     return f"{int(value) / _GIB:g}Gi" if name in (MEMORY, STORAGE) else f"{value}"
 
 
-def fitting(market: Market, types: Mask, remaining: Resources) -> Mask:
-    """Give the types of which one more node fits in what the limits leave."""
+def fitting(market: Market, types: Mask, remaining: TypeResources) -> Mask:
+    """Return the types of which one more node fits in what the limits leave."""
     if NODES in remaining and remaining[NODES] == 0:
         return 0
     return sum(1 << place for place in positions(types) if not exceeded(market.capacity(place), remaining))
 
 
-def exceeded(capacity: Resources, limits: Resources) -> list[str]:
-    """Give the limits that a single node goes over; `nodes` is none of a node's resources."""
+def exceeded(capacity: TypeResources, limits: TypeResources) -> list[str]:
+    """Return the limits that a single node goes over; `nodes` is none of a node's resources."""
     return [name for name, limit in limits.items() if capacity.get(name, 0) > limit]
 
 
-def admitted(market: Market, position: int, limits: Resources) -> Admitted:
-    """Give how many nodes of one type the limits admit."""
+def admitted(market: Market, position: int, limits: TypeResources) -> Admitted:
+    """Return how many nodes of one type the limits admit."""
     room = {**market.capacity(position), NODES: 1}
     counts = _counts(room, limits)
     if not counts:
@@ -66,5 +66,5 @@ def admitted(market: Market, position: int, limits: Resources) -> Admitted:
     return Admitted(nodes, by, min(_counts(whole, limits).values()))
 
 
-def _counts(room: Resources, limits: Resources) -> dict[str, int]:
+def _counts(room: TypeResources, limits: TypeResources) -> dict[str, int]:
     return {name: int(limit // room[name]) for name, limit in limits.items() if room.get(name, 0) > 0}

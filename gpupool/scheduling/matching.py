@@ -9,9 +9,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement, Requirements, combined, from_labels, requirement
 from gpupool.scheduling.types.market import CAPACITY_TYPES, RESERVATION_LABELS, Market
-from gpupool.scheduling.types.nodeclass import NodeClass
+from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
 from gpupool.scheduling.types.typemasks import Mask, positions
-from gpupool.yamlio.nodes import Plain, plain_map
+from gpupool.yamlio.located import Plain, plain_map
 
 MinValuesPolicy: TypeAlias = Literal["Strict", "BestEffort"]
 _SIMULATED: Final = ("karpenter.sh/registered", "karpenter.sh/initialized")
@@ -38,7 +38,7 @@ class Match(NamedTuple):
 
 
 def template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
-    """Give all that a NodePool's nodes have to be: its requirements and labels, and what Karpenter adds."""
+    """Return all that a NodePool's nodes have to be: its requirements and labels, and what Karpenter adds."""
     template = plain_map(plain_map(node_pool.get("spec")).get("template"))
     spec, metadata = plain_map(template.get("spec")), plain_map(template.get("metadata"))
     own = plain_map(metadata.get("labels"))
@@ -73,7 +73,7 @@ def written_requirements(entries: Plain) -> list[Requirement]:
 
 
 def match(market: Market, wanted: Requirements, policy: MinValuesPolicy = "Strict") -> Match:
-    """Give the types that a pool with these requirements may launch in a market."""
+    """Return the types that a pool with these requirements may launch in a market."""
     candidates = market.of_class
     for each in wanted.values():
         candidates &= market.taken(each)
@@ -84,7 +84,7 @@ def match(market: Market, wanted: Requirements, policy: MinValuesPolicy = "Stric
 
 
 def offered_to(market: Market, wanted: Requirements) -> Mask:
-    """Give the types of which some zone and capacity type suits, whatever they cost."""
+    """Return the types of which some zone and capacity type suits, whatever they cost."""
     if not all(wanted[key].takes(()) for key in RESERVATION_LABELS if key in wanted):
         return 0
     if not market.judged:
@@ -94,13 +94,13 @@ def offered_to(market: Market, wanted: Requirements) -> Mask:
 
 
 def capacity_types(wanted: Requirements) -> list[str]:
-    """Give the capacity types, of those that every class may launch, that a pool allows."""
+    """Return the capacity types, of those that every class may launch, that a pool allows."""
     said = wanted.get(labels.CAPACITY_TYPE)
     return [each for each in CAPACITY_TYPES if said is None or said.has(each)]
 
 
 def zones_for(market: Market, wanted: Requirements) -> Mask:
-    """Give the types that some zone has which suits."""
+    """Return the types that some zone has which suits."""
     names, ids = wanted.get(labels.ZONE), wanted.get(labels.ZONE_ID)
     return sum_of(
         mask
@@ -110,7 +110,7 @@ def zones_for(market: Market, wanted: Requirements) -> Mask:
 
 
 def lacking_values(market: Market, types: Mask, wanted: Requirements) -> dict[str, tuple[int, int]]:
-    """Give the labels of which the types have fewer values than `minValues`: how many, and the least."""
+    """Return the labels of which the types have fewer values than `minValues`: how many, and the least."""
     found = {}
     for key, each in wanted.items():
         if each.min_values is not None:
@@ -129,15 +129,15 @@ def with_room(market: Market, types: Mask) -> Mask:
 
 
 def sum_of(masks: Iterable[Mask]) -> Mask:
-    """Give the types that are in any of the sets."""
+    """Return the types that are in any of the sets."""
     found = 0
     for mask in masks:
         found |= mask
     return found
 
 
-def _reserves(node_class: NodeClass) -> bool:
-    """Say whether a class may keep more on a node than it has; as Linux comes, every type has room."""
+def _reserves(node_class: ScheduledNodeClass) -> bool:
+    """Return whether a class may keep more on a node than it has; as Linux comes, every type has room."""
     family, disks = node_class.family, node_class.block_devices
     return bool(
         not family.eni_limited_pods

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import CAPACITY_TYPE
-from gpupool.karpenter.pods import Taint
+from gpupool.karpenter.pods import NodeTaint
 from gpupool.scheduling.limits import fitting, read_limits
 from gpupool.scheduling.matching import capacity_types, match, template_requirements, with_room
 from gpupool.scheduling.types.market import RESERVATION_LABELS
-from gpupool.yamlio.nodes import plain_map, plain_text
+from gpupool.yamlio.located import plain_map, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from gpupool.karpenter.requirements import Requirements
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.typemasks import Mask
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 
-class Pool(NamedTuple):
+class ScheduledPool(NamedTuple):
     """One NodePool and the types that it may launch."""
 
     name: str
@@ -29,7 +29,7 @@ class Pool(NamedTuple):
     replicas: int | None
     """The fixed number of nodes of a static pool, for which no pod makes Karpenter launch one."""
 
-    taints: tuple[Taint, ...]
+    taints: tuple[NodeTaint, ...]
     """Those that nodes keep: startup taints go, and keep no pod away."""
 
     limits: Resources
@@ -45,13 +45,13 @@ class Pool(NamedTuple):
 
     @property
     def is_reserved(self) -> bool:
-        """Say whether it launches nothing but what is reserved; for which types that is only AWS knows."""
+        """Return whether it launches nothing but what is reserved; for which types that is only AWS knows."""
         said = self.wanted.get(CAPACITY_TYPE)
         reserved = said is not None and said.has("reserved") and not capacity_types(self.wanted)
         return reserved and self.market.node_class.reservations
 
-    def supposed(self) -> Pool:
-        """Give the pool as it is if it has reservations for all types that its requirements take."""
+    def supposed(self) -> ScheduledPool:
+        """Return the pool as it is if it has reservations for all types that its requirements take."""
         offered = match(self.market, _unreserved(self.wanted)).offered
         return self._replace(types=with_room(self.market, offered), is_supposed=True)
 
@@ -61,17 +61,17 @@ class Pool(NamedTuple):
 
     @property
     def in_limits(self) -> Mask:
-        """Give the types of which one node is within the limits."""
+        """Return the types of which one node is within the limits."""
         return fitting(self.market, self.types, self.limits)
 
 
-def read_pool(body: Mapping[str, Plain], market: Market) -> Pool:
+def read_pool(body: Mapping[str, Plain], market: Market) -> ScheduledPool:
     """Read a NodePool that Karpenter would take; what is written wrongly counts as not said."""
     spec = plain_map(body.get("spec"))
     template = plain_map(plain_map(spec.get("template")).get("spec"))
     wanted = template_requirements(body)
     weight, replicas = spec.get("weight"), spec.get("replicas")
-    return Pool(
+    return ScheduledPool(
         name=plain_text(plain_map(body.get("metadata")).get("name")),
         weight=weight if isinstance(weight, int) else 0,
         replicas=replicas if isinstance(replicas, int) else None,
@@ -83,8 +83,8 @@ def read_pool(body: Mapping[str, Plain], market: Market) -> Pool:
     )
 
 
-def in_order(pools: Iterable[Pool]) -> list[Pool]:
-    """Give pools in the order in which Karpenter asks them for a new node; static ones it does not ask."""
+def in_order(pools: Iterable[ScheduledPool]) -> list[ScheduledPool]:
+    """Return pools in the order in which Karpenter asks them for a new node; static ones it does not ask."""
     asked = [pool for pool in pools if pool.replicas is None]
     return sorted(asked, key=lambda pool: (pool.weight, pool.name), reverse=True)
 
@@ -93,8 +93,8 @@ def _unreserved(wanted: Requirements) -> Requirements:
     return {key: each for key, each in wanted.items() if key not in (CAPACITY_TYPE, *RESERVATION_LABELS)}
 
 
-def _taints(entries: Plain) -> Iterable[Taint]:
+def _taints(entries: Plain) -> Iterable[NodeTaint]:
     for entry in map(plain_map, entries if isinstance(entries, list) else ()):
-        yield Taint(
+        yield NodeTaint(
             plain_text(entry.get("key")), plain_text(entry.get("value")), plain_text(entry.get("effect"))
         )

@@ -14,7 +14,7 @@ from gpupool.karpenter.requirements import Requirement, Requirements, combined, 
 from gpupool.scheduling.matching import sum_of, written_requirements
 from gpupool.scheduling.types.market import CAPACITY_TYPES, Market, OverlaidTypes
 from gpupool.scheduling.types.typemasks import Mask, positions
-from gpupool.yamlio.nodes import Plain, plain_map
+from gpupool.yamlio.located import Plain, plain_map
 
 _ZONES: Final = (labels.ZONE, labels.ZONE_ID)
 _ON_DEMAND: Final = CAPACITY_TYPES[0]
@@ -55,7 +55,7 @@ def read_overlay(body: Mapping[str, Plain]) -> Overlay:
 def overlaid(
     markets: Sequence[tuple[Market, Mapping[str, Plain]]], overlays: Iterable[Overlay]
 ) -> list[Market]:
-    """Give the markets as their NodePools see them under overlays.
+    """Return the markets as their NodePools see them under overlays.
 
     The heaviest overlay has the say, then the last by name. One that contradicts another of its weight,
     for whichever pool, counts for nothing anywhere.
@@ -96,7 +96,7 @@ class _View:
         """The types whose price at an offer an overlay of a weight has reached."""
 
     def reached(self, overlay: Overlay) -> dict[_Offer, Mask]:
-        """Give the types that an overlay is for, at each offer."""
+        """Return the types that an overlay is for, at each offer."""
         types = self._of_type(overlay.wanted)
         return {
             (capacity_type, zone): types & self.market.launchable_by_type[capacity_type]
@@ -105,7 +105,7 @@ class _View:
         }
 
     def contradicts(self, overlay: Overlay, reached: Mapping[_Offer, Mask]) -> bool:
-        """Say whether an overlay changes what one of its weight has changed already."""
+        """Return whether an overlay changes what one of its weight has changed already."""
         if overlay.price and any(
             types & self._reached_by.get((offer, overlay.weight), 0) for offer, types in reached.items()
         ):
@@ -133,7 +133,7 @@ class _View:
                 self._last[place] = overlay
 
     def changed(self, taken: Sequence[Overlay], refused: tuple[str, ...]) -> Market:
-        """Give the market with all that was taken."""
+        """Return the market with all that was taken."""
         listed = self._listed_prices(taken)
         prices, mixed, partly = dict(listed), 0, {}
         for each in taken:
@@ -165,7 +165,7 @@ class _View:
                 yield self._price(listed, place, next(sayers, None))
 
     def _listed_prices(self, taken: Sequence[Overlay]) -> dict[int, float]:
-        """Give the prices of types that have none else; the last by name has the say."""
+        """Return the prices of types that have none else; the last by name has the say."""
         found = {}
         for each in sorted(taken, key=lambda each: each.name):
             for place in map(self.market.catalogue.position, each.lists):
@@ -174,7 +174,7 @@ class _View:
         return found
 
     def _has_the_say(self, overlay: Overlay) -> tuple[Mask, Mask, Mask, Mask]:
-        """Give the types whose price it says on demand in some zone, in all, at all offers, and at some."""
+        """Return the types whose price it says on demand in some zone, in all, at all offers, and at some."""
         if not overlay.price or (not self.market.judged and any(key in overlay.wanted for key in _ZONES)):
             return 0, 0, 0, self.market.masks.all if overlay.price else 0
         everywhere_on_demand = everywhere = self.market.masks.all
@@ -205,7 +205,7 @@ class _View:
         return types
 
     def _known(self, wanted: Requirement, mine: Requirement | None) -> Mask:
-        """Give the types that suit by a label of theirs, of which the pool may leave one value only."""
+        """Return the types that suit by a label of theirs, of which the pool may leave one value only."""
         if mine is None:
             taken = self.market.taken(wanted)
             if wanted.key == labels.ZONE_ID and self.market.judged and not wanted.takes(()):
@@ -226,7 +226,7 @@ class _View:
 
 
 def adjusted(price: float, change: str) -> float:
-    """Give a price as an overlay changes it; none is below zero."""
+    """Return a price as an overlay changes it; none is below zero."""
     if change[0] not in "+-":
         return float(change)
     if change.endswith("%"):
@@ -235,7 +235,7 @@ def adjusted(price: float, change: str) -> float:
 
 
 def _own_labels(pool: Mapping[str, Plain]) -> Requirements:
-    """Give what nodes of the pool have beside what their type brings."""
+    """Return what nodes of the pool have beside what their type brings."""
     template = plain_map(plain_map(pool.get("spec")).get("template"))
     said = plain_map(plain_map(template.get("metadata")).get("labels"))
     name = str(plain_map(pool.get("metadata")).get("name", ""))

@@ -45,7 +45,7 @@ class _Packed(NamedTuple):
 
 
 def best(items: Sequence[Item], limits: Sequence[Amount], most_states: int | None = None) -> Best:
-    """Give the most that any mix of items within the limits is worth; with fewer states sooner a bound."""
+    """Return the most that any mix of items within the limits is worth; with fewer states sooner a bound."""
     items = [item for item in items if item.worth > 0 and _fits(item, limits)]
     if not items:
         return Best(0, exact=True)
@@ -67,7 +67,7 @@ def _fits(item: Item, limits: Sequence[Amount]) -> bool:
 
 
 def _in_grains(items: Sequence[Item], limits: Sequence[Amount]) -> tuple[list[_Whole], list[int]]:
-    """Give items and limits in whole numbers of the largest grain that all amounts are multiples of."""
+    """Return items and limits in whole numbers of the largest grain that all amounts are multiples of."""
     columns, most = [], []
     for each, limit in enumerate(limits):
         used = [Fraction(item.uses[each]) for item in items]
@@ -82,7 +82,7 @@ def _in_grains(items: Sequence[Item], limits: Sequence[Amount]) -> tuple[list[_W
 
 
 def _binding(items: Sequence[_Whole], limits: Sequence[int]) -> list[int]:
-    """Give the limits that can be reached at all before another one is."""
+    """Return the limits that can be reached at all before another one is."""
     left = list(range(len(limits)))
     for each in sorted(left, key=lambda each: -len({item.uses[each] for item in items})):
         others = [other for other in left if other != each]
@@ -94,7 +94,7 @@ def _binding(items: Sequence[_Whole], limits: Sequence[int]) -> list[int]:
 
 
 def _is_covered(items: Sequence[_Whole], limits: Sequence[int], each: int, other: int) -> bool:
-    """Say whether a mix within the limit `other` is always within the limit `each`."""
+    """Return whether a mix within the limit `other` is always within the limit `each`."""
     most, bound = limits[each], limits[other]
     return all(
         bound * item.uses[each] <= most * item.uses[other] and (item.uses[other] or not item.uses[each])
@@ -112,7 +112,7 @@ def _undominated(items: Sequence[_Whole]) -> list[_Whole]:
 
 
 def _bound(items: Sequence[_Whole], limits: Sequence[int]) -> float:
-    """Give what no mix is worth more than: the least of each limit alone, and of all of them together.
+    """Return what no mix is worth more than: the least of each limit alone, and of all of them together.
 
     Alone, a limit holds the item that is worth most for what it uses of it; together, each holds such an
     item of those that it stops before any other limit does.
@@ -126,12 +126,12 @@ def _bound(items: Sequence[_Whole], limits: Sequence[int]) -> float:
 
 
 def _worth(item: _Whole, each: int, limit: int) -> float:
-    """Give the worth of what a limit holds of an item, in whole parts, as every mix has them."""
+    """Return the worth of what a limit holds of an item, in whole parts, as every mix has them."""
     return limit * item.worth // item.uses[each] if item.uses[each] else inf
 
 
 def _filled(items: Sequence[_Packed], rows: int, width: int) -> int:
-    """Give the worth of the best mix that uses at most `rows` of one resource and `width` of another."""
+    """Return the worth of the best mix that uses at most `rows` of one resource and `width` of another."""
     flat = [item for item in items if not item.down]
     table: list[list[int]] = []
     for row in range(rows + 1):

@@ -58,7 +58,7 @@ def validate(model: Model, data: object) -> None:
 
 @cache
 def validator(model: Model) -> SchemaValidator:
-    """Give a model's validator: the one that was kept, or else a new one, which is then kept."""
+    """Return a model's validator: the one that was kept, or else a new one, which is then kept."""
     place, written = kept_at(model), stamp()
     kept = _read(place, written)
     if kept is not None:
@@ -70,7 +70,7 @@ def validator(model: Model) -> SchemaValidator:
 
 
 def kept_at(model: Model) -> Path:
-    """Give the file that keeps a model's validator."""
+    """Return the file that keeps a model's validator."""
     source = PACKAGE.parent / f"{model.module.replace('.', '/')}.py"
     return Path(cache_from_source(str(source))).with_suffix(f".{model.name}")
 
@@ -82,7 +82,7 @@ def _made(model: Model) -> SchemaValidator:
 
 
 def _without_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
-    """Give a schema that checks the same and makes no models of it."""
+    """Return a schema that checks the same and makes no models of it."""
     if isinstance(part, list | tuple):
         return type(part)(_without_classes(item) for item in part)
     if not isinstance(part, dict):
@@ -100,7 +100,7 @@ def _without_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
 
 @cache
 def stamp() -> bytes:
-    """Give what the validators depend on: pydantic, and when the code was written."""
+    """Return what the validators depend on: pydantic, and when the code was written."""
     sources = [
         entry for folder in SOURCES for entry in os.scandir(PACKAGE / folder) if entry.name.endswith(".py")
     ]

@@ -17,20 +17,48 @@ from pydantic_core.core_schema import DataclassSchema, DictSchema, ModelSchema
 from gpupool.shapes.annotations import Since
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_DEFS = "#/$defs/"
+_OWN = "Blueprint"
+"""The prefix of types whose field Karpenter or Kubernetes has under the same name."""
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Give a model's JSON Schema, every field described."""
-    return {"$schema": DIALECT, **model.model_json_schema(schema_generator=_Described)}
+    """Return a model's JSON Schema, every field described."""
+    return {"$schema": DIALECT, **_short_names(model.model_json_schema(schema_generator=_Described))}
 
 
 def dataclass_schema(kind: type[Any]) -> dict[str, Any]:
-    """Give the JSON Schema of a dataclass, every field described."""
+    """Return the JSON Schema of a dataclass, every field described."""
     return {"$schema": DIALECT, **TypeAdapter(kind).json_schema(schema_generator=_Described)}
 
 
+def _short_names(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose definitions have the names that users know: `Pool`, not `BlueprintPool`."""
+    names = {
+        name: name.removeprefix(_OWN) if name.removeprefix(_OWN) not in schema["$defs"] else name
+        for name in schema.get("$defs", {})
+    }
+
+    def renamed(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
+        if isinstance(part, list):
+            return [renamed(item) for item in part]
+        if not isinstance(part, dict):
+            return part
+        made = {key: renamed(value) for key, value in part.items()}
+        if isinstance(made.get("$ref"), str):
+            made["$ref"] = _DEFS + names[made["$ref"].removeprefix(_DEFS)]
+        if isinstance(made.get("title"), str):
+            made["title"] = names.get(made["title"], made["title"])
+        return made
+
+    made: dict[str, Any] = renamed(schema)
+    if names:
+        made["$defs"] = dict(sorted((names[name], part) for name, part in made["$defs"].items()))
+    return made
+
+
 def field_docs(model: type[BaseModel]) -> dict[str, str]:
-    """Give the docstring of each field of a model by its Python name; a subclass' word wins."""
+    """Return the docstring of each field of a model by its Python name; a subclass' word wins."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base is not BaseModel:
@@ -95,6 +123,6 @@ def _docs_in_class(node: ast.ClassDef) -> dict[str, str]:
 
 
 def _text(node: ast.stmt) -> str:
-    """Give the text that stands alone as a statement, or an empty one."""
+    """Return the text that stands alone as a statement, or an empty one."""
     value = node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
     return value if isinstance(value, str) else ""

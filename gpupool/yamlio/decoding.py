@@ -44,7 +44,7 @@ class UnreadableError(Exception):
 
 
 def decode(data: bytes, file: str) -> str:
-    """Give the text without its byte order mark.
+    """Return the text without its byte order mark.
 
     Raises:
         UnreadableError: for too many bytes, another encoding than UTF-8, or characters that YAML forbids.
@@ -61,7 +61,7 @@ def decode(data: bytes, file: str) -> str:
 
 
 def as_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES) -> str:
-    """Give the text without its byte order mark, whatever its characters.
+    """Return the text without its byte order mark, whatever its characters.
 
     Raises:
         UnreadableError: with that code, for too many bytes or another encoding than UTF-8.
@@ -75,7 +75,7 @@ def as_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES)
 
 
 def bad_to_kubectl(text: str, file: str, code: Code) -> tuple[Finding, ...]:
-    """Say which characters kubectl can't read in YAML."""
+    """Return which characters kubectl can't read in YAML."""
     bad = _found(_BAD_TO_KUBECTL, text, file)
     return tuple(_bad_character(character, at)._replace(code=code) for character, at in bad)
 
@@ -100,7 +100,7 @@ def _may_stand(character: str) -> bool:
 
 
 def place(text: str, offset: int, file: str) -> Location:
-    """Give the line and column of a character; CR LF, CR and LF end a line."""
+    """Return the line and column of a character; CR LF, CR and LF end a line."""
     line, start = 1, 0
     for match in _LINE_BREAK.finditer(text, 0, offset):
         line, start = line + 1, match.end()

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gpupool.codes import Code
-from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.located import Located
 from gpupool.yamlio.scalars import Reading, as_string, read_plain, shown
-from gpupool.yamlio.tags import collection_problem, read_tagged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpupool.yamlio.nodes import Scalar
+    from gpupool.yamlio.located import Scalar
 
-KeyValue: TypeAlias = str | int | float | bool | list[Node] | dict[str, Node] | None
+
+KeyValue: TypeAlias = str | int | float | bool | list[Located] | dict[str, Located] | None
 """What stands as a key."""
 
 
-class Limits(NamedTuple):
+class ReadLimits(NamedTuple):
     """How much one file may hold."""
 
     depth: int
@@ -34,7 +34,7 @@ class Dialect(NamedTuple):
     noun: str
     """What the file is, for messages."""
 
-    limits: Limits
+    limits: ReadLimits
     unreadable: Code
     syntax: Code
     key_twice: Code
@@ -68,7 +68,7 @@ def _key(value: KeyValue, spelled: str | None) -> Reading:
 
 
 def key_problem(value: KeyValue, spelled: str | None) -> str:
-    """Say why a value that is no text can't be a key."""
+    """Return why a value that is no text can't be a key."""
     if isinstance(value, (dict, list)):
         return f"a {'map' if isinstance(value, dict) else 'list'} can't be a key"
     if value is None:
@@ -77,9 +77,63 @@ def key_problem(value: KeyValue, spelled: str | None) -> str:
     return f"the key {shown(spelled or '')} is {kind}; keys must be strings"
 
 
+_PREFIX = "tag:yaml.org,2002:"
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+_COLLECTIONS = {"map": "a map", "seq": "a list"}
+
+
+def read_tagged(tag: str, text: str) -> Reading:
+    """Read a scalar that has an explicit tag; a tag that does not fit is a problem in the Reading."""
+    name = _short(tag)
+    if name == "!!str":
+        return Reading(text)
+    reading = read_plain(text)
+    types = _TYPES.get(name.removeprefix("!!"))
+    if types is None:
+        is_collection = name in ("!!map", "!!seq")
+        problem = f"{shown(text)} is not a valid {name}" if is_collection else _unsupported_tag(name)
+        return Reading(reading.value, Code.NOT_YAML, problem, "remove the tag")
+    if type(reading.value) not in types:
+        return Reading(
+            reading.value,
+            Code.NOT_YAML,
+            f"{shown(text)} is not a valid {name}",
+            f"remove the tag, or write a {name} value",
+        )
+    if name == "!!float" and isinstance(reading.value, int) and not reading.code:
+        return Reading(float(reading.value))  # it has 64 bits at most, or it would have a code
+    return reading
+
+
+def collection_problem(tag: str, *, is_map: bool) -> str:
+    """Return why a map or list may not have this tag; empty where it may."""
+    name = _short(tag)
+    expected = "map" if is_map else "seq"
+    if name == f"!!{expected}":
+        return ""
+    if name.removeprefix("!!") in {*_TYPES, *_COLLECTIONS, "str"}:
+        return f"{_COLLECTIONS[expected]} is not a valid {name}"
+    return _unsupported_tag(name)
+
+
+def _short(tag: str) -> str:
+    return f"!!{tag.removeprefix(_PREFIX)}" if tag.startswith(_PREFIX) else tag
+
+
+def _unsupported_tag(name: str) -> str:
+    return (
+        f"unsupported tag {name}; only !!str, !!int, !!float, !!bool, !!null, !!map and !!seq are supported"
+    )
+
+
 BLUEPRINT = Dialect(
     noun="blueprint",
-    limits=Limits(depth=64, nodes=200_000),
+    limits=ReadLimits(depth=64, nodes=200_000),
     unreadable=Code.UNREADABLE,
     syntax=Code.NOT_YAML,
     key_twice=Code.KEY_TWICE,

@@ -15,7 +15,7 @@ from gpupool.yamlio.scalars import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 MAX_DOCUMENTS = 20_000
 _FEWEST_JSON = 2
@@ -32,7 +32,7 @@ _LINE_BREAK = re.compile("\r\n|\r|\n")
 class Document(NamedTuple):
     """One document of a manifest file; one with nothing in it is none."""
 
-    node: Node | None
+    node: Located | None
     """None for one that can't be read to its end; otherwise it is there even with findings."""
 
     at: Location
@@ -157,7 +157,7 @@ def _document(chunk: _Chunk, file: str) -> Document | None:
 
 
 def _unparsable(chunk: _Chunk, file: str) -> Iterator[Finding]:
-    """Say what can't stand in a text that kubectl reads, before it is parsed."""
+    """Yield what can't stand in a text that kubectl reads, before it is parsed."""
     for finding in bad_to_kubectl(chunk.text, file, Code.MANIFEST_SYNTAX):
         yield finding._replace(at=_below(finding.at, chunk.line))
     yield from _inner_marks(chunk, file)

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gpupool.findings import Location
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 
 @dataclass(slots=True, eq=False)
 class Open:
     """A map or list whose end has not come yet."""
 
-    node: Node
-    items: list[Node] | None
+    node: Located
+    items: list[Located] | None
     """The list that is being filled; None for a map."""
 
-    entries: dict[str, Node]
+    entries: dict[str, Located]
     """The map that is being filled."""
 
     counted: int
@@ -41,13 +41,13 @@ class Open:
     """It is what a merge key of the map around it brings in."""
 
     def wants_key(self) -> bool:
-        """Say whether the next node is a key."""
+        """Return whether the next node is a key."""
         return self.items is None and self.key_at is None
 
 
 class Anchored(NamedTuple):
     """What an alias stands for, with its size and height when written out."""
 
-    node: Node
+    node: Located
     size: int = 1
     height: int = 0

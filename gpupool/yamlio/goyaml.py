@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from yaml import Event
 
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 MAX_STAND_INS = 50
 """So many places that libyaml does not read are helped; it has to begin anew for each."""
@@ -36,7 +36,7 @@ _STAND_INS = {
 class Parsed(NamedTuple):
     """What the first document of a text says; go-yaml takes no others."""
 
-    root: Node | None
+    root: Located | None
     """None for nothing, and for a document that can't be read to its end."""
 
     findings: tuple[Finding, ...]

@@ -10,7 +10,7 @@ from typing import NoReturn
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.yamlio.kubectl import KUBECTL, fraction, whole
-from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.located import Located
 from gpupool.yamlio.scalars import shown
 from gpupool.yamlio.tree import MAX_FINDINGS
 
@@ -53,14 +53,14 @@ class JsonReader:
         self._skip()
 
     def is_over(self) -> bool:
-        """Say whether nothing comes any more."""
+        """Return whether nothing comes any more."""
         return self.offset >= len(self._text)
 
     def at(self) -> Location:
-        """Give the place of what comes next."""
+        """Return the place of what comes next."""
         return Location._make((self._file, self._line, self.offset - self._line_start + 1))
 
-    def value(self, depth: int = 0, key: Location | None = None) -> Node:
+    def value(self, depth: int = 0, key: Location | None = None) -> Located:
         """Read the next value and the blanks after it; of two equal keys the last one counts.
 
         Raises:
@@ -70,11 +70,11 @@ class JsonReader:
         self._count_up()
         begin = self._text[self.offset : self.offset + 1]
         if begin == "{":
-            return Node(self._map(depth + 1), at, key)
+            return Located(self._map(depth + 1), at, key)
         if begin == "[":
-            return Node(self._list(depth + 1), at, key)
+            return Located(self._list(depth + 1), at, key)
         if begin == '"':
-            return Node(self._string(), at, key)
+            return Located(self._string(), at, key)
         return self._scalar(at, key)
 
     def _count_up(self) -> None:
@@ -88,8 +88,8 @@ class JsonReader:
             self._stop(message, "reduce the nesting")
         self._take(bracket)
 
-    def _map(self, depth: int) -> dict[str, Node]:
-        entries: dict[str, Node] = {}
+    def _map(self, depth: int) -> dict[str, Located]:
+        entries: dict[str, Located] = {}
         self._begin("{", depth)
         if not self._takes("}"):
             self._entry(entries, depth)
@@ -98,7 +98,7 @@ class JsonReader:
             self._take("}")
         return entries
 
-    def _entry(self, entries: dict[str, Node], depth: int) -> None:
+    def _entry(self, entries: dict[str, Located], depth: int) -> None:
         at = self.at()
         name = self._string()
         if name in entries:
@@ -108,8 +108,8 @@ class JsonReader:
         self._take(":")
         entries[name] = self.value(depth, at)
 
-    def _list(self, depth: int) -> list[Node]:
-        items: list[Node] = []
+    def _list(self, depth: int) -> list[Located]:
+        items: list[Located] = []
         self._begin("[", depth)
         if not self._takes("]"):
             items.append(self.value(depth))
@@ -137,17 +137,17 @@ class JsonReader:
             self._fail("invalid JSON: unknown escape in the string", "double the backslash")
         return _LONE_SURROGATE.sub("\ufffd", value)
 
-    def _scalar(self, at: Location, key: Location | None) -> Node:
+    def _scalar(self, at: Location, key: Location | None) -> Located:
         word = _WORD.match(self._text, self.offset)
         if word:
             self._go_to(word.end())
-            return Node(_WORDS[word[0]], at, key, word[0])
+            return Located(_WORDS[word[0]], at, key, word[0])
         found = _NUMBER.match(self._text, self.offset)
         if not found:
             self._expected("a value")
         number = self._number(found, at)
         self._go_to(found.end())
-        return Node(number, at, key, found[0])
+        return Located(number, at, key, found[0])
 
     def _number(self, found: re.Match[str], at: Location) -> int | float | None:
         if found[1] is None and found[2] is None and len(found[0]) <= _MAX_DIGITS:

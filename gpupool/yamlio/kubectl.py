@@ -10,11 +10,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gpupool.codes import Code
-from gpupool.yamlio.dialect import Dialect, KeyValue, Limits, key_problem
+from gpupool.yamlio.dialect import Dialect, KeyValue, ReadLimits, key_problem
 from gpupool.yamlio.scalars import Reading, as_string, kubectl_reading, shown
 
 if TYPE_CHECKING:
-    from gpupool.yamlio.nodes import Scalar
+    from gpupool.yamlio.located import Scalar
 
 _PREFIX = "tag:yaml.org,2002:"
 _FLOAT_TAG = f"{_PREFIX}float"
@@ -41,7 +41,7 @@ _FEWEST_EXPONENT, _MOST_EXPONENT = -4, 6
 
 
 def fraction(value: float) -> int | float:
-    """Give a finite number with a fraction or an exponent as the API server gets it.
+    """Return a finite number with a fraction or an exponent as the API server gets it.
 
     Go writes one without a fraction like a whole number, with the fewest digits that tell it from others.
     """
@@ -50,7 +50,7 @@ def fraction(value: float) -> int | float:
 
 
 def whole(value: int) -> int | float:
-    """Give a whole number as the API server takes it: as a float where 64 bits do not hold it."""
+    """Return a whole number as the API server takes it: as a float where 64 bits do not hold it."""
     return value if value in _INT64 else float(value)
 
 
@@ -77,7 +77,7 @@ def read_tagged(tag: str, text: str) -> Reading:
 
 
 def key_text(value: KeyValue, spelled: str | None) -> Reading:
-    """Give the text that becomes of a key on the way to JSON."""
+    """Return the text that becomes of a key on the way to JSON."""
     if value is None or isinstance(value, (dict, list)):
         return _mistake(key_problem(value, spelled), "use a string as the key")
     if isinstance(value, bool):
@@ -114,7 +114,7 @@ def _narrow(value: float) -> float:
 
 
 def in_json(value: Scalar, text: str) -> Reading:
-    """Give what becomes of a value on the way to JSON and to the API server."""
+    """Return what becomes of a value on the way to JSON and to the API server."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Reading(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -135,7 +135,7 @@ def _mistake(problem: str, fix: str) -> Reading:
 
 KUBECTL = Dialect(
     noun="manifest",
-    limits=Limits(depth=200, nodes=300_000),
+    limits=ReadLimits(depth=200, nodes=300_000),
     unreadable=Code.MANIFEST_UNREADABLE,
     syntax=Code.MANIFEST_SYNTAX,
     key_twice=Code.MANIFEST_KEY_TWICE,

@@ -12,7 +12,7 @@ from gpupool.yamlio.syntax import Explainer
 from gpupool.yamlio.tree import StopError, TreeBuilder
 
 if TYPE_CHECKING:
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 
 class Read(NamedTuple):
@@ -24,7 +24,7 @@ class Read(NamedTuple):
     or a list as a key is left out with its value.
     """
 
-    node: Node | None
+    node: Located | None
     findings: tuple[Finding, ...]
     """All errors, in file order."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.codes import Code
 
 if TYPE_CHECKING:
-    from gpupool.yamlio.nodes import Scalar
+    from gpupool.yamlio.located import Scalar
 
 _CORE_WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -70,7 +70,7 @@ def read_plain(text: str) -> Reading:
 
 
 def resolve(text: str) -> Scalar:
-    """Give what YAML 1.2 core makes of a plain scalar; `.inf` and `.nan` become floats."""
+    """Return what YAML 1.2 core makes of a plain scalar; `.inf` and `.nan` become floats."""
     if text in _CORE_WORDS:
         return _CORE_WORDS[text]
     if _CORE_INT.fullmatch(text) and len(text) <= _MAX_DIGITS:
@@ -83,7 +83,7 @@ def resolve(text: str) -> Scalar:
 
 
 def kubectl_reading(text: str) -> Scalar:
-    """Give what kubectl and Helm make of a plain scalar.
+    """Return what kubectl and Helm make of a plain scalar.
 
     Both read YAML with sigs.k8s.io/yaml, which is go-yaml v2: YAML 1.1's booleans, Go's spelling of
     whole numbers with underscores anywhere, no sexagesimal numbers; dates stay text.
@@ -105,7 +105,7 @@ def kubectl_reading(text: str) -> Scalar:
 
 
 def shown(text: str) -> str:
-    """Give the beginning of a text as a message can quote it."""
+    """Return the beginning of a text as a message can quote it."""
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 

@@ -42,27 +42,27 @@ def spell(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Say whether a text means itself without quotes, to every reader, as a value or as a key."""
+    """Return whether a text means itself without quotes, to every reader, as a value or as a key."""
     if not _SAFE.fullmatch(text) or text.lower() in _WORDS:
         return False
     return _NO_NUMBER.match(text) is not None
 
 
 def quoted(text: str) -> str:
-    """Give a text in double quotes, on one line; the same errors as `spell`."""
+    """Return a text in double quotes, on one line; the same errors as `spell`."""
     if text.isascii() and text.isprintable():
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return f'"{re.sub(_ESCAPED, _escape, text)}"'
 
 
 def comment(line: str) -> str:
-    """Give a line as a comment; what can't stand in YAML becomes a question mark."""
+    """Return a line as a comment; what can't stand in YAML becomes a question mark."""
     shown = re.sub(_NOT_IN_BLOCK, "?", line) if _has_unseen(line) else line
     return f"# {shown}\n" if shown else "#\n"
 
 
 def literal(text: str, indent: str) -> str:
-    """Give a text as a literal block, its lines at `indent`; empty where a block can't hold it.
+    """Return a text as a literal block, its lines at `indent`; empty where a block can't hold it.
 
     `indent` has to be two more than what the block stands in.
     """
@@ -78,7 +78,7 @@ def literal(text: str, indent: str) -> str:
 
 
 def _has_unseen(text: str) -> bool:
-    """Say whether a block can't hold a text; printable ASCII costs no pattern of all Unicode."""
+    """Return whether a block can't hold a text; printable ASCII costs no pattern of all Unicode."""
     if text.isascii() and text.translate(_LINES_AND_TABS).isprintable():
         return False
     return re.search(_NOT_IN_BLOCK, text) is not None

@@ -191,7 +191,7 @@ class Explainer:
         return f"`{rest}`" if len(rest) <= _LONGEST_SHOWN else f"`{rest[:_LONGEST_SHOWN]}…`"
 
     def _is_flat(self) -> bool:
-        """Say whether keys have nothing on their line, but no line is indented."""
+        """Return whether keys have nothing on their line, but no line is indented."""
         lines = [line for line in self._lines if line.strip()]
         return (
             len(lines) >= _FEWEST_FLAT_LINES

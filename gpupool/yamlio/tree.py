@@ -18,8 +18,7 @@ from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.yamlio.dialect import BLUEPRINT, Dialect
 from gpupool.yamlio.frames import Anchored, Open
-from gpupool.yamlio.merging import MERGE_TAG, is_mergeable, sources
-from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.located import Located
 from gpupool.yamlio.scalars import Reading, as_string, shown
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from yaml._yaml import Mark as CMark
 
     from gpupool.yamlio.dialect import KeyValue
+
 
 _Key: TypeAlias = "tuple[KeyValue, str | None]"
 """The value of a key and, where it is no text, how it is spelled."""
@@ -52,7 +52,7 @@ class TreeBuilder:
 
     def __init__(self, file: str, dialect: Dialect = BLUEPRINT, first_line: int = 1) -> None:
         """Begin with an empty file of that name; what is read begins on `first_line` of it."""
-        self.root: Node | None = None
+        self.root: Located | None = None
         self.findings: list[Finding] = []
         self.count = 0
         """Values so far, keys not counted, with every alias written out."""
@@ -102,21 +102,21 @@ class TreeBuilder:
         value = reading.value
         spelled = None if type(value) is str else event.value
         if event.anchor is not None:
-            self._anchors[event.anchor] = Anchored(Node(value, at, None, spelled))
+            self._anchors[event.anchor] = Anchored(Located(value, at, None, spelled))
         if parent is None:
-            self._root_scalar(event, Node(value, at, None, spelled))
+            self._root_scalar(event, Located(value, at, None, spelled))
         elif is_key:
             if event.value == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
                 self._merge_key(parent, at)
             else:
                 self._key(parent, (value, spelled), at, is_refused=bool(reading.code))
         else:
-            node = Node(value, at, parent.key_at, spelled)
+            node = Located(value, at, parent.key_at, spelled)
             if parent.merge_at is not None:
                 self._merge(parent, node)
             self._attach(parent, node)
 
-    def _root_scalar(self, event: ScalarEvent, node: Node) -> None:
+    def _root_scalar(self, event: ScalarEvent, node: Located) -> None:
         """Take a document that is one scalar, unless there is really nothing in it."""
         if event.value or not event.implicit[0] or event.anchor is not None:
             self._attach(None, node)
@@ -148,9 +148,9 @@ class TreeBuilder:
         if event.tag is not None and (problem := self._dialect.collection_problem(event.tag, is_map)):
             self._say(self._dialect.syntax, problem, at, "remove the tag")
         parent = self._stack[-1] if self._stack else None
-        entries: dict[str, Node] = {}
-        items: list[Node] | None = None if is_map else []
-        node = Node(entries if items is None else items, at, _key_at(parent))
+        entries: dict[str, Located] = {}
+        items: list[Located] | None = None if is_map else []
+        node = Located(entries if items is None else items, at, _key_at(parent))
         is_key = parent is not None and parent.wants_key()
         opened = Open(node, items, entries, self.count, bool(event.flow_style), is_key, event.anchor)
         if parent is not None and is_key:
@@ -196,14 +196,14 @@ class TreeBuilder:
             self._key(parent, (anchored.node.value, anchored.node.text), at)
             return
         original = anchored.node
-        node = Node(original.value, original.at, _key_at(parent), original.text)
+        node = Located(original.value, original.at, _key_at(parent), original.text)
         if parent is not None:
             parent.height = max(parent.height, anchored.height + 1)
             if parent.merge_at is not None:
                 self._merge(parent, node, is_alias=True)
         self._attach(parent, node, anchored.size, at)
 
-    def _attach(self, parent: Open | None, node: Node, size: int = 1, at: Location | None = None) -> None:
+    def _attach(self, parent: Open | None, node: Located, size: int = 1, at: Location | None = None) -> None:
         """Put a node where it belongs: the root, the end of a list, or under the last key."""
         self.count += size
         if self.count > self._dialect.limits.nodes:
@@ -218,7 +218,7 @@ class TreeBuilder:
                 parent.entries[parent.key] = node
             parent.key_at = None
 
-    def _set_root(self, node: Node) -> None:
+    def _set_root(self, node: Located) -> None:
         if self.root is not None:
             self._stop(
                 "a second document in the file",
@@ -236,7 +236,7 @@ class TreeBuilder:
             parent.key = parent.key if self._dialect.keeps_last else None
 
     def _key_text(self, key: _Key, at: Location, *, is_refused: bool) -> str | None:
-        """Give the text of a key that is none; None where its value has to be dropped."""
+        """Return the text of a key that is none; None where its value has to be dropped."""
         reading = self._dialect.key(*key)
         if reading.code and not is_refused:
             self._say(reading.code, reading.problem, at, reading.fix)
@@ -256,7 +256,7 @@ class TreeBuilder:
         message = "the merge key `<<` does not exist in YAML 1.2"
         self._say(self._dialect.syntax, message, at, "repeat the fields, or move them to a profile")
 
-    def _merge(self, parent: Open, node: Node, *, is_alias: bool = False) -> None:
+    def _merge(self, parent: Open, node: Located, *, is_alias: bool = False) -> None:
         """Take the entries of one or more maps, over those that the map has already."""
         at, parent.merge_at = parent.merge_at or node.at, None
         if not is_mergeable(node, is_alias=is_alias):
@@ -296,3 +296,24 @@ class TreeBuilder:
 
 def _key_at(parent: Open | None) -> Location | None:
     return parent.key_at if parent is not None else None
+
+
+MERGE_TAG = "tag:yaml.org,2002:merge"
+
+
+def sources(node: Located, *, is_alias: bool) -> list[dict[str, Located]]:
+    """Return the maps to merge, the one that counts most last; nothing where `<<` can't take this value.
+
+    As go-yaml does: a list of maps may be written out, but not stand for an alias.
+    """
+    if isinstance(node.value, dict):
+        return [node.value]
+    if not isinstance(node.value, list) or is_alias:
+        return []
+    maps = [item.value for item in reversed(node.value) if isinstance(item.value, dict)]
+    return maps if len(maps) == len(node.value) else []
+
+
+def is_mergeable(node: Located, *, is_alias: bool) -> bool:
+    """Return whether `<<` can take this value."""
+    return (node.value == [] and not is_alias) or bool(sources(node, is_alias=is_alias))

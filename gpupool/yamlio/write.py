@@ -10,7 +10,7 @@ from gpupool.yamlio.spelling import comment, literal, spell
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 _LONGEST_SIMPLE_KEY = 1000
 """YAML allows 1024 characters for a key with nothing before it; longer ones need `? `."""

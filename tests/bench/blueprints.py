@@ -2,7 +2,7 @@
 
 from random import Random
 
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.located import Plain
 from gpupool.yamlio.write import dump
 
 _SEED = 1
@@ -19,7 +19,7 @@ _CHIPS = {
 
 
 def blueprint(pools: int) -> str:
-    """Give a blueprint of so many pools as YAML; two in five have tiers."""
+    """Return a blueprint of so many pools as YAML; two in five have tiers."""
     random = Random(_SEED)  # noqa: S311 - it has to be the same each time
     return dump(
         {

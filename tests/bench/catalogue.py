@@ -17,7 +17,7 @@ print(time.perf_counter() - start)
 
 
 def loading(runs: int) -> str:
-    """Give one line: reading, and importing all that it takes but the model's classes."""
+    """Return one line: reading, and importing all that it takes but the model's classes."""
     command = [sys.executable, "-c", _CODE]
     took = [float(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(runs)]
     return f"{'loading the catalogue, json and zlib included':<44}{min(took):>8.4f}{statistics.median(took):>9.4f}"

@@ -25,6 +25,6 @@ def write_nodepools(folder: Path, count: int) -> None:
 
 
 def of_kubeconform(folder: Path) -> list[str]:
-    """Give the command line of kubeconform over a folder, with schemas made from Karpenter's CRDs."""
+    """Return the command line of kubeconform over a folder, with schemas made from Karpenter's CRDs."""
     built = conformance.built()
     return [str(built.program), "-strict", "-schema-location", f"{built.schemas}/{LOCATION}", str(folder)]

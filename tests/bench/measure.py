@@ -23,7 +23,7 @@ class Figures:
     """The highest peak."""
 
     def __str__(self) -> str:
-        """Give one line of the table."""
+        """Return one line of the table."""
         best, median = min(self.walls), statistics.median(self.walls)
         return f"{self.name:<44}{best:>8.3f}{median:>9.3f}{self.processor:>8.3f}{self.megabytes:>9.1f}"
 
@@ -39,7 +39,7 @@ def measured(name: str, command: Sequence[str], runs: int) -> Figures:
 
 
 def of_gpupool(*arguments: str | Path) -> list[str]:
-    """Give the command line of gpupool in this environment."""
+    """Return the command line of gpupool in this environment."""
     return [sys.executable, "-m", gpupool.__name__, *map(str, arguments)]
 
 

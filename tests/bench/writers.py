@@ -9,12 +9,12 @@ import yaml
 from ruamel.yaml import YAML
 
 from gpupool.api import render_files
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.located import Plain
 from gpupool.yamlio.write import dump_all
 
 
 def compare(file: Path, runs: int) -> Iterable[str]:
-    """Give one line for each writer."""
+    """Yield one line for each writer."""
     objects = [manifest.data for manifest in render_files([str(file)]).manifests]
     writers: dict[str, Callable[[list[Plain]], object]] = {
         "gpupool.yamlio": dump_all,

@@ -8,7 +8,7 @@ from gpupool.blueprint.load import Loaded, load
 from gpupool.errors import InputError
 from gpupool.expansion.expand import expand
 from gpupool.findings import Severity
-from gpupool.yamlio.nodes import find, mapping, plain, text_at
+from gpupool.yamlio.located import find, mapping, plain, text_at
 from tests.cli.blueprints import HEAD, SMALL
 
 

@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupool.blueprint import kinds
+from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import word_conflicts
-from gpupool.blueprint.merge import ANY, Kind, merge, merge_all, settled
+from gpupool.blueprint.merge import ANY, MergeKind, merge, merge_all, settled
 from gpupool.findings import Location
-from gpupool.yamlio.nodes import Node, Plain, find, leaves, plain
+from gpupool.yamlio.located import Located, Plain, find, leaves, plain
 from gpupool.yamlio.read import read
 from tests.tiers import examples
 
 
-def node(text: str, file: str = "a.yaml") -> Node:
+def node(text: str, file: str = "a.yaml") -> Located:
     result = read(text.encode(), file)
     assert result.findings == ()
     assert result.node is not None
     return result.node
 
 
-def merged(*layers: str, kind: Kind = ANY) -> Plain:
+def merged(*layers: str, kind: MergeKind = ANY) -> Plain:
     return plain(merge_all([node(text) for text in layers], kind))
 
 
@@ -140,7 +140,7 @@ POOL = [
 
 @pytest.mark.parametrize(("lower", "upper", "expected"), POOL, ids=[f"{low} < {up}" for low, up, _ in POOL])
 def test_two_layers_of_a_pool(lower: str, upper: str, expected: Plain) -> None:
-    assert merged(lower, upper, kind=kinds.POOL) == expected
+    assert merged(lower, upper, kind=merge_schema.POOL) == expected
 
 
 def test_karpenter_s_list_of_taints_merges_by_key() -> None:
@@ -148,10 +148,10 @@ def test_karpenter_s_list_of_taints_merges_by_key() -> None:
         "{taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoExecute}, {key: b, effect: NoExecute}]}"
     )
 
-    assert merged(lower, "{taints: {a: x:NoSchedule}}", kind=kinds.POOL) == {
+    assert merged(lower, "{taints: {a: x:NoSchedule}}", kind=merge_schema.POOL) == {
         "taints": {"a": "x:NoSchedule", "b": [{"key": "b", "effect": "NoExecute"}]}
     }
-    assert merged(lower, "{taints: []}", kind=kinds.POOL) == {"taints": []}
+    assert merged(lower, "{taints: []}", kind=merge_schema.POOL) == {"taints": []}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_karpenter_s_list_of_taints_merges_by_key() -> None:
     ],
 )  # fmt: skip
 def test_two_words_for_one_thing_in_one_place(text: str, expected: list[str]) -> None:
-    assert [finding.path for finding in word_conflicts(node(text), kinds.POOL)] == expected
+    assert [finding.path for finding in word_conflicts(node(text), merge_schema.POOL)] == expected
 
 
 KEYS = st.sampled_from("abcd")
@@ -185,14 +185,14 @@ TREES: st.SearchStrategy[Any] = st.recursive(
 MAPS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(KEYS, TREES, max_size=4)
 
 
-def grown(value: Plain, file: str = "x") -> Node:
-    """Give plain data as Nodes."""
+def grown(value: Plain, file: str = "x") -> Located:
+    """Return plain data as Nodes."""
     at = Location(file, 1, 1)
     if isinstance(value, dict):
-        return Node({key: grown(item, file) for key, item in value.items()}, at, at)
+        return Located({key: grown(item, file) for key, item in value.items()}, at, at)
     if isinstance(value, list):
-        return Node([grown(item, file) for item in value], at, at)
-    return Node(value, at, at)
+        return Located([grown(item, file) for item in value], at, at)
+    return Located(value, at, at)
 
 
 laws = settings(derandomize=True, max_examples=examples(200), deadline=None)
@@ -218,8 +218,8 @@ def test_every_leaf_of_the_upper_layer_is_in_the_result(lower: dict[str, Any], u
     }
 
 
-def grown_or(value: object) -> Node:
-    return Node(value, Location("x"))  # type: ignore[arg-type] # a leaf's value is what a Node holds
+def grown_or(value: object) -> Located:
+    return Located(value, Location("x"))  # type: ignore[arg-type] # a leaf's value is what a Node holds
 
 
 @laws

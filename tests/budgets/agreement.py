@@ -3,7 +3,7 @@
 from datetime import timedelta
 from itertools import product
 
-from gpupool.expansion.windows import compile_budgets
+from gpupool.expansion.windows.compile import compile_budgets
 from tests.budgets.ceilings import EVERY_REASON, Words, karpenters, looser
 from tests.budgets.clocks import never_changed, offsets, on_the_wall
 from tests.budgets.spans import Span
@@ -42,7 +42,7 @@ Sunday of the month begins on Saturday in UTC, which may be the last day of the 
 
 
 def ordinary(span: Span, months: tuple[int, ...]) -> int:
-    """Give the minutes outside these UTC months and the day after each, on which their last windows end."""
+    """Return the minutes outside these UTC months and the day after each, on which their last windows end."""
     found = span.all
     day = span.begin - timedelta(days=1)
     while day < span.end:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpupool.blueprint.windows import Window
-from gpupool.karpenter.budgets import IMPLICIT, Budget, active, counts, nodes_of
+from gpupool.karpenter.budgets import IMPLICIT, DisruptionBudget, active, counts, nodes_of
 from tests.budgets.clocks import Clock
 from tests.budgets.spans import Span
 
@@ -20,7 +20,7 @@ class Ceilings:
     bounds: tuple[tuple[int, int], ...]
 
     def at_most(self, number: int) -> int:
-        """Give the minutes at which no more than `number` nodes may go."""
+        """Return the minutes at which no more than `number` nodes may go."""
         found = 0
         for bound, minutes in self.bounds:
             found |= minutes if bound <= number else 0
@@ -31,14 +31,14 @@ class Ceilings:
 
 
 def looser(one: Ceilings, other: Ceilings) -> int:
-    """Give the minutes at which `one` lets more nodes go than `other` does."""
+    """Return the minutes at which `one` lets more nodes go than `other` does."""
     found = 0
     for number in one.numbers() | other.numbers():
         found |= other.at_most(number) & ~one.at_most(number)
     return found
 
 
-def karpenters(budgets: Iterable[Budget], reason: str, span: Span, fleet: int) -> Ceilings:
+def karpenters(budgets: Iterable[DisruptionBudget], reason: str, span: Span, fleet: int) -> Ceilings:
     """Evaluate budgets as Karpenter does: the smallest of those active now that name the reason."""
     return Ceilings(
         tuple(
@@ -53,7 +53,7 @@ def karpenters(budgets: Iterable[Budget], reason: str, span: Span, fleet: int) -
 class Words:
     """What somebody says about disruption."""
 
-    own: Sequence[Budget] | None = None
+    own: Sequence[DisruptionBudget] | None = None
     protect: Sequence[Window] = ()
     maintenance: Sequence[Window] = ()
 
@@ -67,7 +67,7 @@ class Words:
             return clocks[window.timezone].inside(window)
 
         bounds = [
-            (nodes_of(Budget(window.nodes), fleet), inside(window))
+            (nodes_of(DisruptionBudget(window.nodes), fleet), inside(window))
             for window in self.protect
             if reason in window.reasons
         ]
@@ -78,6 +78,6 @@ class Words:
             outside = span.all
             for window in opened:
                 outside &= ~inside(window)
-                bounds.append((nodes_of(Budget(window.nodes), fleet), inside(window)))
+                bounds.append((nodes_of(DisruptionBudget(window.nodes), fleet), inside(window)))
             bounds.append((0, outside))
         return Ceilings((*bounds, *karpenters(own, reason, span, fleet).bounds))

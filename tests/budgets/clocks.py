@@ -27,7 +27,7 @@ class Clock:
                 self.runs.append((first, length))
 
     def inside(self, window: Window) -> int:
-        """Give the minutes at which the local day and time lie in the window."""
+        """Return the minutes at which the local day and time lie in the window."""
         week = _said(window.days, window.hours)
         shown = "".join((week * (length // WEEK + 2))[first : first + length] for first, length in self.runs)
         return int(shown[::-1], 2)
@@ -39,7 +39,7 @@ def _said(days: frozenset[int], hours: tuple[int, int] | None) -> str:
 
 
 def says(days: frozenset[int], hours: tuple[int, int] | None, minute_of_week: int) -> bool:
-    """Say whether a window holds at this local time; hours that end before they start end on the next day."""
+    """Return whether a window holds at this local time; hours that end before they start end on the next day."""
     day, minute = divmod(minute_of_week, 24 * 60)
     if hours is None:
         return day in days
@@ -59,14 +59,14 @@ def on_the_wall(timezone: str, span: Span) -> Clock:
 
 @lru_cache(maxsize=64)
 def never_changed(offset: int, span: Span) -> Clock:
-    """Give a clock that is always `offset` minutes ahead of UTC."""
+    """Return a clock that is always `offset` minutes ahead of UTC."""
     first = span.begin.weekday() * 24 * 60 + span.begin.hour * 60 + span.begin.minute + offset
     return Clock([(first % WEEK, span.minutes)])
 
 
 @lru_cache(maxsize=64)
 def offsets(timezone: str, span: Span) -> frozenset[int]:
-    """Give the offsets of the year round the span."""
+    """Return the offsets of the year round the span."""
     zone = load(timezone)
     noons = (span.begin + timedelta(days=day) for day in range(-184, 184, 7))
     return frozenset(

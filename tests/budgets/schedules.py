@@ -15,7 +15,7 @@ _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 
 
 def hits(text: str, begin: datetime, end: datetime) -> Iterator[datetime]:
-    """Give every hit from `begin` (included) to `end` (not included)."""
+    """Yield every hit from `begin` (included) to `end` (not included)."""
     hit = parse(text).following(begin - timedelta(seconds=1))
     while hit is not None and hit < end:
         yield hit
@@ -30,14 +30,14 @@ def schedule(chance: random.Random) -> str:
 
 
 def readable(chance: random.Random) -> str:
-    """Give a schedule without the odd fields, mostly one that hits often."""
+    """Return a schedule without the odd fields, mostly one that hits often."""
     fields = [_plain(chance, *bounds) for bounds in _BOUNDS]
     free = chance.sample(range(1, 5), chance.choice([1, 2, 3, 3, 4]))
     return " ".join("*" if at in free else field for at, field in enumerate(fields))
 
 
 def _field(chance: random.Random, low: int, high: int) -> str:
-    """Give one field, now and then beside the bounds or outside the grammar."""
+    """Return one field, now and then beside the bounds or outside the grammar."""
     others = {
         str(high + 1): 1,
         f"{low}-{high + 1}": 1,

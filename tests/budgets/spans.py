@@ -18,7 +18,7 @@ class Span:
         return (1 << self.minutes) - 1
 
     def between(self, begin: datetime, end: datetime) -> int:
-        """Give the minutes from `begin` to `end`, as far as they lie in the span."""
+        """Return the minutes from `begin` to `end`, as far as they lie in the span."""
         first = max(0, (begin - self.begin) // timedelta(minutes=1))
         last = min(self.minutes, (end - self.begin) // timedelta(minutes=1))
         return ((1 << (last - first)) - 1) << first if last > first else 0

@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 import pytest
 
-from gpupool.karpenter.budgets import REASONS, UNBOUNDED, Budget, active, allowed, counts, is_unreadable
+from gpupool.karpenter.budgets import (
+    REASONS,
+    UNBOUNDED,
+    DisruptionBudget,
+    active,
+    allowed,
+    counts,
+    is_unreadable,
+)
 from tests.budgets.schedules import readable, schedule
 from tests.rig import programs
 from tests.tiers import volume
@@ -27,7 +35,7 @@ SIZES = (0, 1, 2, 7, 10, 19, 20, 99, 100, 101, 1000)
 
 
 class Question(NamedTuple):
-    budgets: tuple[Budget, ...]
+    budgets: tuple[DisruptionBudget, ...]
     reason: str
     nodes: int
     begin: datetime
@@ -41,13 +49,15 @@ def oracle() -> Path:
     return programs.build(programs.BUDGETS).path
 
 
-def budget(chance: random.Random) -> Budget:
+def budget(chance: random.Random) -> DisruptionBudget:
     reasons = None if chance.random() < 0.5 else tuple(chance.sample(REASONS, chance.randrange(4)))
     nodes = chance.choices(NODES, [10] * 12 + [1] * 4)[0]
     if chance.random() < 0.2:
-        return Budget(nodes, reasons)
+        return DisruptionBudget(nodes, reasons)
     said = chance.choices([readable(chance), schedule(chance), chance.choice(NEVER)], [80, 4, 2])[0]
-    return Budget(nodes, reasons, said, chance.choices(DURATIONS, [1, 4, 4, 4, 4, 4, 2, 1, 1, 1, 1, 2, 4])[0])
+    return DisruptionBudget(
+        nodes, reasons, said, chance.choices(DURATIONS, [1, 4, 4, 4, 4, 4, 2, 1, 1, 1, 1, 2, 4])[0]
+    )
 
 
 def questions() -> Iterator[Question]:
@@ -60,7 +70,7 @@ def questions() -> Iterator[Question]:
 
 
 def asked(question: Question) -> str:
-    """Give the question as the program reads it; what is absent is left out, as the API server stores it."""
+    """Return the question as the program reads it; what is absent is left out, as the API server stores it."""
     budgets = [
         {key: value for key, value in each._asdict().items() if value is not None}
         for each in question.budgets

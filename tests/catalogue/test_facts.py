@@ -7,7 +7,7 @@ import pytest
 from gpupool.catalogue.checked import COLUMNS
 from gpupool.catalogue.describe import facts, is_considered, label
 from gpupool.catalogue.load import shipped
-from gpupool.catalogue.model import Limits, Value
+from gpupool.catalogue.model import TypeLimits, Value
 
 ITEM: dict[str, Any] = {
     "InstanceType": "x9.large",
@@ -91,7 +91,7 @@ def test_zones_and_prices_of() -> None:
     assert (prices.currency, prices.date, prices.amounts[place]) == ("USD", "2026-07-06", 113.9328)
     assert sum(isinstance(each, int) and each > 0 for each in map(offers.at, range(1406))) == 1366
     assert "g3.4xlarge" not in catalogue.names
-    assert catalogue.unlisted["p6e-gb200.36xlarge"] == Limits(3200000, 0, None)
+    assert catalogue.unlisted["p6e-gb200.36xlarge"] == TypeLimits(3200000, 0, None)
 
 
 def test_an_answer_with_nothing_in_it() -> None:
@@ -143,7 +143,7 @@ def test_an_answer_with(what: str) -> None:
 
 
 def test_karpenter_s_tables_are_taken_as_they_are() -> None:
-    found = facts(ITEM, Limits(2500, 18, 14))
+    found = facts(ITEM, TypeLimits(2500, 18, 14))
 
     assert [found[each] for each in ("network_bandwidth", "pod_eni", "windows_ipv4")] == [2500, 18, 14]
 

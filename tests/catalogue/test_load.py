@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.catalogue.assemble import Origin, assembled, of_values
+from gpupool.catalogue.assemble import CatalogueOrigin, assembled, of_values
 from gpupool.catalogue.checked import COLUMNS
 from gpupool.catalogue.load import (
     MOST_BYTES,
@@ -22,7 +22,7 @@ from gpupool.catalogue.load import (
     users_own,
     users_place,
 )
-from gpupool.catalogue.model import Source
+from gpupool.catalogue.model import CatalogueSource
 from gpupool.catalogue.packed import opened, pack, text
 from gpupool.errors import InputError
 from tests.tiers import volume
@@ -61,7 +61,9 @@ def test_more_values_than_a_byte_counts(file: Path) -> None:
     facts = {name: column.at(0) for name, column in shipped().columns.items()}
     names = [f"a{number:03}.large" for number in range(300)]
     types = {name: {**facts, "memory": 1024 * place} for place, name in enumerate(names)}
-    made = assembled(types, {}, [], {}, Origin("1.14.1", "2026-01-01", (Source("x", "1", "2026", "y"),)))
+    made = assembled(
+        types, {}, [], {}, CatalogueOrigin("1.14.1", "2026-01-01", (CatalogueSource("x", "1", "2026", "y"),))
+    )
     file.write_bytes(pack(made))
     found = from_file(file)
 

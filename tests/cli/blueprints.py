@@ -13,5 +13,5 @@ SMALL = f"""\
 
 
 def with_pool(words: str) -> str:
-    """Give a blueprint of one pool, whose words (one line of YAML) are on line 7."""
+    """Return a blueprint of one pool, whose words (one line of YAML) are on line 7."""
     return f"{TOP}pools:\n  train: {{{words}}}\n"

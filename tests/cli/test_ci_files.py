@@ -36,7 +36,7 @@ class Line(NamedTuple):
 
 
 def scripts(found: object) -> Iterator[str]:
-    """Give each script of a workflow, an action or a GitLab file."""
+    """Yield each script of a workflow, an action or a GitLab file."""
     if isinstance(found, dict):
         for key, value in found.items():
             if key == "run":
@@ -51,7 +51,7 @@ def scripts(found: object) -> Iterator[str]:
 
 
 def shells(path: Path) -> Iterator[str]:
-    """Give what a page tells somebody to run."""
+    """Yield what a page tells somebody to run."""
     text = path.read_text("utf-8")
     if path.suffix == ".yml":
         yield from scripts(yaml.safe_load(text))
@@ -67,7 +67,7 @@ def shells(path: Path) -> Iterator[str]:
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """Give each call of gpupool, its words as a shell would see them; what the shell fills in stays as it is."""
+    """Yield each call of gpupool, its words as a shell would see them; what the shell fills in stays as it is."""
     for shell in shells(path):
         for line in shell.replace("\\\n", " ").splitlines():
             for call in re.findall(r"(?:^|[;&|(]|\bdo\b|\bthen\b)\s*(gpupool (?![=@]).*)", line):
@@ -75,7 +75,7 @@ def lines(path: Path) -> Iterator[Line]:
 
 
 def words(call: str) -> Iterator[str]:
-    """Give the words of a call up to what ends it."""
+    """Yield the words of a call up to what ends it."""
     lexer = shlex.shlex(call, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     for word in lexer:
@@ -88,7 +88,7 @@ ALL = [line for path in PAGES for line in lines(path)]
 
 
 def problem(called: tuple[str, ...]) -> str:
-    """Say what is wrong with a call; the empty text for nothing."""
+    """Return what is wrong with a call; the empty text for nothing."""
     _, *rest = called
     if rest[:1] in (["--version"], ["--help"]):
         return ""

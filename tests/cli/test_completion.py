@@ -15,10 +15,10 @@ from gpupool.api import render_files, write_folder
 from gpupool.blueprint.load import load
 from gpupool.catalogue.load import shipped
 from gpupool.cli.app import app
-from gpupool.cli.completing import Candidate, Paths, complete, split, written
+from gpupool.cli.completion_answers import Completion, Paths, complete, split, written
 from gpupool.expansion.expand import expand
-from gpupool.expansion.provenance import names
-from gpupool.expansion.provenance.trace import trace
+from gpupool.provenance import names
+from gpupool.provenance.trace import trace
 from gpupool.rendering.render import render
 from tests.cli.blueprints import HEAD, TOP
 from tests.cli.guard import GUARD
@@ -422,7 +422,7 @@ class TestTheLine:
         assert split(line) == (words, incomplete)
 
     def test_bash_gets_only_what_it_replaces(self) -> None:
-        answer = [Candidate("--context=a:b/c", "x  y")]
+        answer = [Completion("--context=a:b/c", "x  y")]
 
         assert list(written(answer, "gpupool diff --context=a:b", "b")) == ["b/c\tx y"]
         assert list(written(answer, "gpupool diff --context=a:b", None)) == ["--context=a:b/c\tx y"]
@@ -430,7 +430,7 @@ class TestTheLine:
 
     @pytest.mark.parametrize("name", ["$(x)", "`x`", 'a"b', "a'b", "a\\b", "a!b", "a\nb", "a\tb", "\x1b[31m"])
     def test_a_name_that_a_shell_could_run_is_not_offered(self, name: str) -> None:
-        assert list(written([Candidate(name), Candidate("plain")], "gpupool ", None)) == ["plain"]
+        assert list(written([Completion(name), Completion("plain")], "gpupool ", None)) == ["plain"]
 
     def test_whatever_goes_wrong_prints_nothing(self, tmp_path: Path) -> None:
         for line in (

@@ -168,7 +168,7 @@ def test_interrupted_by_the_signal(tmp_path: Path) -> None:
 
 
 def _waits_for(process_id: int) -> str:
-    """Give where in the kernel a process waits; what keeps that secret is taken to wait for a pipe."""
+    """Return where in the kernel a process waits; what keeps that secret is taken to wait for a pipe."""
     waits = Path(f"/proc/{process_id}/wchan").read_text("ascii")
     state = Path(f"/proc/{process_id}/status").read_text("ascii")
     return "pipe_read" if waits in {"0", ""} and "State:\tS" in state else waits

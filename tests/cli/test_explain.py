@@ -514,11 +514,11 @@ MODELS = {"gpupool.blueprint.model", "gpupool.rendering.render", "gpupool.profil
 @pytest.mark.parametrize(
     ("arguments", "unused"),
     [
-        (["train"], {"gpupool.scheduling.pods.fit", "gpupool.expansion.provenance.trace", "gpupool.expansion.calendar"}),
+        (["train"], {"gpupool.scheduling.pods.fit", "gpupool.provenance.trace", "gpupool.explain.calendar"}),
         (["gpu", "--manifests", "pool.yaml"], MODELS),
         (["--catalogue"], {"gpupool.rendering.render", "gpupool.scheduling.types.market"}),
         (["GP5004"], {*MODELS, "yaml", "gpupool.catalogue.load", "gpupool.api"}),
-        (["train", "--calendar"], {"gpupool.reports.calendar_svg"}),
+        (["train", "--calendar"], {"gpupool.reports.explain.calendar_svg"}),
         (["train", "--calendar", "-o", "svg"], {"xml", "urllib.request", "ssl"}),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",

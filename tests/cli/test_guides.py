@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupool.reports.formats.choice import FORMATS
+from gpupool.reports.validate.choice import FORMATS
 from tests.test_readme import as_pattern, run, steps
 
 DOCS = Path(__file__).parents[2] / "docs"

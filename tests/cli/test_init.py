@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.nodes import plain
+from gpupool.yamlio.located import plain
 from gpupool.yamlio.read import read
 from tests.cli.run import Outcome, gpupool
 

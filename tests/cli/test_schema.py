@@ -49,7 +49,7 @@ def mistakes(schema: dict[str, Any], document: object) -> list[str]:
 
 
 def parts(schema: object, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give every map in a schema with its path."""
+    """Yield every map in a schema with its path."""
     if isinstance(schema, dict):
         yield path, schema
         for key, inner in schema.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gpupool.cli.reaching import _ends
+from gpupool.cli.cluster_options import _ends
 from tests.cli.blueprints import SMALL
 from tests.cli.run import SECONDS
 

@@ -337,7 +337,7 @@ def test_a_file_that_is_named_twice_is_one_file(capsys: pytest.CaptureFixture[st
     ("arguments", "unused"),
     [
         (["validate", "bad.yaml"], {"gpupool.blueprint", "gpupool.rendering", "gpupool.profiles", "jinja2"}),
-        (["validate", "-f", "pools.yaml"], {"gpupool.reports.formats.sarif", "xml", "jinja2"}),
+        (["validate", "-f", "pools.yaml"], {"gpupool.reports.validate.sarif", "xml", "jinja2"}),
     ],
 )
 def test_only_what_a_run_needs_is_imported(arguments: list[str], unused: set[str], folder: Path) -> None:

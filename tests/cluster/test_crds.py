@@ -5,17 +5,17 @@ from typing import cast
 
 import pytest
 
+from gpupool.cluster.client import Cluster, Request, Response
 from gpupool.cluster.crds import CRDS, stored_crds
-from gpupool.cluster.port import Answer, Cluster, Request
 from gpupool.errors import ClusterError
 from tests.memory.server import MemoryServer
 
 FIRST, *OTHERS = CRDS
 
 
-def answering(status: int) -> Callable[[Request], Answer | None]:
+def answering(status: int) -> Callable[[Request], Response | None]:
     """Answer a request for the first CRD with a status, and one for another with a body."""
-    return lambda request: Answer(status if FIRST in request.path else 200, {"message": "no"})
+    return lambda request: Response(status if FIRST in request.path else 200, {"message": "no"})
 
 
 @pytest.mark.parametrize(("status", "unread"), [(404, ()), (403, (FIRST,))])

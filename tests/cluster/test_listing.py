@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from gpupool.cluster import listing
-from gpupool.cluster.kinds import NODE_CLAIM
-from gpupool.cluster.port import Answer, Cluster, Request
+from gpupool.cluster.client import Cluster, Request, Response
+from gpupool.cluster.resources import NODE_CLAIM
 from gpupool.errors import ClusterError
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.located import plain_map
 from tests.memory.server import MemoryServer
 from tests.rollout.decisions.test_races import At
 
@@ -53,7 +53,7 @@ def test_a_page_that_has_expired_begins_the_list_anew(server: MemoryServer, nth:
 
 
 def test_a_list_that_is_refused_at_once_is_not_asked_for_again(server: MemoryServer) -> None:
-    server.hooks.append(lambda _: Answer(410, {"message": "gone"}))
+    server.hooks.append(lambda _: Response(410, {"message": "gone"}))
 
     with pytest.raises(ClusterError, match="list nodeclaims"):
         names(server)

@@ -11,7 +11,7 @@ import pytest
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.kube import connect
-from gpupool.cluster.kubeconfig import WayIn
+from gpupool.cluster.kubeconfig import ClusterAccess
 from gpupool.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ TOKEN: Final = {"apiVersion": API, "kind": "ExecCredential", "status": {"token":
 LONG: Final = 60
 
 
-def way(folder: Path, program: str, **more: Any) -> WayIn:  # noqa: ANN401 - whatever a kubeconfig holds
+def way(folder: Path, program: str, **more: Any) -> ClusterAccess:  # noqa: ANN401 - whatever a kubeconfig holds
     """Write a kubeconfig whose plugin is a Python program."""
     (folder / "plugin.py").write_text(program, "utf-8")
     plugin = {"apiVersion": API, "command": sys.executable, "args": [str(folder / "plugin.py")], **more}
@@ -36,7 +36,7 @@ def way(folder: Path, program: str, **more: Any) -> WayIn:  # noqa: ANN401 - wha
     }  # fmt: skip
     file = folder / "kubeconfig"
     file.write_text(json.dumps(config), "utf-8")
-    return WayIn(str(file))
+    return ClusterAccess(str(file))
 
 
 def token(connection: KubeConnection) -> str:
@@ -44,7 +44,7 @@ def token(connection: KubeConnection) -> str:
 
 
 def is_alive(pid: int) -> bool:
-    """Say whether a process runs still; one that ended and that nobody asked for is a zombie."""
+    """Return whether a process runs still; one that ended and that nobody asked for is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:  # noqa: PTH123 - no file of the tests
             return file.read().rpartition(")")[2].split()[0] != "Z"

@@ -79,7 +79,7 @@ _SIZE: Path = ("spec", "blockDeviceMappings", 0, "ebs", "volumeSize")
 
 
 def decoded(count: int, seed: int) -> Iterator[Mutant]:
-    """Give objects with one time, amount or size that Go has to read."""
+    """Yield objects with one time, amount or size that Go has to read."""
     chance = random.Random(seed)  # noqa: S311 - a fixed sequence is what we want
     for _ in range(count):
         body, path, value = chance.choice(_DECODED)(chance)

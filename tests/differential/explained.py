@@ -38,5 +38,5 @@ EXPLAINED: dict[str, Callable[[Comparison], bool]] = {TOO_MANY: _too_many, ODD_E
 
 
 def explanation(comparison: Comparison) -> str:
-    """Give the reason why the fields differ; empty where there is none."""
+    """Return the reason why the fields differ; empty where there is none."""
     return next((reason for reason, fits in EXPLAINED.items() if fits(comparison)), "")

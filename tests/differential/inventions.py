@@ -18,7 +18,7 @@ WHOLE_LISTS = 0.7
 
 
 def invented(kind: str, chance: random.Random) -> Body:
-    """Give an object with a random choice of a kind's fields, and mostly values that some seed has there."""
+    """Return an object with a random choice of a kind's fields, and mostly values that some seed has there."""
     part = schema(kind)["properties"]["spec"]
     spec = _value(kind, ("spec",), part, chance)
     if isinstance(spec, dict) and {"role", "instanceProfile"} <= spec.keys():
@@ -31,7 +31,7 @@ def invented(kind: str, chance: random.Random) -> Body:
 
 
 def known(kind: str, path: Path) -> list[object]:
-    """Give what the seeds have in a place, whatever the index in a list."""
+    """Return what the seeds have in a place, whatever the index in a list."""
     return _known(kind).get(_shape(path), [])
 
 
@@ -61,7 +61,7 @@ def _fields(kind: str, path: Path, part: Part, chance: random.Random) -> Body:
 
 @cache
 def _known(kind: str) -> dict[Path, list[object]]:
-    """Give what the seeds have in each place: scalars, lists, and whole maps where the schema leaves the keys open."""
+    """Return what the seeds have in each place: scalars, lists, and whole maps where the schema leaves the keys open."""
     found: dict[Path, list[object]] = {}
     for body in seeds():
         if body["kind"] == kind:

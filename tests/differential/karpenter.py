@@ -34,7 +34,7 @@ def opinions(program: Path, bodies: Iterable[Body]) -> list[Opinion]:
 
 
 def stalls(program: Path, body: Body, seconds: float) -> bool:
-    """Say whether the decoder is still at work on an object after so many seconds."""
+    """Return whether the decoder is still at work on an object after so many seconds."""
     try:
         subprocess.run(
             [program], input=json.dumps(body), capture_output=True, text=True, check=True, timeout=seconds

@@ -59,7 +59,7 @@ ANNOTATIONS: tuple[object, ...] = (
 
 
 def changes() -> Iterator[tuple[Path, object]]:
-    """Give what to put where in any object, whatever its kind."""
+    """Yield what to put where in any object, whatever its kind."""
     yield from ((("metadata", field), value) for field in FIELDS for value in ANY)
     yield from ((("metadata", field), name) for field in ("name", "generateName") for name in NAMES)
     yield from ((("metadata", field, key), "x") for field in ("labels", "annotations") for key in texts.KEYS)
@@ -80,7 +80,7 @@ def changes() -> Iterator[tuple[Path, object]]:
 
 
 def status_changes(kind: str) -> Iterator[tuple[Path, object]]:
-    """Give what to put into a kind's status, which the API server reads and forgets."""
+    """Yield what to put into a kind's status, which the API server reads and forgets."""
     yield from ((("status",), value) for value in STATUS)
     for place in places(kind, "status"):
         yield from ((place.path, value) for value in STATUS)

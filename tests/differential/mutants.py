@@ -39,7 +39,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(count: int, seed: int) -> list[Mutant]:
-    """Give `count` distinct objects: the systematic ones first, random ones until there are enough."""
+    """Return `count` distinct objects: the systematic ones first, random ones until there are enough."""
     chance = random.Random(seed)  # noqa: S311 - a fixed sequence is what we want
     return list(islice(_distinct(chain(_systematic(chance), _random(chance))), count))
 
@@ -54,7 +54,7 @@ def sampled(objects: Sequence[Mutant]) -> list[Mutant]:
 
 
 def single(chance: random.Random) -> Iterator[Mutant]:
-    """Give every field of every schema with every value that is worth a try."""
+    """Yield every field of every schema with every value that is worth a try."""
     for kind in KINDS:
         whole = FULL[kind]
         for place in places(kind):

@@ -20,7 +20,7 @@ SOME = 6
 
 
 def values(part: Part, now: object, path: Path, chance: random.Random) -> Iterator[object]:
-    """Give what to try at a place where `now` stands (ABSENT for nothing)."""
+    """Yield what to try at a place where `now` stands (ABSENT for nothing)."""
     yield from WRONG
     if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string"):
         yield from INTEGERS
@@ -35,14 +35,14 @@ def values(part: Part, now: object, path: Path, chance: random.Random) -> Iterat
 
 
 def one(part: Part, now: object, path: Path, chance: random.Random) -> object:
-    """Give one of the values, texts and numbers of the right type more often than others."""
+    """Return one of the values, texts and numbers of the right type more often than others."""
     if part.get("type") == "string" and chance.random() < 0.7:
         return chance.choice(list(_texts(part, now, path, chance)))
     return chance.choice(list(values(part, now, path, chance)))
 
 
 def field(path: Path) -> str:
-    """Give the name of the field that a path is about: of the map or list, for an item."""
+    """Return the name of the field that a path is about: of the map or list, for an item."""
     names = [step for step in path if isinstance(step, str)]
     if len(names) > 1 and names[-2] in {*texts.MAPS}:
         return names[-2]

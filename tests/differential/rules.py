@@ -11,7 +11,7 @@ RULES: tuple[Rule, ...] = (*SCHEDULING, *EC2NODECLASSES)
 
 
 def objects() -> Iterator[tuple[Rule, bool, Body]]:
-    """Give each object of the table with its rule and whether it keeps it."""
+    """Yield each object of the table with its rule and whether it keeps it."""
     for rule in RULES:
         for kept, table in ((True, rule.kept), (False, rule.broken)):
             yield from ((rule, kept, applied(rule.seed, changes)) for changes in table)

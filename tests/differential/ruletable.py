@@ -19,7 +19,7 @@ class Rule(NamedTuple):
 
 
 def applied(seed: Body, changes: Changes) -> Body:
-    """Give the seed with all of the changes."""
+    """Return the seed with all of the changes."""
     whole = seed
     for path, value in changes.items():
         whole = changed(whole, _path(path), value)
@@ -33,10 +33,10 @@ def _path(text: str) -> Path:
 
 
 def put(path: str, *values: object) -> tuple[Changes, ...]:
-    """Give one change for each value at a path."""
+    """Return one change for each value at a path."""
     return tuple({path: value} for value in values)
 
 
 def term(path: str, *terms: Body) -> tuple[Changes, ...]:
-    """Give one change for each term that stands alone in a list."""
+    """Return one change for each term that stands alone in a list."""
     return tuple({path: [term]} for term in terms)

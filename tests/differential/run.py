@@ -38,11 +38,11 @@ class Figures(NamedTuple):
 
     @property
     def same_fields(self) -> float:
-        """Give the share of refused objects with the same fields on both sides; explained ones are not among them."""
+        """Return the share of refused objects with the same fields on both sides; explained ones are not among them."""
         return 1 - (len(self.other_fields) + self.explained.total()) / max(self.refused, 1)
 
     def __str__(self) -> str:
-        """Give the figures in a few lines."""
+        """Return the figures in a few lines."""
         origins = ", ".join(f"{count} {origin}" for origin, count in sorted(self.origins.items()))
         explained = "".join(
             f"\n  {count} explained: {reason}" for reason, count in self.explained.most_common()
@@ -74,7 +74,7 @@ def counted(seed: int, comparisons: Iterable[Comparison]) -> Figures:
 
 
 def shown(comparison: Comparison) -> str:
-    """Give a comparison as a reader needs it: the change, the server's words, and ours."""
+    """Return a comparison as a reader needs it: the change, the server's words, and ours."""
     verdict = comparison.verdict
     said = (
         "accepted"
@@ -93,7 +93,7 @@ def shown(comparison: Comparison) -> str:
 
 
 def report(title: str, comparisons: list[Comparison]) -> str:
-    """Give the first of some comparisons in full."""
+    """Return the first of some comparisons in full."""
     return "\n".join([f"{title}: {len(comparisons)}", *map(shown, comparisons[:SHOWN])])
 
 

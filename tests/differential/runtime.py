@@ -40,7 +40,7 @@ RESOURCES = (
 
 
 def watched(count: int, seed: int) -> Iterator[Mutant]:
-    """Give pools and overlays with the values that Karpenter's own checks are about."""
+    """Yield pools and overlays with the values that Karpenter's own checks are about."""
     chance = random.Random(seed)  # noqa: S311 - a fixed sequence is what we want
     for number in range(count):
         if number % 3:

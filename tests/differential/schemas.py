@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 @cache
 def schema(kind: str) -> Part:
-    """Give the whole OpenAPI schema of a kind."""
+    """Return the whole OpenAPI schema of a kind."""
     crd = yaml.load((crd_folder() / FILES[kind]).read_bytes(), Loader=yaml.CSafeLoader)
     (version,) = crd["spec"]["versions"]
     found: Part = version["schema"]["openAPIV3Schema"]
@@ -34,12 +34,12 @@ def schema(kind: str) -> Part:
 
 @cache
 def places(kind: str, root: str = "spec") -> tuple[Place, ...]:
-    """Give each field of a kind's `spec` or `status`."""
+    """Return each field of a kind's `spec` or `status`."""
     return tuple(_places(kind, (root,), schema(kind)["properties"][root]))
 
 
 def part_at(kind: str, path: Path) -> Part | None:
-    """Give the schema of what stands at a path; None where the schema names nothing."""
+    """Return the schema of what stands at a path; None where the schema names nothing."""
     part: Part | None = schema(kind)
     for step in path:
         if part is None:
@@ -52,7 +52,7 @@ def part_at(kind: str, path: Path) -> Part | None:
 
 
 def rules(kind: str) -> Iterator[tuple[str, str]]:
-    """Give each CEL rule that a new object has to keep: its path (`spec.taints[].key`) and its message."""
+    """Yield each CEL rule that a new object has to keep: its path (`spec.taints[].key`) and its message."""
     yield from _rules(schema(kind), "")
 
 

@@ -14,13 +14,13 @@ TESTS = Path(__file__).parents[1]
 
 @cache
 def seeds() -> tuple[Body, ...]:
-    """Give each seed once."""
+    """Return each seed once."""
     return (*examples.ALL, *rendered())
 
 
 @cache
 def rendered() -> tuple[Body, ...]:
-    """Give the Karpenter objects among the golden files and the rendered examples."""
+    """Return the Karpenter objects among the golden files and the rendered examples."""
     files = sorted(path for folder in ("golden", "examples") for path in (TESTS / folder).rglob("*.yaml"))
     texts = dict.fromkeys(
         path.read_bytes()
@@ -32,6 +32,6 @@ def rendered() -> tuple[Body, ...]:
 
 
 def told() -> tuple[Body, ...]:
-    """Give the objects that the tests of the typed models name, good and bad ones."""
+    """Return the objects that the tests of the typed models name, good and bad ones."""
     tables = (*cases.ACCEPTED, *cases.REFUSED, *cases.STRICTER, *cases.NULLS)
     return tuple(examples.changed(*case) for case in tables if not case[1].startswith(("apiVersion", "kind")))

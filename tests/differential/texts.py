@@ -114,7 +114,7 @@ ODD = (
 
 
 def like(field: str) -> tuple[str, ...]:
-    """Give the texts that are worth a try in a field of that name."""
+    """Return the texts that are worth a try in a field of that name."""
     return _BY_FIELD.get(field, NAMES)
 
 

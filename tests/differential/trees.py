@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from gpupool.findings import Location
-from gpupool.yamlio.nodes import Node
+from gpupool.yamlio.located import Located
 
 Path = tuple[str | int, ...]
 Body = dict[str, Any]
@@ -18,7 +18,7 @@ HERE = Location("case.yaml", 1, 1)
 
 
 def changed(whole: Body, path: Path, value: object) -> Body:
-    """Give a copy with another value at a path; parents that are missing are made, an item past the end is added."""
+    """Return a copy with another value at a path; parents that are missing are made, an item past the end is added."""
     result = deepcopy(whole)
     here: Any = result
     for step, following in pairwise(path):
@@ -28,7 +28,7 @@ def changed(whole: Body, path: Path, value: object) -> Body:
 
 
 def parts(value: object, path: Path = ()) -> list[tuple[Path, object]]:
-    """Give each place of a value with what stands there, the whole first."""
+    """Return each place of a value with what stands there, the whole first."""
     below: list[tuple[Path, object]] = []
     if isinstance(value, dict):
         below = [part for key, child in value.items() for part in parts(child, (*path, key))]
@@ -38,7 +38,7 @@ def parts(value: object, path: Path = ()) -> list[tuple[Path, object]]:
 
 
 def at(whole: object, path: Path) -> object:
-    """Give what stands at a path; ABSENT where nothing does."""
+    """Return what stands at a path; ABSENT where nothing does."""
     here: Any = whole
     for step in path:
         if isinstance(step, int):
@@ -52,7 +52,7 @@ def at(whole: object, path: Path) -> object:
 
 
 def reaches(whole: object, path: Path) -> bool:
-    """Say whether something can be put at a path: what stands on the way is a map or list as the path has it."""
+    """Return whether something can be put at a path: what stands on the way is a map or list as the path has it."""
     for end, step in enumerate(path):
         here = at(whole, path[:end])
         if not isinstance(here, list if isinstance(step, int) else dict):
@@ -60,17 +60,17 @@ def reaches(whole: object, path: Path) -> bool:
     return True
 
 
-def node(value: Any) -> Node:  # noqa: ANN401 - any JSON value
-    """Give a JSON value as the Nodes that a reader of manifests would make."""
+def node(value: Any) -> Located:  # noqa: ANN401 - any JSON value
+    """Return a JSON value as the Nodes that a reader of manifests would make."""
     if isinstance(value, dict):
-        return Node({key: node(item) for key, item in value.items()}, HERE, HERE)
+        return Located({key: node(item) for key, item in value.items()}, HERE, HERE)
     if isinstance(value, list):
-        return Node([node(item) for item in value], HERE, HERE)
-    return Node(value, HERE, HERE, None if isinstance(value, str) else json.dumps(value))
+        return Located([node(item) for item in value], HERE, HERE)
+    return Located(value, HERE, HERE, None if isinstance(value, str) else json.dumps(value))
 
 
 def as_bytes(body: Body) -> bytes:
-    """Give JSON that is YAML too: YAML has no pairs of surrogates, and JSON need not escape what they stand for."""
+    """Return JSON that is YAML too: YAML has no pairs of surrogates, and JSON need not escape what they stand for."""
     text = json.dumps(body)
     return (text if r"\ud8" not in text else json.dumps(body, ensure_ascii=False)).encode()
 

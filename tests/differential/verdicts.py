@@ -32,18 +32,18 @@ class Comparison(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Say whether both take the object, or neither does."""
+        """Return whether both take the object, or neither does."""
         return self.verdict.accepted == (not self.ours)
 
     @property
     def missing(self) -> frozenset[str]:
-        """Give the fields that the server blames and gpupool does not."""
+        """Return the fields that the server blames and gpupool does not."""
         blamed = {canonical(finding.path) for finding in self.ours}
         return frozenset(field for field in self.theirs if not _covered(field, blamed, self.verdict.status))
 
     @property
     def extra(self) -> frozenset[str]:
-        """Give the fields that gpupool blames and the server does not, though it looked at all of them."""
+        """Return the fields that gpupool blames and the server does not, though it looked at all of them."""
         if self.verdict.status == STRICT:
             return frozenset()
         skipped = SKIPPED in self.verdict.message
@@ -52,7 +52,7 @@ class Comparison(NamedTuple):
 
     @property
     def same_fields(self) -> bool:
-        """Say whether both blame the same fields."""
+        """Return whether both blame the same fields."""
         return not self.missing and not self.extra
 
 
@@ -63,12 +63,12 @@ def compared(mutant: Mutant, verdict: Verdict) -> Comparison:
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Give the findings for which the API server rejects an object."""
+    """Return the findings for which the API server rejects an object."""
     return tuple(each for each in findings if each.severity is Severity.ERROR and layer(each.code) in SERVERS)
 
 
 def server_fields(verdict: Verdict) -> frozenset[str]:
-    """Give the fields that the server's causes name, or its message where it stopped at decoding."""
+    """Return the fields that the server's causes name, or its message where it stopped at decoding."""
     if verdict.accepted:
         return frozenset()
     found = [field for cause in verdict.causes for field in _cause(cause)]

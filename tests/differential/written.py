@@ -19,7 +19,7 @@ _ITEM = re.compile(r"^(\s*)(- )([^:]+)$")
 
 
 def manifests(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
-    """Give so many different texts, each of one object, with their kinds."""
+    """Yield so many different texts, each of one object, with their kinds."""
     chance = random.Random(seed)  # noqa: S311 - a fixed sequence is what we want
     texts = [(str(body["kind"]), dump(body)) for body in seeds()]
     known: set[str] = set()

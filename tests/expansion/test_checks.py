@@ -19,7 +19,7 @@ AMI = "defaults: {nodeClass: {ami: al2023@v20260810}}\n"
 
 
 def said(tmp_path: Path, pools: str, cluster: str = "", rest: str = AMI) -> list[Finding]:
-    """Give what is said about a blueprint with these pools, one a line."""
+    """Return what is said about a blueprint with these pools, one a line."""
     file = tmp_path / "gpupool.yaml"
     lines = "".join(f"  {line}\n" for line in pools.splitlines())
     file.write_text(f"{HEAD}{CLUSTER % cluster}{rest}pools:\n{lines}", "utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.api import render_files
-from tests.expansion.test_dollars import HEAD, VIRGINIA
+from tests.expansion.test_limits_in_usd import HEAD, VIRGINIA
 
 COUNTS = {
     "L4 comes in ones, fours and eights": ("accelerator: l4", [1, 4, 8]),

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
-from gpupool.expansion.budgets import Cause
-from gpupool.expansion.windows import Compiled, WindowError, compile_budgets
-from gpupool.karpenter.budgets import Budget, allowed, budgets_of
+from gpupool.expansion.windows.budgets import BudgetCause
+from gpupool.expansion.windows.compile import Compiled, WindowError, compile_budgets
+from gpupool.karpenter.budgets import DisruptionBudget, allowed, budgets_of
 from tests.profiles.rendering import render, specs
 
 NEW_YORK = "America/New_York"
 MOVING = ("Underutilized", "Drifted")
 EVERYTHING = frozenset(REASONS)
-IMPLICIT = (("implicit", 0), Budget("10%"))
+IMPLICIT = (("implicit", 0), DisruptionBudget("10%"))
 
 
 def window(
@@ -23,12 +23,12 @@ def window(
     return Window(parse_days(days), parse_hours(hours) if hours else None, nodes, reasons, timezone)
 
 
-def written(compiled: Compiled) -> list[tuple[Cause, Budget]]:
+def written(compiled: Compiled) -> list[tuple[BudgetCause, DisruptionBudget]]:
     return [(each.cause, each.budget) for each in compiled.budgets]
 
 
-def protected(schedule: str, duration: str) -> tuple[Cause, Budget]:
-    return ("protect", 0), Budget("0", MOVING, schedule, duration)
+def protected(schedule: str, duration: str) -> tuple[BudgetCause, DisruptionBudget]:
+    return ("protect", 0), DisruptionBudget("0", MOVING, schedule, duration)
 
 
 # New York is five hours behind UTC from November to March and four from March to November.
@@ -51,14 +51,14 @@ def test_office_hours_begin_at_twelve_utc_in_summer_and_at_one_in_winter() -> No
 def test_maintenance_closes_what_lies_between_its_windows() -> None:
     """Saturday 02:00-06:00 is 06:00-10:00 UTC in summer, 07:00-11:00 in winter; 11:00-06:00 is never inside."""
     drift = window("sat", "02:00-06:00", NEW_YORK, "10%", frozenset({"Drifted"}))
-    compiled = compile_budgets([Budget("1")], [], [drift])
-    maintenance: Cause = ("maintenance", 0)
+    compiled = compile_budgets([DisruptionBudget("1")], [], [drift])
+    maintenance: BudgetCause = ("maintenance", 0)
     assert written(compiled) == [
-        (("own", 0), Budget("1", ("Underutilized", "Empty"))),
-        (maintenance, Budget("10%", ("Drifted",))),
-        (maintenance, Budget("0", ("Drifted",), "0 11 * * 6", "163h")),
-        (maintenance, Budget("0", ("Drifted",), "0 6 * 1-3,11,12 6", "1h")),
-        (maintenance, Budget("0", ("Drifted",), "0 10 * 3-11 6", "1h")),
+        (("own", 0), DisruptionBudget("1", ("Underutilized", "Empty"))),
+        (maintenance, DisruptionBudget("10%", ("Drifted",))),
+        (maintenance, DisruptionBudget("0", ("Drifted",), "0 11 * * 6", "163h")),
+        (maintenance, DisruptionBudget("0", ("Drifted",), "0 6 * 1-3,11,12 6", "1h")),
+        (maintenance, DisruptionBudget("0", ("Drifted",), "0 10 * 3-11 6", "1h")),
     ]
     assert [note.text.partition(",")[0] for note in compiled.notes] == [
         "this window is one hour shorter in March and November (daylight saving in America/New_York)"
@@ -69,9 +69,9 @@ def test_daily_maintenance_without_daylight_saving_is_one_closure() -> None:
     """Kathmandu is 5:45 ahead: 03:00-05:00 is 21:15-23:15 UTC, so closed are the 22 hours from 23:15 on."""
     compiled = compile_budgets(None, [], [window("daily", "03:00-05:00", "Asia/Kathmandu", "2")])
     assert written(compiled) == [
-        (("implicit", 0), Budget("10%", ("Empty",))),
-        (("maintenance", 0), Budget("2", MOVING)),
-        (("maintenance", 0), Budget("0", MOVING, "15 23 * * *", "22h")),
+        (("implicit", 0), DisruptionBudget("10%", ("Empty",))),
+        (("maintenance", 0), DisruptionBudget("2", MOVING)),
+        (("maintenance", 0), DisruptionBudget("0", MOVING, "15 23 * * *", "22h")),
     ]
     assert compiled.notes == ()
 
@@ -113,7 +113,10 @@ def test_dublin_calls_its_winter_the_exception_and_is_like_london() -> None:
 def test_a_window_that_is_always_on_needs_no_schedule_and_knows_no_change() -> None:
     whole = window("daily", None, NEW_YORK)
     compiled = compile_budgets([], [whole], [window("daily", "00:00-24:00", NEW_YORK, "3", EVERYTHING)])
-    assert written(compiled) == [(("protect", 0), Budget("0", MOVING)), (("maintenance", 0), Budget("3"))]
+    assert written(compiled) == [
+        (("protect", 0), DisruptionBudget("0", MOVING)),
+        (("maintenance", 0), DisruptionBudget("3")),
+    ]
     assert compiled.notes == ()
 
 
@@ -162,9 +165,9 @@ def test_dates_that_no_rule_gives_are_said() -> None:
 def test_overlapping_windows_with_different_numbers_are_capped_one_by_one() -> None:
     both = [window("sat", None, "UTC", "5"), window("sat", "02:00-06:00", "UTC", "1")]
     assert written(compile_budgets([], [], both)) == [
-        (("maintenance", 0), Budget("5", MOVING, "0 0 * * 6", "24h")),
-        (("maintenance", 1), Budget("1", MOVING, "0 2 * * 6", "4h")),
-        (("maintenance", 0), Budget("0", MOVING, "0 0 * * 0", "144h")),
+        (("maintenance", 0), DisruptionBudget("5", MOVING, "0 0 * * 6", "24h")),
+        (("maintenance", 1), DisruptionBudget("1", MOVING, "0 2 * * 6", "4h")),
+        (("maintenance", 0), DisruptionBudget("0", MOVING, "0 0 * * 0", "144h")),
     ]
 
 
@@ -174,30 +177,30 @@ def test_windows_for_different_reasons_do_not_open_one_another() -> None:
         window("sun", None, "UTC", "1", frozenset({"Empty"})),
     ]
     assert written(compile_budgets(None, [], both)) == [
-        (("implicit", 0), Budget("10%", ("Underutilized",))),
-        (("maintenance", 0), Budget("1", ("Empty", "Drifted"))),
-        (("maintenance", 0), Budget("0", ("Drifted",), "0 0 * * 0", "144h")),
-        (("maintenance", 1), Budget("0", ("Empty",), "0 0 * * 1", "144h")),
+        (("implicit", 0), DisruptionBudget("10%", ("Underutilized",))),
+        (("maintenance", 0), DisruptionBudget("1", ("Empty", "Drifted"))),
+        (("maintenance", 0), DisruptionBudget("0", ("Drifted",), "0 0 * * 0", "144h")),
+        (("maintenance", 1), DisruptionBudget("0", ("Empty",), "0 0 * * 1", "144h")),
     ]
 
 
 def test_maintenance_speaks_alone_but_for_scheduled_budgets() -> None:
     own = [
-        Budget("20%"),
-        Budget("1", ("Drifted",)),
-        Budget("2", ("Drifted", "Empty")),
-        Budget("0", ("Drifted",), "0 9 * * 1-5", "8h"),
-        Budget("4", ()),
-        Budget("7", ("Empty",)),
+        DisruptionBudget("20%"),
+        DisruptionBudget("1", ("Drifted",)),
+        DisruptionBudget("2", ("Drifted", "Empty")),
+        DisruptionBudget("0", ("Drifted",), "0 9 * * 1-5", "8h"),
+        DisruptionBudget("4", ()),
+        DisruptionBudget("7", ("Empty",)),
     ]
     compiled = compile_budgets(own, [], [window("daily", None, "UTC", "3", frozenset({"Drifted"}))])
     assert written(compiled) == [
-        (("own", 0), Budget("20%", ("Underutilized", "Empty"))),
-        (("own", 2), Budget("2", ("Empty",))),
+        (("own", 0), DisruptionBudget("20%", ("Underutilized", "Empty"))),
+        (("own", 2), DisruptionBudget("2", ("Empty",))),
         (("own", 3), own[3]),
         (("own", 4), own[4]),
         (("own", 5), own[5]),
-        (("maintenance", 0), Budget("3", ("Drifted",))),
+        (("maintenance", 0), DisruptionBudget("3", ("Drifted",))),
     ]
 
 
@@ -209,12 +212,15 @@ def test_the_implicit_ten_percent_stay_for_what_maintenance_does_not_own(
 ) -> None:
     compiled = compile_budgets(None, [], [window("daily", None, "UTC", "3", reasons)])
     assert [budget for cause, budget in written(compiled) if cause[0] == "implicit"] == [
-        Budget("10%", names) for names in left
+        DisruptionBudget("10%", names) for names in left
     ]
 
 
 def test_without_windows_everything_stays_as_it_was_said() -> None:
-    own = [Budget("1", ("Drifted", "Underutilized", "Empty")), Budget("0", None, "junk", "8h")]
+    own = [
+        DisruptionBudget("1", ("Drifted", "Underutilized", "Empty")),
+        DisruptionBudget("0", None, "junk", "8h"),
+    ]
     assert [each.budget for each in compile_budgets(own, [], []).budgets] == own
     assert compile_budgets(None, [], []).budgets == ()
     assert compile_budgets([], [], []).budgets == ()
@@ -250,13 +256,13 @@ def test_more_than_fifty_budgets_name_the_window_that_no_longer_fits() -> None:
     many = [window("mon", f"09:00-{10 + index // 60}:{index % 60:02}", NEW_YORK) for index in range(25)]
     assert len(compile_budgets([], many, []).budgets) == 50
     with pytest.raises(WindowError, match="compile to 51 budgets; a NodePool has at most 50") as raised:
-        compile_budgets([Budget("1")], many, [])
+        compile_budgets([DisruptionBudget("1")], many, [])
     assert raised.value.cause == ("protect", 24)
     assert raised.value.fix
 
 
 def test_many_own_budgets_alone_are_not_the_windows_concern() -> None:
-    own = [Budget(str(index)) for index in range(51)]
+    own = [DisruptionBudget(str(index)) for index in range(51)]
     assert len(compile_budgets(own, [], []).budgets) == 51
 
 

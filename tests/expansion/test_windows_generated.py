@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupool.blueprint.windows import REASONS, Window
-from gpupool.expansion.windows import compile_budgets
-from gpupool.karpenter.budgets import Budget
+from gpupool.expansion.windows.compile import compile_budgets
+from gpupool.karpenter.budgets import DisruptionBudget
 from gpupool.karpenter.cron import parse
 from tests.budgets.agreement import CHANGING, TOUCHED, check, ordinary
 from tests.budgets.ceilings import Words
@@ -30,10 +30,10 @@ SCHEDULES = st.sampled_from(
 
 
 @st.composite
-def budgets(draw: st.DrawFn) -> Budget:
+def budgets(draw: st.DrawFn) -> DisruptionBudget:
     schedule, duration = draw(SCHEDULES)
     reasons = draw(st.none() | st.lists(st.sampled_from(REASONS), unique=True).map(tuple))
-    return Budget(draw(NODES), reasons, schedule, duration)
+    return DisruptionBudget(draw(NODES), reasons, schedule, duration)
 
 
 def windows(timezone: str) -> st.SearchStrategy[Window]:
@@ -53,7 +53,7 @@ def words(draw: st.DrawFn) -> Words:
 
 
 def seasons(timezones: list[str]) -> st.SearchStrategy[Span]:
-    """Give a fortnight that begins on any day of winter or summer, or within five weeks round a change."""
+    """Return a fortnight that begins on any day of winter or summer, or within five weeks round a change."""
     months = {month for timezone in timezones for month in CHANGING[timezone]}
     near = [
         date(year, month, 1) + timedelta(days=day)

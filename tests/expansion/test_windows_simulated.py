@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
-from gpupool.karpenter.budgets import Budget
+from gpupool.karpenter.budgets import DisruptionBudget
 from tests.budgets.agreement import CHANGING, TOUCHED, check, ordinary
 from tests.budgets.ceilings import Words, karpenters, looser
 from tests.budgets.clocks import on_the_wall
@@ -22,25 +22,29 @@ def window(
 
 
 def stage(timezone: str, number: int) -> Span:
-    """Give a whole year, or six weeks over the leap day where clocks never change."""
+    """Return a whole year, or six weeks over the leap day where clocks never change."""
     return year(number) if CHANGING[timezone] else weeks(datetime(number, 2, 1, tzinfo=UTC), 6)
 
 
 def plain_cases(timezone: str) -> dict[str, Words]:
-    """Give windows that lie clear of the night from Saturday to Sunday."""
+    """Return windows that lie clear of the night from Saturday to Sunday."""
     drifted, everything = frozenset({"Drifted"}), frozenset(REASONS)
     return {
         "office": Words(None, [window("mon-fri", "08:00-20:00", "0", timezone)]),
-        "nights": Words([Budget("3")], [window("mon-thu", "22:00-06:00", "1", timezone, everything)]),
+        "nights": Words(
+            [DisruptionBudget("3")], [window("mon-thu", "22:00-06:00", "1", timezone, everything)]
+        ),
         "working days": Words([], [window("mon-thu", None, "0", timezone)]),
-        "wednesday": Words([Budget("1")], [], [window("wed", "02:00-06:00", "10%", timezone, drifted)]),
+        "wednesday": Words(
+            [DisruptionBudget("1")], [], [window("wed", "02:00-06:00", "10%", timezone, drifted)]
+        ),
         "two": Words(
             None,
             [],
             [window("tue", "03:00-05:30", "10%", timezone), window("thu", "01:00-07:15", "2", timezone)],
         ),
         "both": Words(
-            [Budget("5"), Budget("1", ("Empty",), "0 9 * * 1-5", "8h")],
+            [DisruptionBudget("5"), DisruptionBudget("1", ("Empty",), "0 9 * * 1-5", "8h")],
             [window("mon-fri", "09:00-17:00", "0", timezone)],
             [window("mon-fri", "12:00-23:45", "2", timezone), window("wed", None, "25%", timezone, drifted)],
         ),
@@ -89,11 +93,14 @@ def test_windows_of_two_zones_are_compiled_together() -> None:
         check(words, span, ordinary(span, (3, 10, 11)))
 
 
-@pytest.mark.parametrize("own", [None, (), (Budget("2"),)])
-def test_the_simulation_sees_a_wrong_compilation(own: tuple[Budget, ...] | None) -> None:
+@pytest.mark.parametrize("own", [None, (), (DisruptionBudget("2"),)])
+def test_the_simulation_sees_a_wrong_compilation(own: tuple[DisruptionBudget, ...] | None) -> None:
     """Hold the tests above to account: the naive translation of an office day fails them."""
     said = window("mon-fri", "08:00-20:00", "0", "America/New_York")
-    naive = [*(own if own is not None else [Budget("10%")]), Budget("0", None, "0 8 * * 1-5", "12h")]
+    naive = [
+        *(own if own is not None else [DisruptionBudget("10%")]),
+        DisruptionBudget("0", None, "0 8 * * 1-5", "12h"),
+    ]
     span = weeks(datetime(2027, 1, 4, tzinfo=UTC))
     clocks = {said.timezone: on_the_wall(said.timezone, span)}
     truth = Words(own, [said]).ceilings("Drifted", span, clocks, 10)

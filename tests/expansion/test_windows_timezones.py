@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from gpupool.blueprint.timezones import nearest_timezones, timezone_names
-from gpupool.expansion.timezones import UnknownTimezoneError, has_dated_changes, regimes
+from gpupool.expansion.windows.timezones import UnknownTimezoneError, has_dated_changes, regimes
 from tests.budgets.clocks import load
 
 DAY = 24 * 60

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupool.expansion.week import NEVER, WEEK, WHOLE_WEEK, inverse, shifted, stretch, stretches
+from gpupool.expansion.windows.week import NEVER, WEEK, WHOLE_WEEK, inverse, shifted, stretch, stretches
 
 SPANS = st.lists(st.tuples(st.integers(0, WEEK - 1), st.integers(1, WEEK)), max_size=4)
 

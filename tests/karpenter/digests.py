@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpupool.cluster.crds import CRDS, digest, structure
-from gpupool.cluster.kinds import EC2_NODE_CLASS, crd_path
+from gpupool.cluster.resources import EC2_NODE_CLASS, crd_path
 from gpupool.karpenter.versions import LATEST, STATUS_SINCE, TARGETS, knows, parse_minor
 from gpupool.shapes.annotations import Since
 from tests.karpenter.targets import LATER_FIELDS
@@ -36,13 +36,13 @@ Table = dict[str, dict[str, str]]
 
 
 def stored(client: Client) -> dict[str, Crd]:
-    """Give Karpenter's CRDs as the server has them, by name."""
+    """Return Karpenter's CRDs as the server has them, by name."""
     answers = {name: client.request("GET", crd_path(name)) for name in CRDS}
     return {name: answer.body for name, answer in answers.items() if answer.status == 200}
 
 
 def tables(client: Client) -> tuple[Table, Table]:
-    """Give structures and whole digests, by CRD and minor; the server has older CRDs then.
+    """Return structures and whole digests, by CRD and minor; the server has older CRDs then.
 
     It has to be one with the newest CRDs, that nobody else uses.
 
@@ -77,7 +77,7 @@ def served(client: Client, release: Release) -> dict[str, Crd]:
 
 
 def aged(newest: Crd, target: str) -> Crd:
-    """Give the EC2NodeClass CRD of a minor: the newest one without what came later."""
+    """Return the EC2NodeClass CRD of a minor: the newest one without what came later."""
     crd = deepcopy(newest)
     (version,) = crd["spec"]["versions"]
     root = version["schema"]["openAPIV3Schema"]["properties"]
@@ -88,7 +88,7 @@ def aged(newest: Crd, target: str) -> Crd:
 
 
 def later() -> Iterator[tuple[str, str]]:
-    """Give each field of EC2NodeClass that is newer than the oldest minor, and the minor that brought it."""
+    """Yield each field of EC2NodeClass that is newer than the oldest minor, and the minor that brought it."""
     yield from ((f"spec {name}", since) for name, since in LATER_FIELDS.items())
     for (kind, path), since in STATUS_SINCE.items():
         if kind == EC2_NODE_CLASS.name:
@@ -96,14 +96,14 @@ def later() -> Iterator[tuple[str, str]]:
 
 
 def text(structures: Table, whole: Table) -> str:
-    """Give the module that holds both tables."""
+    """Return the module that holds both tables."""
     return "\n".join(
         [HEAD, *_literal("STRUCTURES", structures), STRUCTURES, "", *_literal("WHOLE", whole), WHOLE, ""]
     )
 
 
 def in_order(digests: Mapping[tuple[str, str], str]) -> Table:
-    """Give a table by name and minor."""
+    """Return a table by name and minor."""
     table: Table = {}
     for name, target in sorted(digests, key=lambda key: (key[0], parse_minor(key[1]))):
         table.setdefault(name, {})[target] = digests[name, target]

@@ -203,7 +203,7 @@ GONE = object()
 
 
 def changed(whole: dict[str, Any], path: str, value: object) -> dict[str, Any]:
-    """Give `whole` with another value at a path such as `spec limits cpu`; GONE takes it out."""
+    """Return `whole` with another value at a path such as `spec limits cpu`; GONE takes it out."""
     *parents, last = (int(part) if part.isdigit() else part for part in path.split())
     result = copy(whole)
     here: Any = result

@@ -41,7 +41,7 @@ _LABELS = "spec template metadata labels"
 
 
 def rows() -> Iterator[Row]:
-    """Give every row."""
+    """Yield every row."""
     for kind, seed, accepted, table in (
         ("NodePool", _POOL, True, _POOL_TAKEN),
         ("NodePool", _POOL, False, _POOL_REFUSED),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gpupool.karpenter.pod_reading import PodRead, read_pod
-from gpupool.karpenter.pods import HostPort, Taint, Toleration
+from gpupool.karpenter.pods import HostPort, NodeTaint, Toleration
 from gpupool.yamlio.documents import read_documents
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_requests(spec: dict[str, Any], expected: dict[str, object]) -> None:
     assert pod(**spec).requests == {**expected, "pods": 1}
 
 
-TAINT = Taint("nvidia.com/gpu", "8", "NoSchedule")
+TAINT = NodeTaint("nvidia.com/gpu", "8", "NoSchedule")
 
 
 @pytest.mark.parametrize(

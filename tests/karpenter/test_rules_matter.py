@@ -9,7 +9,7 @@ import pytest
 from gpupool.codes import Layer, layer
 from gpupool.findings import Severity
 from gpupool.karpenter.validation import check as checks
-from gpupool.karpenter.validation.rules import Rule
+from gpupool.karpenter.validation.rules import FieldRule
 from tests.differential import rules
 from tests.differential.trees import node
 from tests.karpenter.examples import changed
@@ -17,7 +17,7 @@ from tests.karpenter.later import BROKEN
 from tests.karpenter.matrix import rows
 
 Body = dict[str, Any]
-Table = Mapping[str, tuple[Rule, ...]]
+Table = Mapping[str, tuple[FieldRule, ...]]
 
 
 def corpus() -> list[Body]:

@@ -1,7 +1,7 @@
 import pytest
 
 from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClassSpec
-from gpupool.karpenter.v1.nodepool import Disruption, NodePoolSpec, Requirement
+from gpupool.karpenter.v1.nodepool import Disruption, NodePoolSpec, NodeSelectorRequirementWithMinValues
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
 from gpupool.karpenter.versions import LATEST, TARGETS, VALUES_SINCE, knows, parse_minor
 from gpupool.shapes.annotations import Since
@@ -62,7 +62,7 @@ def test_the_fields_that_came_later(model: type[Shape], fields: dict[str, Since]
 
 def test_the_values_that_came_later_are_values_of_their_field() -> None:
     policies = Disruption.model_json_schema()["properties"]["consolidationPolicy"]["anyOf"][0]["enum"]
-    operators = Requirement.model_json_schema()["properties"]["operator"]["enum"]
+    operators = NodeSelectorRequirementWithMinValues.model_json_schema()["properties"]["operator"]["enum"]
     known = {"consolidationPolicy": policies, "operator": operators}
 
     assert all(value in known[field] for field, value in VALUES_SINCE)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.manifests.read import MAX_FINDINGS, read_manifests
-from gpupool.manifests.sources import Reason
-from gpupool.yamlio.nodes import text_at
+from gpupool.manifests.sources import SkipReason
+from gpupool.yamlio.located import text_at
 
 if TYPE_CHECKING:
     from gpupool.manifests.result import Manifests
@@ -140,10 +140,10 @@ def test_in_a_folder_what_is_no_object_is_passed_over_and_counted() -> None:
 
     assert result.findings == ()
     assert [(skipped.at.file, skipped.at.line, skipped.reason) for skipped in result.skipped] == [
-        ("d/kustomization.yaml", 1, Reason.NO_OBJECT),
-        ("d/kustomization.yaml", 3, Reason.NO_OBJECT),
-        ("d/mkdocs.yaml", 1, Reason.UNREADABLE),
-        ("d/values.yaml", 1, Reason.NO_OBJECT),
+        ("d/kustomization.yaml", 1, SkipReason.NO_OBJECT),
+        ("d/kustomization.yaml", 3, SkipReason.NO_OBJECT),
+        ("d/mkdocs.yaml", 1, SkipReason.UNREADABLE),
+        ("d/values.yaml", 1, SkipReason.NO_OBJECT),
     ]
     assert result.reasons() == {"not a Kubernetes object": 3, "unreadable": 1}
     assert result.files == ("d/kustomization.yaml", "d/mkdocs.yaml", "d/pool.yaml", "d/values.yaml")
@@ -213,8 +213,8 @@ def test_templates_of_a_chart_are_passed_over_and_counted() -> None:
     )
 
     assert [(skipped.at.file, skipped.reason) for skipped in result.skipped] == [
-        ("d/c/Chart.yaml", Reason.NO_OBJECT),
-        ("d/c/templates/pool.yaml", Reason.HELM_TEMPLATE),
+        ("d/c/Chart.yaml", SkipReason.NO_OBJECT),
+        ("d/c/templates/pool.yaml", SkipReason.HELM_TEMPLATE),
     ]
     assert [(finding.code, finding.at) for finding in result.findings] == [
         ("GP1004", ("d/other.yaml", 3, 18))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.findings import Finding, Location
-from gpupool.manifests.sources import Reason, Skipped, Source, read_bytes, sources
+from gpupool.manifests.sources import ManifestFile, SkippedFile, SkipReason, read_bytes, sources
 
 
 def no_stdin() -> bytes:
@@ -33,16 +33,16 @@ def test_a_folder_is_walked_in_the_order_of_names(folder: Path) -> None:
 
     found = list(sources(["d"]))
 
-    assert [source.path for source in found if isinstance(source, Source)] == [
+    assert [source.path for source in found if isinstance(source, ManifestFile)] == [
         "d/a/a.json",
         "d/a/z.yml",
         "d/b.yaml",
         "d/c/x.YAML",
         "d/c.yaml",
     ]
-    assert [skipped for skipped in found if isinstance(skipped, Skipped)] == [
-        (("d/README.md", 0, 0), Reason.ENDING),
-        (("d/x.yaml.j2", 0, 0), Reason.ENDING),
+    assert [skipped for skipped in found if isinstance(skipped, SkippedFile)] == [
+        (("d/README.md", 0, 0), SkipReason.ENDING),
+        (("d/x.yaml.j2", 0, 0), SkipReason.ENDING),
     ]
     assert folder.is_dir()
 
@@ -52,10 +52,10 @@ def test_the_folder_one_is_in_gives_plain_names() -> None:
     write("a.yaml", "b/c.yaml", ".git/d.yaml", ".e.yaml")
 
     assert list(sources(["."])) == [
-        Source(".e.yaml", is_named=False),
-        Skipped(Location(".git"), Reason.HIDDEN),
-        Source("a.yaml", is_named=False),
-        Source("b/c.yaml", is_named=False),
+        ManifestFile(".e.yaml", is_named=False),
+        SkippedFile(Location(".git"), SkipReason.HIDDEN),
+        ManifestFile("a.yaml", is_named=False),
+        ManifestFile("b/c.yaml", is_named=False),
     ]
 
 
@@ -66,13 +66,13 @@ def test_a_named_file_is_read_whatever_its_ending_and_only_once() -> None:
     Path("link.yaml").symlink_to("d/a.yaml")
 
     assert list(sources(["d/b.txt", "d/a.yaml", "d", "link.yaml", "-", "-"])) == [
-        Source("d/b.txt", is_named=True),
-        Source("d/a.yaml", is_named=True),
-        Skipped(Location("d/a.yaml"), Reason.READ_ALREADY),
-        Skipped(Location("d/b.txt"), Reason.ENDING),
-        Skipped(Location("link.yaml"), Reason.READ_ALREADY),
-        Source("-", is_named=True),
-        Skipped(Location("-"), Reason.READ_ALREADY),
+        ManifestFile("d/b.txt", is_named=True),
+        ManifestFile("d/a.yaml", is_named=True),
+        SkippedFile(Location("d/a.yaml"), SkipReason.READ_ALREADY),
+        SkippedFile(Location("d/b.txt"), SkipReason.ENDING),
+        SkippedFile(Location("link.yaml"), SkipReason.READ_ALREADY),
+        ManifestFile("-", is_named=True),
+        SkippedFile(Location("-"), SkipReason.READ_ALREADY),
     ]
 
 
@@ -86,10 +86,10 @@ def test_links_to_folders_are_not_followed_and_make_no_loop() -> None:
     found = list(sources(["d"]))
 
     assert found == [
-        Source("d/a.yaml", is_named=False),
-        Skipped(Location("d/folder.yaml"), Reason.LINKED_FOLDER),
-        Skipped(Location("d/loop"), Reason.LINKED_FOLDER),
-        Source("d/self.yaml", is_named=False),
+        ManifestFile("d/a.yaml", is_named=False),
+        SkippedFile(Location("d/folder.yaml"), SkipReason.LINKED_FOLDER),
+        SkippedFile(Location("d/loop"), SkipReason.LINKED_FOLDER),
+        ManifestFile("d/self.yaml", is_named=False),
     ]
     assert "can't read the file" in refusal("d/self.yaml")
 
@@ -99,7 +99,7 @@ def test_a_named_link_to_a_folder_is_walked() -> None:
     write("d/a.yaml")
     Path("link").symlink_to("d")
 
-    assert list(sources(["link"])) == [Source("link/a.yaml", is_named=False)]
+    assert list(sources(["link"])) == [ManifestFile("link/a.yaml", is_named=False)]
 
 
 @pytest.mark.usefixtures("folder")
@@ -172,7 +172,7 @@ def test_a_name_that_is_no_text_can_be_shown() -> None:
 
     (source,) = sources(["."])
 
-    assert isinstance(source, Source)
+    assert isinstance(source, ManifestFile)
     assert source.name == "\ufffd.yaml"
     assert read_bytes(source.path, no_stdin) == b"a: 1"
 
@@ -181,7 +181,9 @@ def test_a_name_that_is_no_text_can_be_shown() -> None:
 def test_templates_of_a_chart_are_known() -> None:
     write("c/Chart.yaml", "c/templates/a.yaml", "c/templates/b/c.yaml", "templates/d.yaml", "c/values.yaml")
 
-    found = {source.path: source.is_chart_template for source in sources(["."]) if isinstance(source, Source)}
+    found = {
+        source.path: source.is_chart_template for source in sources(["."]) if isinstance(source, ManifestFile)
+    }
 
     assert found == {
         "c/Chart.yaml": False,
@@ -190,4 +192,4 @@ def test_templates_of_a_chart_are_known() -> None:
         "c/values.yaml": False,
         "templates/d.yaml": False,
     }
-    assert not Source("c/templates/a.yaml", is_named=True).is_chart_template
+    assert not ManifestFile("c/templates/a.yaml", is_named=True).is_chart_template

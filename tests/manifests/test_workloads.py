@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gpupool.manifests.workloads import read_workloads
-from gpupool.yamlio.nodes import find, items, text_at
+from gpupool.yamlio.located import find, items, text_at
 
 if TYPE_CHECKING:
     from gpupool.manifests.workloads import Workloads

@@ -6,8 +6,8 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from gpupool.rollout.desired import Desired, desired
-from gpupool.yamlio.nodes import plain_map
+from gpupool.rollout.desired_state import DesiredState, desired
+from gpupool.yamlio.located import plain_map
 from gpupool.yamlio.write import dump
 
 if TYPE_CHECKING:
@@ -55,23 +55,23 @@ def blueprint(variant: int) -> dict[str, Any]:
 
 
 @cache
-def _rendered(variant: int) -> Desired:
+def _rendered(variant: int) -> DesiredState:
     with TemporaryDirectory() as folder:
         return _desired(blueprint(variant), f"{folder}/gpupool.yaml")
 
 
-def _desired(words: dict[str, Any], path: str) -> Desired:
+def _desired(words: dict[str, Any], path: str) -> DesiredState:
     with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - a temporary file's name
         file.write(dump(words))
     return desired([path])
 
 
-def read(words: dict[str, Any], folder: Path) -> Desired:
+def read(words: dict[str, Any], folder: Path) -> DesiredState:
     """Render any blueprint."""
     return _desired(words, str(folder / "gpupool.yaml"))
 
 
-def chosen(variants: dict[str, int]) -> Desired:
+def chosen(variants: dict[str, int]) -> DesiredState:
     """Return the blueprint that has these pools, each in its variant, and what belongs to them."""
     manifests: dict[tuple[str, str], Manifest] = {}
     for pool, variant in variants.items():
@@ -98,6 +98,6 @@ def redraw(random: Random, variants: dict[str, int]) -> dict[str, int]:
     return changed | {name: variant for name, variant in draw(random).items() if random.random() < 0.2}
 
 
-def bodies(wanted: Desired) -> dict[str, dict[str, Any]]:
+def bodies(wanted: DesiredState) -> dict[str, dict[str, Any]]:
     """Return what a blueprint wants to be there, by `KIND/NAME`."""
     return {f"{each.ref.kind}/{each.ref.name}": dict(plain_map(each.data)) for each in wanted.manifests}

@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from gpupool.cluster.port import Request
+from gpupool.cluster.client import Request
 from tests.memory.server import MemoryServer
 from tests.rig.client import Answer
 
 if TYPE_CHECKING:
-    from gpupool.cluster.port import Method
+    from gpupool.cluster.client import Method
 
 
 class MemoryClient:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from gpupool.cluster.port import APPLY, MERGE, Answer
+from gpupool.cluster.client import APPLY, MERGE, Response
 from tests.memory import admission, managers, statuses
 from tests.memory.managers import FieldConflictsError, Writer
 from tests.memory.schemas import CRD, NAMESPACE, resources
@@ -18,7 +18,7 @@ from tests.memory.values import copy, is_same, problems
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gpupool.cluster.port import Request
+    from gpupool.cluster.client import Request
     from tests.memory.schemas import Body, Resource
 
 KNOWN_QUERY: Final = frozenset(
@@ -100,7 +100,7 @@ class MemoryServer:
         self._pages: dict[str, list[Body]] = {}
         self._version = 100
         self._born = 0
-        self.hooks: list[Callable[[Request], Answer | None]] = []
+        self.hooks: list[Callable[[Request], Response | None]] = []
         """Asked before each request in turn: an answer takes the place of the server's own."""
 
         self.requests: list[Request] = []
@@ -145,7 +145,7 @@ class MemoryServer:
 
     # Requests.
 
-    def ask(self, request: Request, seconds: float = 0.0) -> Answer:  # noqa: ARG002 - a connection has it
+    def ask(self, request: Request, seconds: float = 0.0) -> Response:  # noqa: ARG002 - a connection has it
         """Answer a request.
 
         Raises:
@@ -159,7 +159,7 @@ class MemoryServer:
             self.requests.append(request)
             return self._answer(request)
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: Request) -> Response:
         unknown = {*request.query} - KNOWN_QUERY
         if unknown:
             message = f"{request.method} {request.path}: the query {', '.join(unknown)} is not faked"
@@ -172,10 +172,10 @@ class MemoryServer:
         except RefusedError as refusal:
             return refusal.answer
 
-    def _dispatch(self, request: Request, place: Place) -> Answer:
+    def _dispatch(self, request: Request, place: Place) -> Response:
         match request.method, bool(place.name):
             case "GET", True:
-                return Answer(200, copy(self._live(place)))
+                return Response(200, copy(self._live(place)))
             case "GET", False:
                 return self._list(place, request)
             case "POST", False:
@@ -213,7 +213,7 @@ class MemoryServer:
             raise statuses.not_found(place.resource, place.name)
         return live
 
-    def _list(self, place: Place, request: Request) -> Answer:
+    def _list(self, place: Place, request: Request) -> Response:
         token = request.query.get("continue", "")
         if token:
             if token not in self._pages:
@@ -245,11 +245,11 @@ class MemoryServer:
             "metadata": metadata,
             "items": items,
         }
-        return Answer(200, body)
+        return Response(200, body)
 
     # Writes.
 
-    def _create(self, place: Place, request: Request) -> Answer:
+    def _create(self, place: Place, request: Request) -> Response:
         if place.resource.is_namespaced and (NAMESPACE.plural, "", place.namespace) not in self._objects:
             raise statuses.not_found(NAMESPACE, place.namespace)
         body = admission.received(place.resource, _body(request), is_strict=_is_strict(request))
@@ -258,7 +258,7 @@ class MemoryServer:
         owners = managers.after_update({}, _bare(place.resource), body, place.resource.type, writer)
         return self._store_new(place, request, body, owners)
 
-    def _store_new(self, place: Place, request: Request, body: Body, owners: managers.Owners) -> Answer:
+    def _store_new(self, place: Place, request: Request, body: Body, owners: managers.Owners) -> Response:
         new = {**body, "metadata": {**body.get("metadata", {}), **self._birth()}}
         if place.namespace:
             new["metadata"]["namespace"] = place.namespace
@@ -272,9 +272,9 @@ class MemoryServer:
         if request.query.get("dryRun") != "All":
             new["metadata"]["resourceVersion"] = self._next()
             self._objects[place.key] = new
-        return Answer(201, copy(new))
+        return Response(201, copy(new))
 
-    def _replace(self, place: Place, request: Request) -> Answer:
+    def _replace(self, place: Place, request: Request) -> Response:
         body = admission.received(place.resource, _body(request), is_strict=_is_strict(request))
         metadata = body["metadata"]
         live = self._objects.get(place.key)
@@ -293,7 +293,7 @@ class MemoryServer:
             raise statuses.invalid(place.resource, place.name, [("metadata.resourceVersion", why)])
         return self._update(place, request, live, body)
 
-    def _merge(self, place: Place, request: Request) -> Answer:
+    def _merge(self, place: Place, request: Request) -> Response:
         if request.content_type != MERGE:
             message = f"{request.content_type} is not faked"
             raise NotFakedError(message)
@@ -302,7 +302,7 @@ class MemoryServer:
         body = admission.received(place.resource, patched, is_strict=_is_strict(request))
         return self._update(place, request, live, body)
 
-    def _update(self, place: Place, request: Request, live: Body, body: Body) -> Answer:
+    def _update(self, place: Place, request: Request, live: Body, body: Body) -> Response:
         """Store what a PUT or merge patch makes of an object, and note who changed what."""
         entries = body["metadata"].pop("managedFields", None)
         if place.subresource or entries is None or (place.resource.is_custom and not entries):
@@ -314,7 +314,7 @@ class MemoryServer:
             )
         return self._store(place, request, live, body, owners)
 
-    def _apply(self, place: Place, request: Request) -> Answer:
+    def _apply(self, place: Place, request: Request) -> Response:
         config, resource = _body(request), place.resource
         if "fieldManager" not in request.query:
             raise NotFakedError(request.path)
@@ -344,7 +344,7 @@ class MemoryServer:
 
     def _store(
         self, place: Place, request: Request, live: Body, body: Body, owners: managers.Owners
-    ) -> Answer:
+    ) -> Response:
         """Store another body of an object, unless it is the same."""
         resource, was = place.resource, live["metadata"]
         metadata = body["metadata"]
@@ -359,18 +359,18 @@ class MemoryServer:
         admission.ensure_no_new_finalizers(resource, live, new)
         admission.ensure_valid(resource, new, place.subresource or "spec")
         if _is_unchanged(live, new):
-            return Answer(200, copy(live))
+            return Response(200, copy(live))
         if request.query.get("dryRun") == "All":
-            return Answer(200, copy(new))
+            return Response(200, copy(new))
         if "deletionTimestamp" in was and "finalizers" not in new["metadata"]:
             del self._objects[place.key]
             self._next()
-            return Answer(200, copy(new))
+            return Response(200, copy(new))
         new["metadata"]["resourceVersion"] = self._next()
         self._objects[place.key] = new
-        return Answer(200, copy(new))
+        return Response(200, copy(new))
 
-    def _delete(self, place: Place, request: Request) -> Answer:
+    def _delete(self, place: Place, request: Request) -> Response:
         live = self._live(place)
         metadata = live["metadata"]
         options = request.body if isinstance(request.body, dict) else {}
@@ -385,7 +385,7 @@ class MemoryServer:
         if not metadata.get("finalizers"):
             del self._objects[place.key]
             self._next()
-            return Answer(200, {"kind": "Status", "apiVersion": "v1", "status": "Success"})
+            return Response(200, {"kind": "Status", "apiVersion": "v1", "status": "Success"})
         if "deletionTimestamp" not in metadata:
             held = {
                 "deletionTimestamp": self._moment(),
@@ -396,7 +396,7 @@ class MemoryServer:
                 held["generation"] = metadata["generation"] + 1
             live = {**live, "metadata": {**metadata, **held}}
             self._objects[place.key] = live
-        return Answer(200, copy(live))
+        return Response(200, copy(live))
 
     def _writer(self, place: Place, request: Request) -> Writer:
         reset: tuple[tuple[str, ...], ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpupool.cluster.port import Answer
+from gpupool.cluster.client import Response
 from tests.memory.fieldsets import show
 from tests.memory.managers import UPDATE
 
@@ -36,7 +36,7 @@ class RefusedError(Exception):
         self.name = name
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> Response:
         """Return it as the server sends it."""
         code = _CODES.get(self.reason, 500)
         details: dict[str, Any] = {"name": self.name} if self.name else {}
@@ -51,12 +51,12 @@ class RefusedError(Exception):
             **({"reason": self.reason} if self.reason else {}),
             **({"details": details} if details else {}),
         }
-        return Answer(code, body)
+        return Response(code, body)
 
 
-def no_such_path() -> Answer:
+def no_such_path() -> Response:
     """Return the answer for a path that nothing is served at: it is no JSON."""
-    return Answer(404, {"message": "404 page not found"})
+    return Response(404, {"message": "404 page not found"})
 
 
 def bad_request(message: str) -> RefusedError:

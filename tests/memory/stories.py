@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import yaml
 
-from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_OVERLAY, NODE_POOL, config_map_path, lease_path
-from gpupool.cluster.port import APPLY, MERGE, Method
+from gpupool.cluster.client import APPLY, MERGE, Method
+from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_OVERLAY, NODE_POOL, config_map_path, lease_path
 from tests.memory.values import copy
 
 if TYPE_CHECKING:

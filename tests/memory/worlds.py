@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from gpupool.cluster import deadline, kube, parallel, partner
+from gpupool.cluster.client import APPLY, MERGE, Request
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.kinds import KINDS, NODE_CLAIM, config_map_path, lease_path
-from gpupool.cluster.port import APPLY, MERGE, Request
+from gpupool.cluster.resources import KINDS, NODE_CLAIM, config_map_path, lease_path
 from gpupool.planning import file
 from gpupool.planning.plan import Consent
-from gpupool.rollout import commit, lock, rolling, session, waiting
-from gpupool.rollout.applying import How
-from gpupool.rollout.inventory import Place
-from gpupool.rollout.reach import Way
-from gpupool.rollout.results import ensure_whole
-from gpupool.yamlio.nodes import plain_map
+from gpupool.rollout import commit, session
+from gpupool.rollout.applying.apply import ApplyOptions
+from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.connection import ClusterOptions
+from gpupool.rollout.inventory.store import InventoryRef
+from gpupool.rollout.lock import lock
+from gpupool.rollout.watch import nodeclaims, waiting
+from gpupool.yamlio.located import plain_map
 from tests.memory.server import MemoryServer
 from tests.memory.values import copy
 
@@ -31,11 +33,11 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from gpupool.cluster.port import Answer, Connection
+    from gpupool.cluster.client import Connection, Response
     from gpupool.planning.plan import Plan
-    from gpupool.rollout.applying import Wait
-    from gpupool.rollout.desired import Desired
-    from gpupool.rollout.results import Outcome, Result
+    from gpupool.rollout.applying.apply import Wait
+    from gpupool.rollout.applying.results import Outcome, Result
+    from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.session import Session
     from tests.memory.schemas import Body
 
@@ -91,7 +93,7 @@ class InTurn:
         """End; nothing is under way."""
 
 
-def _ask(connection: Connection, request: Request, limit: Deadline, _grace: float) -> Answer:
+def _ask(connection: Connection, request: Request, limit: Deadline, _grace: float) -> Response:
     """Ask in this thread: no answer is ever late here."""
     return connection.ask(request, limit.left)
 
@@ -103,12 +105,12 @@ class Kept:
         self.clock = VirtualTime()
         self.servers: WeakValueDictionary[str, MemoryServer] = WeakValueDictionary()
         self.numbers = count()
-        self.blueprints: dict[str, Desired] = {}
+        self.blueprints: dict[str, DesiredState] = {}
         times = SimpleNamespace(
             **{name: getattr(self.clock, name) for name in ("monotonic", "sleep", "clock_gettime")},
             CLOCK_MONOTONIC=time.CLOCK_MONOTONIC,
         )
-        for module in (deadline, rolling, waiting):
+        for module in (deadline, nodeclaims, waiting):
             # Not that of the lock, which a thread renews in real time: it would be lost while others sleep here.
             monkeypatch.setattr(module, "time", times)
         self._monkeypatch, self._times = monkeypatch, times
@@ -141,22 +143,22 @@ class World:
     # gpupool's own steps.
 
     @property
-    def way(self) -> Way:
+    def way(self) -> ClusterOptions:
         """Return a command line's way to the server."""
-        return Way(context=self.context, concurrency=self.concurrency, timeout=self.timeout)
+        return ClusterOptions(context=self.context, concurrency=self.concurrency, timeout=self.timeout)
 
-    def look(self, wanted: Desired, consent: Consent | None = None) -> Session:
+    def look(self, wanted: DesiredState, consent: Consent | None = None) -> Session:
         """Plan, as `gpupool diff` does."""
         self.kept.blueprints["look"] = wanted
         return session.look(["look"], self.way, consent or Consent())
 
-    def saved(self, wanted: Desired, consent: Consent | None = None) -> Plan:
+    def saved(self, wanted: DesiredState, consent: Consent | None = None) -> Plan:
         """Plan, as `gpupool plan -o json=FILE` does, and read the file."""
         self.kept.blueprints["look"] = wanted
         plan = session.saved(["look"], self.way, consent or Consent()).plan
         return file.read(file.text(plan).encode(), "plan.json")
 
-    def apply(self, wanted: Desired, consent: Consent | None = None) -> Result | None:
+    def apply(self, wanted: DesiredState, consent: Consent | None = None) -> Result | None:
         """Plan and apply, as `gpupool apply --yes` does; None where there was nothing to do."""
         found = self.look(wanted, consent)
         session.ensure_applicable(found.plan)
@@ -174,9 +176,9 @@ class World:
         """Do what a saved plan says."""
         return session.carry_out_saved(plan, ["look"], self.way, Deadline(600.0), self.how())
 
-    def how(self, wait: Wait = "none", lock_timeout: float = 0.0) -> How:
+    def how(self, wait: Wait = "none", lock_timeout: float = 0.0) -> ApplyOptions:
         """Return how a plan is carried out."""
-        return How(
+        return ApplyOptions(
             wait=wait,
             lock_timeout=lock_timeout,
             tooling="gpupool/test",
@@ -231,7 +233,7 @@ class World:
 
     # What others do.
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Response:
         """Ask as somebody else: no hook of the test is called, and nothing is counted."""
         hooks, requests = self.server.hooks, self.server.requests
         self.server.hooks, self.server.requests = [], []
@@ -240,11 +242,11 @@ class World:
         finally:
             self.server.hooks, self.server.requests = hooks, requests
 
-    def change(self, address: str, patch: Body, manager: str = "kubectl-edit", below: str = "") -> Answer:
+    def change(self, address: str, patch: Body, manager: str = "kubectl-edit", below: str = "") -> Response:
         """Merge something into an object."""
         return self.send(Request("PATCH", path_of(address) + below, {"fieldManager": manager}, patch, MERGE))
 
-    def replace(self, address: str, body: Body, manager: str = "kubectl-edit") -> Answer:
+    def replace(self, address: str, body: Body, manager: str = "kubectl-edit") -> Response:
         """Replace an object by a body, whatever version it is of."""
         metadata = {
             **body["metadata"],
@@ -254,7 +256,7 @@ class World:
         new = {**body, "metadata": metadata}
         return self.send(Request("PUT", path_of(address), {"fieldManager": manager}, new))
 
-    def impose(self, address: str, spec: Body, manager: str = "argocd-controller") -> Answer:
+    def impose(self, address: str, spec: Body, manager: str = "argocd-controller") -> Response:
         """Apply some fields of an object, as another tool does."""
         kind = KINDS[address.partition("/")[0]]
         body: Body = {"apiVersion": kind.api_version, "kind": kind.name, "spec": spec}
@@ -281,7 +283,7 @@ class World:
         return dict(answer.body)
 
     def claim(self, pool: str, count: int) -> None:
-        """Give a pool so many NodeClaims, launched from its class."""
+        """Return a pool so many NodeClaims, launched from its class."""
         template = self.objects()[f"NodePool/{pool}"]["spec"]["template"]["spec"]
         spec = {"nodeClassRef": copy(template["nodeClassRef"])}
         for number in range(count):
@@ -318,12 +320,12 @@ def address_of(request: Request) -> str:
     return f"{PLURALS[plural]}/{name}" if (plural := collection.rpartition("/")[2]) in PLURALS else ""
 
 
-def own_set(wanted: Desired) -> str:
+def own_set(wanted: DesiredState) -> str:
     """Return the label by which a blueprint's objects are known."""
-    return Place(wanted.namespace, wanted.inventory).id
+    return InventoryRef(wanted.namespace, wanted.inventory).id
 
 
-def inventory_path(wanted: Desired) -> str:
+def inventory_path(wanted: DesiredState) -> str:
     """Return the path of a blueprint's inventory."""
     return config_map_path(wanted.namespace, wanted.inventory)
 

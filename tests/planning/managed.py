@@ -8,7 +8,7 @@ Body = dict[str, Any]
 
 
 def owned(*paths: str) -> Body:
-    """Give managed fields for paths as in `spec.template.metadata.labels`; `~` stands for a dot in a key."""
+    """Return managed fields for paths as in `spec.template.metadata.labels`; `~` stands for a dot in a key."""
     fields: Body = {}
     for path in paths:
         at = fields
@@ -18,13 +18,13 @@ def owned(*paths: str) -> Body:
 
 
 def entry(fields: Body, manager: str = "gpupool", operation: str = "Apply", **more: str) -> Body:
-    """Give an entry of the managed fields."""
+    """Return an entry of the managed fields."""
     said = {"apiVersion": "karpenter.sh/v1", "time": "2026-11-21T08:00:00Z", "fieldsType": "FieldsV1"}
     return {"manager": manager, "operation": operation, "fieldsV1": fields, **said, **more}
 
 
 def pool(spec: Body, *entries: Body, **metadata: Any) -> Body:  # noqa: ANN401 - whatever JSON holds
-    """Give a live NodePool."""
+    """Return a live NodePool."""
     return {
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
@@ -34,7 +34,7 @@ def pool(spec: Body, *entries: Body, **metadata: Any) -> Body:  # noqa: ANN401 -
 
 
 def wanted(spec: Body, **metadata: Any) -> Body:  # noqa: ANN401 - whatever JSON holds
-    """Give a NodePool that is about to be applied."""
+    """Return a NodePool that is about to be applied."""
     return {
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",

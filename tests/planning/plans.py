@@ -13,26 +13,26 @@ from gpupool.objects import is_pool
 from gpupool.planning.compare import differences
 from gpupool.planning.file import sealed
 from gpupool.planning.fingerprint import fingerprint, planned
-from gpupool.planning.foreign import BLUEPRINT, PART_OF, set_id
+from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF, set_id
 from gpupool.planning.guards import Facts, guards
 from gpupool.planning.masking import MARK
 from gpupool.planning.plan import (
     FORMAT_VERSION,
     Action,
     Before,
+    BlueprintPlace,
     Change,
     Conflict,
     Consent,
     FieldChange,
     Guard,
     InventoryState,
-    Place,
     Plan,
+    PlanSource,
+    PlanTarget,
     Rejection,
     Residue,
-    Source,
     Summary,
-    Target,
 )
 
 if TYPE_CHECKING:
@@ -47,17 +47,19 @@ LABELS = {BLUEPRINT: "ml-platform", PART_OF: set_id("kube-system", "gpupool-ml-p
 
 
 def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a plan has
-    """Give a sealed plan of these changes, its summary counted."""
+    """Return a sealed plan of these changes, its summary counted."""
     made = Plan(
         format_version=FORMAT_VERSION,
         gpupool="0.1.0",
         id="",
         created_at="2026-11-21T08:00:00Z",
         expires_at="2026-11-22T08:00:00Z",
-        target=Target(
+        target=PlanTarget(
             UID, "https://10.0.0.1:6443", "prod-eu", {"nodepools.karpenter.sh": "sha256:" + "3" * 64}
         ),
-        source=Source("ml-platform", FILES, "sha256:" + "4" * 64, "1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b"),
+        source=PlanSource(
+            "ml-platform", FILES, "sha256:" + "4" * 64, "1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b"
+        ),
         inventory=InventoryState(
             "kube-system", "gpupool-ml-platform", "7f3a4b1c-0000-4000-8000-2d3e0d5e3c1a", 7
         ),
@@ -74,7 +76,7 @@ def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a p
 
 
 def guarded(changes: tuple[Change, ...], consent: Consent, *, was_complete: bool = True) -> tuple[Guard, ...]:
-    """Give the guards of such a plan, in a cluster that has every class."""
+    """Return the guards of such a plan, in a cluster that has every class."""
     deletions = [each for each in changes if each.actions == ("delete",)]
     listed = sum(is_pool(each.address) for each in deletions)
     wanted = sum(is_pool(each.address) for each in changes) - listed
@@ -106,7 +108,7 @@ def _fate(change: Change) -> str:
 
 
 def pool(name: str, **spec: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON holds
-    """Give a NodePool of that name."""
+    """Return a NodePool of that name."""
     template = {
         "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"},
         "requirements": [
@@ -124,7 +126,7 @@ def pool(name: str, **spec: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever J
 
 
 def node_class(name: str) -> dict[str, Any]:
-    """Give an EC2NodeClass of that name, with user data."""
+    """Return an EC2NodeClass of that name, with user data."""
     return {
         "apiVersion": "karpenter.k8s.aws/v1",
         "kind": "EC2NodeClass",
@@ -138,12 +140,12 @@ def node_class(name: str) -> dict[str, Any]:
 
 
 def change(address: str, *actions: Action, **other: Any) -> Change:  # noqa: ANN401 - whatever a change has
-    """Give a change; its bodies are those that its actions have."""
+    """Return a change; its bodies are those that its actions have."""
     kind, _, name = address.partition("/")
     shown = pool(name) if kind == "NodePool" else node_class(name)
     is_new, is_gone = "create" in actions, "delete" in actions
     said: dict[str, Any] = {
-        "place": None if is_gone else Place("gpupool.yaml", 12, 3),
+        "place": None if is_gone else BlueprintPlace("gpupool.yaml", 12, 3),
         "reason": "",
         "before": None if is_new else shown,
         "after": None if is_gone else deepcopy(shown),
@@ -166,14 +168,14 @@ def _pre(before: Any, after: Any, *, is_gone: bool) -> Before:  # noqa: ANN401 -
 
 
 def sent(shown: Any) -> Any:  # noqa: ANN401 - bodies
-    """Give what is sent for a body as people see it: the digest in place of what is hidden."""
+    """Return what is sent for a body as people see it: the digest in place of what is hidden."""
     if isinstance(shown, dict):
         return {key: sent(item) for key, item in shown.items()}
     return {MARK: SECRET} if shown == HIDDEN else [*map(sent, shown)] if isinstance(shown, list) else shown
 
 
 def field(path: str, before: Any, after: Any, **other: Any) -> FieldChange:  # noqa: ANN401 - whatever JSON holds
-    """Give a leaf that somebody changed in the blueprint."""
+    """Return a leaf that somebody changed in the blueprint."""
     op = "add" if before is None else "remove" if after is None else "replace"
     said: dict[str, Any] = {"op": op, "semantic": True, "owner": "gpupool", "cause": "intent"}
     return FieldChange(path=path, before=before, after=after, **said | other)
@@ -189,7 +191,10 @@ def _create() -> Plan:
     return plan(
         change("EC2NodeClass/gpu", "create", reason="it is not in the cluster"),
         change(
-            "NodePool/train", "create", place=Place("prod.yaml", 31, 3), reason="it is not in the cluster"
+            "NodePool/train",
+            "create",
+            place=BlueprintPlace("prod.yaml", 31, 3),
+            reason="it is not in the cluster",
         ),
         change("NodePool/chat", "no-op"),
         inventory=InventoryState("kube-system", "gpupool-ml-platform", "", 0),
@@ -225,7 +230,7 @@ def _update() -> Plan:
             conflicts=(Conflict("spec.weight", "kubectl-edit", "people", "2026-11-20T17:03:00Z"),),
             residue=(Residue("spec.disruption.consolidateAfter", "30s", "kubectl-create"),),
         ),
-        change("NodePool/web", "adopt", "update", reason="gpupool adopts it", force=True, place=Place("gpupool.yaml", 40, 3),
+        change("NodePool/web", "adopt", "update", reason="gpupool adopts it", force=True, place=BlueprintPlace("gpupool.yaml", 40, 3),
                before=pool("web", weight=1), after=pool("web"), fields=(field("spec.weight", 1, 50, owner="kubectl-create"),)),
         orphans=("NodePool/copied",),
         lost=("EC2NodeClass/old",),
@@ -289,11 +294,11 @@ def _rejected() -> Plan:
             after=None,
             body=pool("chat", weight=500),
             rejections=(
-                Rejection("spec.weight", "Invalid value: 500: should be less than or equal to 100", Place("gpupool.yaml", 18, 13)),
+                Rejection("spec.weight", "Invalid value: 500: should be less than or equal to 100", BlueprintPlace("gpupool.yaml", 18, 13)),
                 Rejection("spec.template", 'Invalid value: "object": 100% wrong:\nno <b>such</b> thing', None),
             ),
         ),
-        change("NodePool/foreign", "no-op", after=None, place=Place("prod.yaml", 7, 3),
+        change("NodePool/foreign", "no-op", after=None, place=BlueprintPlace("prod.yaml", 7, 3),
                blocked="it is foreign: nobody says that it is gpupool's; take it over with `--adopt NodePool/foreign`",
                verified="read-only"),
         change("NodePool/going", "no-op", after=None, leaving=True, blocked="it is being deleted, and held by the finalizer karpenter.sh/termination"),
@@ -301,7 +306,7 @@ def _rejected() -> Plan:
 
 
 def large(count: int = 500) -> Plan:
-    """Give a plan with so many pools, most of them changed, some deleted."""
+    """Return a plan with so many pools, most of them changed, some deleted."""
     made = []
     for number in range(count):
         name = f"pool-{number:03}"
@@ -317,7 +322,7 @@ def large(count: int = 500) -> Plan:
             )
             continue
         made.append(
-            change(f"NodePool/{name}", "update", place=Place("gpupool.yaml", 10 + number, 3), reason="the blueprint changed",
+            change(f"NodePool/{name}", "update", place=BlueprintPlace("gpupool.yaml", 10 + number, 3), reason="the blueprint changed",
                    after=pool(name, weight=number % 50), fields=(field("spec.weight", 50, number % 50),))
         )  # fmt: skip
     return plan(
@@ -355,7 +360,7 @@ VALUES: SearchStrategy[Any] = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
     max_leaves=6,
 )
-_PLACES = st.builds(Place, TEXTS, st.integers(0, 9), st.integers(0, 9))
+_PLACES = st.builds(BlueprintPlace, TEXTS, st.integers(0, 9), st.integers(0, 9))
 _FIELDS = st.builds(
     FieldChange, TEXTS, st.sampled_from(["add", "remove", "replace"]), VALUES, VALUES, st.booleans(), TEXTS,
     st.sampled_from(["intent", "drift", "default"]),
@@ -389,8 +394,8 @@ CHANGES = st.builds(
     force=st.booleans(),
     node_claims=st.none() | st.integers(0, 9),
 )
-_TARGETS = st.builds(Target, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2))
-_SOURCES = st.builds(Source, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2), TEXTS, TEXTS)
+_TARGETS = st.builds(PlanTarget, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2))
+_SOURCES = st.builds(PlanSource, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2), TEXTS, TEXTS)
 PLANS = st.builds(
     lambda changes, **other: plan(*changes, **other),
     _few(CHANGES),

@@ -9,7 +9,7 @@ import pytest
 from gpupool.planning.admission import changed
 
 if TYPE_CHECKING:
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 DEFAULTED: list[dict[str, Plain]] = [{"reasons": ["Underutilized"], "nodes": "10%"}, {"nodes": "10%"}]
 

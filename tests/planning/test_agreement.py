@@ -11,8 +11,8 @@ import pytest
 from gpupool.errors import InputError
 from gpupool.planning import agreement, file
 from gpupool.planning.addresses import is_address, is_label
+from gpupool.planning.change_agreement import missing
 from gpupool.planning.plan import Consent, InventoryState, Plan
-from gpupool.planning.shown import missing
 from tests.planning.plans import EXAMPLES, HIDDEN, change, guarded, plan, pool
 from tests.planning.test_file import sealed
 

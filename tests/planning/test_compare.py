@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gpupool.planning.compare import Difference, differences, flat, paths, stripped
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.located import Plain
 from tests.goldencases import cases
 
 
@@ -166,7 +166,7 @@ def test_a_path_is_known_in_the_servers_words() -> None:
 
 
 def bodies() -> list[Plain]:
-    """Give every object that the golden cases render."""
+    """Return every object that the golden cases render."""
     kinds = ("nodepools/", "ec2nodeclasses/", "nodeoverlays/")
     return [
         yaml.safe_load(text)

@@ -21,7 +21,7 @@ UPDATE = EXAMPLES["update"]
 
 
 def refused(raw: bytes | str) -> tuple[Finding, ...]:
-    """Give what is said about a file that is refused."""
+    """Return what is said about a file that is refused."""
     with pytest.raises(InputError) as caught:
         file.read(raw if isinstance(raw, bytes) else raw.encode(), "plan.json")
     assert {str(finding.code) for finding in caught.value.findings} == {"GP0100"}
@@ -33,7 +33,7 @@ def said(raw: bytes | str) -> list[str]:
 
 
 def changed(*path: str | int, to: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    """Give a plan's text with another value at a path, sealed again."""
+    """Return a plan's text with another value at a path, sealed again."""
     document = json.loads(file.text(UPDATE))
     here = document
     *above, last = path

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gpupool.errors import InputError, OutdatedError
 from gpupool.planning import file
+from gpupool.planning.change_agreement import missing
 from gpupool.planning.masking import sealed_as_shown
 from gpupool.planning.plan import Plan
-from gpupool.planning.shown import missing
 from tests.planning.forgeries import blind, clever, deep
 from tests.planning.plans import EXAMPLES
 from tests.planning.test_file import sealed

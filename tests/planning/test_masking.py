@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from gpupool.planning.masking import MARK, Masker, is_sealed, looks_secret
-from gpupool.planning.quoted import without
+from gpupool.planning.message_redaction import without
 from tests.tiers import examples
 
 UID = "0d5e3c1a-5b0e-4a55-9d0f-7f3a4b1c2d3e"

@@ -43,7 +43,7 @@ LIVE = pool(
 
 
 def live(*paths: str, more: tuple[Body, ...] = (), spec: Body = SPEC) -> Body:
-    """Give the object with other paths owned, other entries, or another spec."""
+    """Return the object with other paths owned, other entries, or another spec."""
     return pool(spec, entry(owned(*(paths or PATHS))), *more, labels=LIVE["metadata"]["labels"])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.planning.foreign import PART_OF
+from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.pruning import PROTECT, Fate, Listed, class_of, fates, renamed
 from tests.planning.managed import Body, entry, owned, pool
 

@@ -68,7 +68,7 @@ class Machine:
 
 
 def admitted(pool: Mapping[str, Any]) -> list[Machine]:
-    """Give the machines that all requirements of a NodePool's spec admit, zones and capacity aside."""
+    """Return the machines that all requirements of a NodePool's spec admit, zones and capacity aside."""
     requirements = [
         item
         for item in pool["template"]["spec"]["requirements"]
@@ -83,7 +83,7 @@ def admitted(pool: Mapping[str, Any]) -> list[Machine]:
 
 
 def _admits(requirement: Mapping[str, Any], label: str | None) -> bool:
-    """Say whether one requirement admits a label; one that is absent passes only what excludes."""
+    """Return whether one requirement admits a label; one that is absent passes only what excludes."""
     operator, values = requirement["operator"], requirement.get("values", [])
     if label is None:
         return operator in ("NotIn", "DoesNotExist")

@@ -9,7 +9,7 @@ PAGE = Path(__file__).parents[2] / "docs/reference/profiles.md"
 
 
 def text() -> str:
-    """Give the page as it has to be."""
+    """Return the page as it has to be."""
     return markdown(show_all())
 
 

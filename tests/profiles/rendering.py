@@ -41,20 +41,20 @@ def render(folder: Path, pools: Mapping[str, Words], *, ami: str = "al2023@v2026
 
 
 def specs(rendered: Rendered, kind: str = "NodePool") -> dict[str, Any]:
-    """Give the specs of all rendered objects of a kind, by name."""
+    """Return the specs of all rendered objects of a kind, by name."""
     objects = list(yaml.safe_load_all(rendered.text()))
     return {item["metadata"]["name"]: item["spec"] for item in objects if item["kind"] == kind}
 
 
 def plugin_values(rendered: Rendered) -> dict[str, Any]:
-    """Give the device plugin chart's values."""
+    """Return the device plugin chart's values."""
     (release,) = rendered.releases
     values: dict[str, Any] = yaml.safe_load(rendered.values_text(release))
     return values
 
 
 def words_of(profile: str) -> dict[str, Any]:
-    """Give what a person has to say beside the profile's name, so that it renders."""
+    """Return what a person has to say beside the profile's name, so that it renders."""
     if profile.startswith(("general", "graviton")):
         return {"profile": profile}
     if profile == "training-static":

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from gpupool.karpenter import budgets as budget_rules
-from gpupool.karpenter.budgets import Budget, budgets_of
+from gpupool.karpenter.budgets import DisruptionBudget, budgets_of
 from tests.profiles.rendering import CLUSTER, render, specs, words_of
 
 LOCAL = ZoneInfo(CLUSTER["timezone"])
@@ -16,19 +16,19 @@ NODES = 40
 SATURDAY = 5
 
 
-def rendered_budgets(profile: str, folder: Path) -> tuple[Budget, ...]:
+def rendered_budgets(profile: str, folder: Path) -> tuple[DisruptionBudget, ...]:
     first, *others = specs(render(folder, {"p": words_of(profile)})).values()
     assert all(other["disruption"] == first["disruption"] for other in others)
     return budgets_of({"spec": first})
 
 
-def allowed(budgets: tuple[Budget, ...], reason: str, at: datetime, nodes: int) -> int:
-    """Give how many of `nodes` may go."""
+def allowed(budgets: tuple[DisruptionBudget, ...], reason: str, at: datetime, nodes: int) -> int:
+    """Return how many of `nodes` may go."""
     return min(nodes, budget_rules.allowed(budgets, reason, at, nodes))
 
 
 def moments() -> Iterator[datetime]:
-    """Give a moment in every fifth hour of a year, so that each hour of each weekday comes up."""
+    """Return a moment in every fifth hour of a year, so that each hour of each weekday comes up."""
     start = datetime(2026, 1, 1, 0, 30, tzinfo=UTC)
     return (start + timedelta(hours=hour) for hour in range(0, 365 * 24, 5))
 

@@ -40,7 +40,7 @@ ACCELERATED = [name for name in NAMES if name not in CPU]
 
 
 def machines(folder: Path, profile: str, **words: Any) -> list[Machine]:  # noqa: ANN401 # any words of a pool
-    """Give the machines of a pool with this profile and these words; tiers have to agree on them."""
+    """Return the machines of a pool with this profile and these words; tiers have to agree on them."""
     made = specs(render(folder, {"pool": {**words_of(profile), **words}})).values()
     first, *others = [admitted(spec) for spec in made]
     assert all(other == first for other in others)

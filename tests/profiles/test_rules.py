@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gpupool.blueprint import kinds
+from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import check, word_conflicts
 from gpupool.profiles.load import SHIPPED, shipped_names
 from gpupool.profiles.shown import show
 from gpupool.shapes.compiled import Model
-from gpupool.yamlio.nodes import plain
+from gpupool.yamlio.located import plain
 from gpupool.yamlio.read import read
 from tests.profiles.rendering import render, specs, words_of
 
@@ -59,7 +59,7 @@ def body(name: str) -> dict[str, Any]:
 
 
 def keys(value: object) -> Iterator[str]:
-    """Give every key at any depth."""
+    """Yield every key at any depth."""
     for key, item in value.items() if isinstance(value, dict) else ():
         yield key
         yield from keys(item)
@@ -77,7 +77,7 @@ def test_it_is_valid(name: str) -> None:
     assert node is not None
     found: list[Finding] = []
     check(node, Model("gpupool.profiles.model", "Profile"), "Profile", found)
-    found += word_conflicts(node, kinds.PROFILE)
+    found += word_conflicts(node, merge_schema.PROFILE)
     assert found == []
 
 

@@ -10,7 +10,8 @@ import pytest
 from gpupool.api import check_folder, render_files, write_folder
 from gpupool.errors import InputError, StaleError
 from gpupool.rendering import folder as folders
-from gpupool.rendering.render import MARK, Rendered
+from gpupool.rendering.folder import MARK
+from gpupool.rendering.render import Rendered
 from tests.cli.blueprints import SMALL, TOP
 
 THREE = f"""\
@@ -42,7 +43,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Give every file's bytes by its path, and where each link points to."""
+    """Return every file's bytes by its path, and where each link points to."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

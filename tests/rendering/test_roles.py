@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import yaml
 
-from gpupool.cluster import crds, kinds
-from gpupool.rendering.roles import CRDS, WRITTEN, Place, Purpose, Rule, Subject, rights, roles_text
+from gpupool.cluster import crds, resources
+from gpupool.rendering.roles import CRDS, WRITTEN, PolicyRule, Purpose, RoleScope, Subject, rights, roles_text
 
-PLACE = Place("demo", "capacity")
+PLACE = RoleScope("demo", "capacity")
 GROUP = Subject("Group", "ci-plan")
 Granted = set[tuple[str, str, str, str]]
 
@@ -79,7 +79,7 @@ def test_apply_needs_this_and_nothing_beyond() -> None:
 
 
 def test_they_are_about_the_kinds_that_are_written() -> None:
-    written = {(kind.group, kind.plural) for kind in kinds.KINDS.values()}
+    written = {(kind.group, kind.plural) for kind in resources.KINDS.values()}
 
     assert {(group, plural) for group, plurals in WRITTEN.items() for plural in plurals} == written
     assert sorted(CRDS) == sorted(crds.CRDS)
@@ -88,7 +88,7 @@ def test_they_are_about_the_kinds_that_are_written() -> None:
 def test_a_name_bounds_what_is_neither_listed_nor_created() -> None:
     """For a list or a create the API server knows no name, and a rule with one grants nothing."""
 
-    def named(rule: Rule) -> bool:
+    def named(rule: PolicyRule) -> bool:
         return bool(rule.names)
 
     for purpose in ("plan", "apply"):
@@ -118,7 +118,7 @@ def test_roles_and_bindings_have_one_name_and_one_place(purpose: Purpose) -> Non
 @pytest.mark.parametrize("purpose", ["plan", "apply"])
 def test_an_inventory_beside_the_events_has_one_role_with_both(purpose: Purpose) -> None:
     """Two of one name in one namespace would be one, with the rights of the second alone."""
-    found = list(yaml.safe_load_all(roles_text(purpose, Place("demo", "default"), GROUP)))
+    found = list(yaml.safe_load_all(roles_text(purpose, RoleScope("demo", "default"), GROUP)))
 
     (one,) = (each for each in found if each["kind"] == "Role")
     assert granted(one) == granted(role(purpose, "Role", "capacity")) | granted(
@@ -186,8 +186,8 @@ def test_apply_has_no_policy() -> None:
 
 @pytest.mark.parametrize("purpose", ["plan", "apply"])
 def test_the_bytes_are_the_same_each_time(purpose: Purpose) -> None:
-    assert roles_text(purpose, PLACE, None) == roles_text(purpose, Place("demo", "capacity"), None)
-    assert roles_text(purpose, PLACE, None) != roles_text(purpose, Place("other", "capacity"), None)
+    assert roles_text(purpose, PLACE, None) == roles_text(purpose, RoleScope("demo", "capacity"), None)
+    assert roles_text(purpose, PLACE, None) != roles_text(purpose, RoleScope("other", "capacity"), None)
 
 
 @pytest.mark.parametrize("purpose", ["plan", "apply"])

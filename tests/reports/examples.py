@@ -4,9 +4,9 @@ import os
 
 from hypothesis import strategies as st
 
+from gpupool.checking.report import CheckedObject, Report, Skipped
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location, Severity
-from gpupool.reports.report import Checked, Report, Skipped
 
 UNKNOWN = Finding(
     "GP1010",
@@ -35,9 +35,9 @@ REPORT = Report(
     findings=(UNKNOWN, NULL, NOTE, WHOLE),
     files=("pools/chat.yaml", "gpupool.yaml"),
     checked=(
-        Checked("NodePool", "chat", Location("pools/chat.yaml", 1, 1)),
-        Checked("NodePool", "idle", Location("pools/chat.yaml", 20, 1)),
-        Checked("Blueprint", "demo", Location("gpupool.yaml")),
+        CheckedObject("NodePool", "chat", Location("pools/chat.yaml", 1, 1)),
+        CheckedObject("NodePool", "idle", Location("pools/chat.yaml", 20, 1)),
+        CheckedObject("Blueprint", "demo", Location("gpupool.yaml")),
     ),
     documents=4,
     passed_over={"Deployment": 2, "Service": 1},
@@ -68,7 +68,7 @@ ALONE = st.builds(
     st.just(()),
 )
 FINDINGS = st.builds(several, ALONE, st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=2))
-CHECKED = st.builds(Checked, st.sampled_from(["NodePool", "EC2NodeClass"]), st.text(), PLACES)
+CHECKED = st.builds(CheckedObject, st.sampled_from(["NodePool", "EC2NodeClass"]), st.text(), PLACES)
 REPORTS = st.builds(
     Report,
     st.lists(FINDINGS, max_size=4).map(tuple),

@@ -24,7 +24,7 @@ class Access:
     token: str
 
     def connection(self) -> HTTPSConnection:
-        """Give a connection to the server that opens with its first request."""
+        """Return a connection to the server that opens with its first request."""
         split = urlsplit(self.url)
         # Not `create_default_context`: its strict mode wants extensions that the server's own certificate lacks.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

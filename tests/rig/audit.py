@@ -45,7 +45,7 @@ class Event:
 
     @property
     def is_done(self) -> bool:
-        """Say whether something was stored or deleted."""
+        """Return whether something was stored or deleted."""
         return not self.dry_run and self.code < 300
 
 
@@ -56,11 +56,11 @@ class Audit:
         self._log = log
 
     def mark(self) -> int:
-        """Give how long the log is."""
+        """Return how long the log is."""
         return self._log.stat().st_size
 
     def since(self, mark: int) -> list[Event]:
-        """Give what came after a mark, in the order in which it ended.
+        """Return what came after a mark, in the order in which it ended.
 
         Raises:
             RigError: The log is shorter than it was: it is no witness any more.

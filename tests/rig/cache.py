@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def root() -> Path:
-    """Give the rig's cache folder, made if missing."""
+    """Return the rig's cache folder, made if missing."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base) / "gpupool" / "rig"
     folder.mkdir(parents=True, exist_ok=True)
@@ -17,7 +17,7 @@ def root() -> Path:
 
 
 def digest(*parts: bytes | str) -> str:
-    """Give a short name for the contents that a built thing depends on."""
+    """Return a short name for the contents that a built thing depends on."""
     found = hashlib.sha256()
     for part in parts:
         raw = part.encode() if isinstance(part, str) else part

@@ -63,7 +63,7 @@ class Resource:
     namespaced: bool
 
     def path(self, namespace: str, name: str = "") -> str:
-        """Give the path of the collection, or of the object of that name."""
+        """Return the path of the collection, or of the object of that name."""
         within = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced else ""
         item = f"/{quote(name, safe='')}" if name else ""
         return f"{self.collection}{within}/{self.plural}{item}"

@@ -30,7 +30,7 @@ class Kubeconform:
     schemas: Path
 
     def __call__(self, files: Sequence[Path]) -> list[Conformance]:
-        """Give a verdict for each object in the files, in the order of file, kind and name."""
+        """Return a verdict for each object in the files, in the order of file, kind and name."""
         location = f"{self.schemas}/{LOCATION}"
         options = ["-strict", "-verbose", "-output", "json", "-schema-location", location]
         command = [str(self.program), *options, *map(str, files)]

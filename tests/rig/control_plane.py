@@ -95,7 +95,7 @@ def _server_flags(folder: Path, etcd_port: int, port: int) -> list[str]:
 
 
 def audit_log(folder: Path) -> Path:
-    """Give the file in which the server says what was asked of it."""
+    """Return the file in which the server says what was asked of it."""
     return folder / "audit.log"
 
 

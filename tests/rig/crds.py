@@ -24,7 +24,7 @@ METADATA = {
 
 
 def schema_folder() -> Path:
-    """Give the folder with one schema per kind and version, written on first use."""
+    """Return the folder with one schema per kind and version, written on first use."""
     files = sorted(crd_folder().glob("*.yaml"))
     # This module's own text is part of the name: another way to convert gives other schemas.
     folder = root() / digest(Path(__file__).read_bytes(), *(file.read_bytes() for file in files)) / "schemas"
@@ -33,7 +33,7 @@ def schema_folder() -> Path:
 
 
 def schemas(crd: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give the schemas of a CRD by file name, one for each version it serves."""
+    """Return the schemas of a CRD by file name, one for each version it serves."""
     spec = crd["spec"]
     group, kind = spec["group"], spec["names"]["kind"]
     return {

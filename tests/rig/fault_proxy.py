@@ -43,7 +43,7 @@ class Rule:
     """How often it happened."""
 
     def fits(self, asked: Asked, nth: int) -> bool:
-        """Say whether it happens to this request, and count."""
+        """Return whether it happens to this request, and count."""
         if self.times is not None and self.struck >= self.times:
             return False
         if self.token not in {None, asked.token} or not self.match(
@@ -79,7 +79,7 @@ class Seen:
 
     @property
     def is_committed(self) -> bool:
-        """Say whether the server has stored something for it."""
+        """Return whether the server has stored something for it."""
         return self.is_write and 0 < self.answered < _OK
 
 
@@ -112,17 +112,17 @@ class FaultProxy:
 
     @property
     def url(self) -> str:
-        """Give the address for clients."""
+        """Return the address for clients."""
         return self._forwarding.url
 
     @property
     def access(self) -> Access:
-        """Give the way in of the user who may do everything."""
+        """Return the way in of the user who may do everything."""
         return replace(self._access, url=self.url)
 
     @property
     def writes(self) -> list[Seen]:
-        """Give the real writes that came, in their order."""
+        """Return the real writes that came, in their order."""
         return [each for each in self.seen if each.is_write]
 
     def kubeconfig(self, folder: Path, token: str | None = None) -> Path:

@@ -41,12 +41,12 @@ class Asked(NamedTuple):
 
     @property
     def token(self) -> str:
-        """Give the bearer token; empty where there is none."""
+        """Return the bearer token; empty where there is none."""
         return self.headers.get("Authorization", "").removeprefix("Bearer ")
 
     @property
     def is_write(self) -> bool:
-        """Say whether the server would store something for it."""
+        """Return whether the server would store something for it."""
         return self.method not in {"GET", "HEAD", "OPTIONS"} and self.query.get("dryRun") != "All"
 
 
@@ -170,7 +170,7 @@ class Forwarding(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Give the address for clients."""
+        """Return the address for clients."""
         return f"https://127.0.0.1:{self.server_address[1]}"
 
     def start(self) -> None:

@@ -47,7 +47,7 @@ class Karpenter:
         self._ask("PATCH", f"{path}/{name}/status", {"status": {"conditions": [unscheduled]}})
 
     def node_claims(self, pools: tuple[str, ...]) -> list[dict[str, Any]]:
-        """Give the NodeClaims of some NodePools."""
+        """Return the NodeClaims of some NodePools."""
         found = self.server.request("GET", "/apis/karpenter.sh/v1/nodeclaims").body["items"]
         return [each for each in found if each["metadata"]["labels"]["karpenter.sh/nodepool"] in pools]
 

@@ -28,27 +28,27 @@ class Release(NamedTuple):
     version: str
 
     def __str__(self) -> str:
-        """Give it as in `core v1.11.2`."""
+        """Return it as in `core v1.11.2`."""
         return f"{'aws' if self.is_for_aws else 'core'} {self.version}"
 
     @property
     def is_for_aws(self) -> bool:
-        """Say whether its CRDs have what the provider adds: EC2NodeClass, and the rules over AWS label keys."""
+        """Return whether its CRDs have what the provider adds: EC2NodeClass, and the rules over AWS label keys."""
         return self.module == PROVIDER
 
     @property
     def target(self) -> str:
-        """Give its minor."""
+        """Return its minor."""
         return self.version.removeprefix("v").rpartition(".")[0]
 
     @property
     def folder(self) -> str:
-        """Give the folder with its CRDs, in the module's archive."""
+        """Return the folder with its CRDs, in the module's archive."""
         return f"{self.module}@{self.version}/pkg/apis/crds"
 
 
 def releases() -> tuple[Release, ...]:
-    """Give the releases that go.sum pins, oldest first; it alone names them."""
+    """Return the releases that go.sum pins, oldest first; it alone names them."""
     lines = (MODULES / MODULE / "go.sum").read_text().splitlines()
     pins = (line.split()[:2] for line in lines)
     found = [Release(module, version) for module, version in pins if not version.endswith("/go.mod")]
@@ -57,7 +57,7 @@ def releases() -> tuple[Release, ...]:
 
 @cache
 def crds(release: Release) -> dict[str, dict[str, Any]]:
-    """Give the CRDs of a release by kind.
+    """Return the CRDs of a release by kind.
 
     Raises:
         RigError: The module can't be had, or is not what go.sum says.
@@ -98,7 +98,7 @@ def _archive(release: Release) -> Path:
 
 
 def _marked(crd: dict[str, Any], mark: str) -> dict[str, Any]:
-    """Give the CRD one more column for `kubectl get`, which says nothing about objects and can be seen."""
+    """Return the CRD one more column for `kubectl get`, which says nothing about objects and can be seen."""
     (version,) = crd["spec"]["versions"]
     columns = [
         *version.get("additionalPrinterColumns", ()),

@@ -37,7 +37,7 @@ def ensure_alive(process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Give ports of 127.0.0.1 on which nothing listens at this moment."""
+    """Return ports of 127.0.0.1 on which nothing listens at this moment."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

@@ -104,7 +104,7 @@ def build(program: Program) -> Built:
 
 
 def home(program: Program) -> Path:
-    """Give the cache folder of a program: a new one for each change of its pins, own sources, flags or Go."""
+    """Return the cache folder of a program: a new one for each change of its pins, own sources, flags or Go."""
     files = [MODULES / program.module / name for name in ("go.mod", "go.sum")]
     if program.package == ".":
         files += sorted(file for kind in ("*.go", "*.s") for file in files[0].parent.glob(kind))
@@ -113,7 +113,7 @@ def home(program: Program) -> Path:
 
 
 def version(program: Program) -> str:
-    """Give the version that the program's go.mod pins, as in `v1.36.3`."""
+    """Return the version that the program's go.mod pins, as in `v1.36.3`."""
     pins = (MODULES / program.module / "go.mod").read_text()
     found = re.search(rf"^(?:require|\t) ?{re.escape(program.source)} (v\S+)", pins, re.MULTILINE)
     if not found:

@@ -87,7 +87,7 @@ class Oracle:
     def overlaid(
         self, node_pools: Sequence[Body], node_classes: Sequence[Body], node_overlays: Sequence[Body]
     ) -> Overlaid:
-        """Say what NodeOverlays make of the types for each pool."""
+        """Return what NodeOverlays make of the types for each pool."""
         asked = _op("overlaid", nodePools=node_pools, nodeClasses=node_classes, nodeOverlays=node_overlays)
         return overlaid(self.ask(asked))
 
@@ -100,7 +100,7 @@ class Oracle:
         launch: bool = True,
         **policies: str,
     ) -> Match:
-        """Say which types a pool may use; without `launch` it takes a tenth of the time."""
+        """Return which types a pool may use; without `launch` it takes a tenth of the time."""
         asked = _op(
             "match",
             nodePool=node_pool,
@@ -118,7 +118,7 @@ class Oracle:
         usage: Mapping[str, str] | None = None,
         node_overlays: Sequence[Body] = (),
     ) -> Limits:
-        """Say what the limits admit; a usage counts as one node unless it names `nodes`."""
+        """Return what the limits admit; a usage counts as one node unless it names `nodes`."""
         name = node_pool["metadata"]["name"]
         asked = _op(
             "limits",
@@ -157,7 +157,7 @@ class Oracle:
         return solved(self.ask(asked))
 
     def tables(self) -> Body:
-        """Give Karpenter's own `prices` of the region, `bandwidths` and VPC `limits`."""
+        """Return Karpenter's own `prices` of the region, `bandwidths` and VPC `limits`."""
         return self.ask(_op("tables"))
 
     def ask(self, question: Question) -> Body:

@@ -9,13 +9,13 @@ from tests.rig.toolchain import go
 
 @cache
 def crd_folder() -> Path:
-    """Give the folder with the CRDs that this Karpenter release ships."""
+    """Return the folder with the CRDs that this Karpenter release ships."""
     return _source("karpenter", "github.com/aws/karpenter-provider-aws") / "pkg" / "apis" / "crds"
 
 
 @cache
 def chart_folder() -> Path:
-    """Give the folder with the device plugin's Helm chart."""
+    """Return the folder with the device plugin's Helm chart."""
     plugin = _source("device-plugin", "github.com/NVIDIA/k8s-device-plugin")
     return plugin / "deployments" / "helm" / "nvidia-device-plugin"
 

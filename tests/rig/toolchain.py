@@ -56,7 +56,7 @@ def go() -> Go:
 
 
 def needed() -> tuple[int, ...]:
-    """Give the newest Go version that one of the rig's go.mod files names."""
+    """Return the newest Go version that one of the rig's go.mod files names."""
     lines = (re.search(r"^go (\S+)$", file.read_text(), re.MULTILINE) for file in MODULES.glob("*/go.mod"))
     return max(_numbers(line[1]) for line in lines if line)
 

@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from gpupool.cluster.kinds import KINDS
-from gpupool.rollout import inventory_encoding as encoding
-from gpupool.rollout.inventory_encoding import Encoded, Entry
+from gpupool.cluster.resources import KINDS
+from gpupool.rollout.inventory import encoding
+from gpupool.rollout.inventory.encoding import Encoded, InventoryEntry
 
 KIND = [*KINDS]
 MANY = 3_000
@@ -22,10 +22,10 @@ def chance(seed: int) -> Random:
     return Random(seed)  # noqa: S311 - no secret
 
 
-def entries(random: Random, count: int, *, new: float = 0.1) -> list[Entry]:
+def entries(random: Random, count: int, *, new: float = 0.1) -> list[InventoryEntry]:
     """Draw objects; a part of them has no uid yet."""
     return [
-        Entry(
+        InventoryEntry(
             random.choice(KIND),
             f"pool-{number}-{'x' * random.randrange(30)}",
             "" if random.random() < new else str(UUID(int=random.getrandbits(128))),
@@ -36,7 +36,7 @@ def entries(random: Random, count: int, *, new: float = 0.1) -> list[Entry]:
     ]
 
 
-def changed(random: Random, there: list[Entry]) -> list[Entry]:
+def changed(random: Random, there: list[InventoryEntry]) -> list[InventoryEntry]:
     """Draw what is pending: the same with other digests, some anew, some gone, in another order."""
     found = []
     for each in there:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.rollout.waiting import Readiness, ready
+from gpupool.rollout.watch.waiting import Readiness, ready
 
 AWAITED = ("AwaitingReconciliation", "object is awaiting reconciliation")
 NO_SUBNETS = ("SubnetsNotFound", "SubnetSelector did not match any Subnets")
@@ -13,7 +13,7 @@ NO_SUBNETS = ("SubnetsNotFound", "SubnetSelector did not match any Subnets")
 def thing(
     conditions: dict[str, tuple[str, ...]] | None, *, generation: int = 1, **metadata: object
 ) -> dict[str, Any]:
-    """Give an object with conditions: status, reason, message and the generation they are about."""
+    """Return an object with conditions: status, reason, message and the generation they are about."""
     body: dict[str, Any] = {"metadata": {"name": "x", "generation": generation, **metadata}}
     if conditions is not None:
         body["status"] = {"conditions": [_condition(*each) for each in conditions.items()]}
@@ -107,7 +107,7 @@ LOGGED = "Karpenter failed, and the error is only in its log"
 
 
 def node_class(spec: dict[str, Any] | None = None, **said: tuple[str, ...]) -> dict[str, Any]:
-    """Give a class of a second generation of which Karpenter 1.14 found nothing wrong but for what is said."""
+    """Return a class of a second generation of which Karpenter 1.14 found nothing wrong but for what is said."""
     conditions = {
         **FINE,
         **{each: ("True", each, "", "2") for each in ("AMIsReady", "InstanceProfileReady")},

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.rollout.recording import last_good_commit
+from gpupool.rollout.applying.recording import last_good_commit
 
 A, B, C = "a" * 40, "b" * 40, "c" * 40
 

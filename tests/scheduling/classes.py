@@ -4,7 +4,7 @@ from tests.rig.scheduling import Body
 
 
 def node_class(name: str, **spec: object) -> Body:
-    """Give an EC2NodeClass; without an image it is AL2023's latest."""
+    """Return an EC2NodeClass; without an image it is AL2023's latest."""
     spec.setdefault("amiSelectorTerms", [{"alias": "al2023@latest"}])
     selected = [{"id": "x-1"}]
     return {
@@ -30,7 +30,7 @@ def _disk(device: str, size: str | None = None, **more: object) -> Body:
 
 
 def _interfaces(efa_only: int) -> list[Body]:
-    """Give a primary interface and EFA-only ones, the first on card 0 and one on each further card."""
+    """Return a primary interface and EFA-only ones, the first on card 0 and one on each further card."""
     primary = {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"}
     return [
         primary,

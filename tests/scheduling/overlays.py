@@ -40,13 +40,13 @@ class Overlays:
         self.chance = random.Random(seed)  # noqa: S311 - the same overlays for the same seed
 
     def pools(self) -> list[Body]:
-        """Give three pools with labels that overlays ask for, each with a limit that overlays bear on."""
+        """Return three pools with labels that overlays ask for, each with a limit that overlays bear on."""
         name = self.chance.choice((*CAPACITY, "nvidia.com/gpu", "nvidia.com/gpu"))
         limit = self.chance.choice(("1", "3", "3", "100Mi" if name.startswith("huge") else "8"))
         return [node_pool(pool, [], labels=own, limits={name: limit}) for pool, own in _POOLS]
 
     def some(self) -> list[Body]:
-        """Give overlays that are mostly for the same few types, of weights that are often equal."""
+        """Return overlays that are mostly for the same few types, of weights that are often equal."""
         names = masks().catalogue.names
         meant = [self.chance.choice(names) for _ in range(4)]
         if self.chance.random() < 0.5:
@@ -96,7 +96,7 @@ class Overlays:
         return {"key": key, "operator": operator, "values": chosen}
 
     def _values(self, key: str, meant: list[str]) -> list[str]:
-        """Give what the types have that are meant, and something else."""
+        """Return what the types have that are meant, and something else."""
         places = [place for name in meant if (place := masks().catalogue.position(name)) is not None]
         own = {value for place in places for value in masks().values(key, place)}
         return sorted({*own, self.chance.choice(sorted(masks().known(key)))})
@@ -115,7 +115,7 @@ class Overlays:
 
 @cache
 def without_price() -> list[str]:
-    """Give the types that Karpenter has no price of in us-east-1."""
+    """Return the types that Karpenter has no price of in us-east-1."""
     found = masks().catalogue.prices("us-east-1")
     names = masks().catalogue.names
     return (

@@ -21,7 +21,7 @@ RESOURCES = ("cpu", "memory", "nvidia.com/gpu", "pods", "aws.amazon.com/neuron",
 
 
 def node_pool(name: str, requirements: Sequence[Body], **more: object) -> Body:
-    """Give a NodePool of the class `c`."""
+    """Return a NodePool of the class `c`."""
     template: Body = {
         "spec": {
             "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "c"},
@@ -97,7 +97,7 @@ class Pools:
         return made
 
     def _around(self, operator: str, number: int) -> str:
-        """Give a bound that lets a number pass."""
+        """Return a bound that lets a number pass."""
         away = self.chance.choice((1, 1, 2, 7, 1000))
         return str(max(0, number - away) if operator in ("Gt", "Gte") else number + away)
 

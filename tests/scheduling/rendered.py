@@ -13,7 +13,7 @@ AL2023 = node_class("absent")
 
 
 def pools_with_classes() -> Iterator[tuple[Body, Body]]:
-    """Give each NodePool of the golden cases with the EC2NodeClass that it refers to."""
+    """Yield each NodePool of the golden cases with the EC2NodeClass that it refers to."""
     for case in cases():
         objects = [yaml.safe_load(text) for text in (case.expected_files or {}).values()]
         classes = {each["metadata"]["name"]: each for each in objects if each.get("kind") == "EC2NodeClass"}

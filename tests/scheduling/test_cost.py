@@ -75,12 +75,12 @@ def dearest_mix(found: Market, places: list[int], limits: dict[str, Amount]) -> 
 
 
 def exactly(hourly: float) -> tuple[object, ...]:
-    """Give a ceiling that some mix costs, but for the last digits."""
+    """Return a ceiling that some mix costs, but for the last digits."""
     return pytest.approx(hourly), True, ""
 
 
 def small_case(chance: random.Random, found: Market) -> tuple[list[int], dict[str, Amount]]:
-    """Give a few types, and limits that hold about a handful of nodes."""
+    """Return a few types, and limits that hold about a handful of nodes."""
     accelerated = [
         place
         for place, name in enumerate(found.catalogue.names)

@@ -12,17 +12,17 @@ from gpupool.karpenter.pod_reading import read_pod
 from gpupool.scheduling.nodepool import read_pool
 from gpupool.scheduling.pods.daemons import Daemon
 from gpupool.scheduling.pods.fit import sites
-from gpupool.scheduling.pods.refusals import Rule
+from gpupool.scheduling.pods.refusals import RefusalRule
 from gpupool.scheduling.pods.verdicts import judge, judge_daemon
-from gpupool.scheduling.types.capacity import Resources, lacking
+from gpupool.scheduling.types.capacity import TypeResources, lacking
 from gpupool.yamlio.documents import read_documents
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.worlds import market
 
 if TYPE_CHECKING:
     from gpupool.karpenter.pods import Pod
-    from gpupool.scheduling.nodepool import Pool
-    from gpupool.scheduling.pods.verdicts import Judged, Verdict
+    from gpupool.scheduling.nodepool import ScheduledPool
+    from gpupool.scheduling.pods.verdicts import Judged, PodVerdict
     from gpupool.scheduling.types.market import Market
 
 AWS = "karpenter.k8s.aws/"
@@ -41,7 +41,7 @@ def requirement(key: str, operator: str, *values: str, **rest: object) -> dict[s
     return {"key": key, "operator": operator, "values": [*values], **rest}
 
 
-def pool(found: Market, *requirements: dict[str, Any], name: str = "gpu", **spec: Any) -> Pool:  # noqa: ANN401 - JSON
+def pool(found: Market, *requirements: dict[str, Any], name: str = "gpu", **spec: Any) -> ScheduledPool:  # noqa: ANN401 - JSON
     template = {
         "nodeClassRef": {"name": "gpu"},
         "requirements": [*requirements],
@@ -70,166 +70,166 @@ def required(*terms: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def refused(wanting: Pod, found: Pool, *daemons: Daemon) -> tuple[Rule, str, str]:
+def refused(wanting: Pod, found: ScheduledPool, *daemons: Daemon) -> tuple[RefusalRule, str, str]:
     verdict = verdict_of(judge(wanting, sites([found], daemons)))
     assert verdict.placed is None
     assert verdict.refusal is not None
     return verdict.refusal.rule, verdict.refusal.message, verdict.refusal.part
 
 
-def verdict_of(judged: Judged) -> Verdict:
+def verdict_of(judged: Judged) -> PodVerdict:
     (verdict,) = judged.verdicts
     return verdict
 
 
 L4 = requirement(GPU_NAME, "In", "l4"), requirement(GPUS, "Gt", "0")
 
-CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] = [
+CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[RefusalRule, str, str]]] = [
     (
         "a taint",
         {"requirements": L4, "taints": [TAINT]},
         {},
-        (Rule.TOLERATION, "does not tolerate the pool's taint nvidia.com/gpu=true:NoSchedule", "tolerations"),
+        (RefusalRule.TOLERATION, "does not tolerate the pool's taint nvidia.com/gpu=true:NoSchedule", "tolerations"),
     ),
     (
         "two taints, of which one is tolerated",
         {"requirements": L4, "taints": [TAINT, {"key": "team", "effect": "NoExecute"}]},
         {"tolerations": [TOLERATION]},
-        (Rule.TOLERATION, "does not tolerate the pool's taint team:NoExecute", "tolerations"),
+        (RefusalRule.TOLERATION, "does not tolerate the pool's taint team:NoExecute", "tolerations"),
     ),
     (
         "a label that nobody has",
         {"requirements": L4},
         {"nodeSelector": {"team": "research"}},
-        (Rule.LABEL, "requires team=research; the pool's nodes have no such label", "nodeSelector"),
+        (RefusalRule.LABEL, "requires team=research; the pool's nodes have no such label", "nodeSelector"),
     ),
     (
         "another value of a label",
         {"requirements": L4, "labels": {"team": "serving"}},
         {"affinity": required([requirement("team", "In", "research", "batch")])},
-        (Rule.LABEL, "requires team in [batch, research]; the pool has team=serving", "affinity"),
+        (RefusalRule.LABEL, "requires team in [batch, research]; the pool has team=serving", "affinity"),
     ),
     (
         "another pool by its name",
         {"requirements": L4},
         {"nodeSelector": {"karpenter.sh/nodepool": "chat"}},
-        (Rule.LABEL, "requires karpenter.sh/nodepool=chat; the pool has karpenter.sh/nodepool=gpu", "nodeSelector"),
+        (RefusalRule.LABEL, "requires karpenter.sh/nodepool=chat; the pool has karpenter.sh/nodepool=gpu", "nodeSelector"),
     ),
     (
         "another GPU than the pool asks for",
         {"requirements": L4},
         {"nodeSelector": {GPU_NAME: "h100"}},
-        (Rule.LABEL, f"requires {GPU_NAME}=h100; the pool has {GPU_NAME}=l4", "nodeSelector"),
+        (RefusalRule.LABEL, f"requires {GPU_NAME}=h100; the pool has {GPU_NAME}=l4", "nodeSelector"),
     ),
     (
         "another family than the pool's types have",
         {"requirements": L4},
         {"nodeSelector": {FAMILY: "g5"}},
-        (Rule.LABEL, f"requires {FAMILY}=g5; the 10 candidates have g6, gr6", "nodeSelector"),
+        (RefusalRule.LABEL, f"requires {FAMILY}=g5; the 10 candidates have g6, gr6", "nodeSelector"),
     ),
     (
         "an architecture that the pool asks against",
         {"requirements": (*L4, requirement(ARCH, "In", "amd64"))},
         {"nodeSelector": {ARCH: "arm64"}},
-        (Rule.ARCH, f"requires {ARCH}=arm64; the pool has {ARCH}=amd64", "nodeSelector"),
+        (RefusalRule.ARCH, f"requires {ARCH}=arm64; the pool has {ARCH}=amd64", "nodeSelector"),
     ),
     (
         "an architecture that the pool's types lack",
         {"requirements": L4},
         {"nodeSelector": {"beta.kubernetes.io/arch": "arm64"}},
-        (Rule.ARCH, f"requires {ARCH}=arm64; the 10 candidates have amd64", "nodeSelector"),
+        (RefusalRule.ARCH, f"requires {ARCH}=arm64; the 10 candidates have amd64", "nodeSelector"),
     ),
     (
         "more GPUs than any candidate has",
         {"requirements": (*L4, requirement(GPUS, "Lt", "8"))},
         {"requests": {"nvidia.com/gpu": 8}},
-        (Rule.ACCELERATOR, "requests 8 nvidia.com/gpu; the largest candidate, g6.12xlarge, has 4", "containers"),
+        (RefusalRule.ACCELERATOR, "requests 8 nvidia.com/gpu; the largest candidate, g6.12xlarge, has 4", "containers"),
     ),
     (
         "GPUs of Neuron machines",
         {"requirements": (requirement(FAMILY, "In", "inf2"),)},
         {"requests": {"nvidia.com/gpu": 1}},
-        (Rule.ACCELERATOR, "requests 1 nvidia.com/gpu; none of the 4 candidates has any", "containers"),
+        (RefusalRule.ACCELERATOR, "requests 1 nvidia.com/gpu; none of the 4 candidates has any", "containers"),
     ),
     (
         "GPUs of machines with a part of one",
         {"requirements": (requirement(FAMILY, "In", "gr6f"),)},
         {"requests": {"nvidia.com/gpu": 1}},
-        (Rule.ACCELERATOR, "requests 1 nvidia.com/gpu; the only candidate has none", "containers"),
+        (RefusalRule.ACCELERATOR, "requests 1 nvidia.com/gpu; the only candidate has none", "containers"),
     ),
     (
         "EFA on machines without it",
         {"requirements": (requirement(FAMILY, "In", "g5g"),)},
         {"requests": {"vpc.amazonaws.com/efa": 1}},
-        (Rule.EFA, "requests 1 vpc.amazonaws.com/efa; none of the 6 candidates has any", "containers"),
+        (RefusalRule.EFA, "requests 1 vpc.amazonaws.com/efa; none of the 6 candidates has any", "containers"),
     ),
     (
         "EFA beside GPUs, where only others have as much",
         {"requirements": (requirement(FAMILY, "In", "p5", "g6"),)},
         {"requests": {"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": 64}},
-        (Rule.EFA, "requests 64 vpc.amazonaws.com/efa; the largest candidate, p5.48xlarge, has 32", "containers"),
+        (RefusalRule.EFA, "requests 64 vpc.amazonaws.com/efa; the largest candidate, p5.48xlarge, has 32", "containers"),
     ),
     (
         "memory that the machine has and its node has not",
         {"requirements": (requirement("node.kubernetes.io/instance-type", "In", "g6.xlarge"),)},
         {"requests": {"nvidia.com/gpu": 1, "memory": "16Gi"}},
-        (Rule.RESOURCES, "requests 16Gi memory; the only candidate, g6.xlarge, has 13.8Gi", "containers"),
+        (RefusalRule.RESOURCES, "requests 16Gi memory; the only candidate, g6.xlarge, has 13.8Gi", "containers"),
     ),
     (
         "a whole machine's CPU",
         {"requirements": (requirement("node.kubernetes.io/instance-type", "In", "g6.xlarge"),)},
         {"requests": {"cpu": 4}},
-        (Rule.RESOURCES, "requests 4 cpu; the only candidate, g6.xlarge, has 3.92", "containers"),
+        (RefusalRule.RESOURCES, "requests 4 cpu; the only candidate, g6.xlarge, has 3.92", "containers"),
     ),
     (
         "a larger disk than the class gives",
         {"requirements": L4},
         {"requests": {"ephemeral-storage": "100Gi"}},
-        (Rule.RESOURCES, "requests 100Gi ephemeral-storage; the largest candidate, g6.12xlarge, has 17Gi", "containers"),
+        (RefusalRule.RESOURCES, "requests 100Gi ephemeral-storage; the largest candidate, g6.12xlarge, has 17Gi", "containers"),
     ),
     (
         "a resource that Karpenter does not model",
         {"requirements": L4},
         {"requests": {"nvidia.com/mig-1g.5gb": 1}},
-        (Rule.RESOURCES, "requests 1 nvidia.com/mig-1g.5gb; none of the 10 candidates has any", "containers"),
+        (RefusalRule.RESOURCES, "requests 1 nvidia.com/mig-1g.5gb; none of the 10 candidates has any", "containers"),
     ),
     (
         "a zone without the machines",
         {"requirements": (requirement(FAMILY, "In", "p6-b200"),)},
         {"nodeSelector": {ZONE: "us-east-1a"}},
-        (Rule.OFFERING, f"the only candidate is not offered with {ZONE}=us-east-1a in us-east-1", "nodeSelector"),
+        (RefusalRule.OFFERING, f"the only candidate is not offered with {ZONE}=us-east-1a in us-east-1", "nodeSelector"),
     ),
     (
         "reserved capacity without reservations",
         {"requirements": L4},
         {"nodeSelector": {CAPACITY: "reserved"}},
-        (Rule.OFFERING, f"none of the 10 candidates is offered with {CAPACITY}=reserved in us-east-1", "nodeSelector"),
+        (RefusalRule.OFFERING, f"none of the 10 candidates is offered with {CAPACITY}=reserved in us-east-1", "nodeSelector"),
     ),
     (
         "a capacity type that the pool leaves out",
         {"requirements": (*L4, requirement(CAPACITY, "In", "on-demand"))},
         {"nodeSelector": {CAPACITY: "spot"}},
-        (Rule.LABEL, f"requires {CAPACITY}=spot; the pool has {CAPACITY}=on-demand", "nodeSelector"),
+        (RefusalRule.LABEL, f"requires {CAPACITY}=spot; the pool has {CAPACITY}=on-demand", "nodeSelector"),
     ),
     (
         "too few values once the pod narrows them",
         {"requirements": (requirement(FAMILY, "In", "g5", "g6", "g6e", minValues=3),)},
         {"requests": {"nvidia.com/gpu": 1}, "nodeSelector": {GPU_NAME: "l4"}},
-        (Rule.MIN_VALUES, (f"the pool's minValues requires 3 of {FAMILY}; the types that fit the pod have "
+        (RefusalRule.MIN_VALUES, (f"the pool's minValues requires 3 of {FAMILY}; the types that fit the pod have "
                           "1: g6"), ""),
     ),
     (
         "a limit below one node",
         {"requirements": (requirement(FAMILY, "In", "p5"),), "limits": {"nvidia.com/gpu": 4}},
         {"requests": {"nvidia.com/gpu": 8}},
-        (Rule.LIMITS, ("the pool is limited to 4 nvidia.com/gpu; the only type that fits the pod, "
+        (RefusalRule.LIMITS, ("the pool is limited to 4 nvidia.com/gpu; the only type that fits the pod, "
                       "p5.48xlarge, has 8"), ""),
     ),
     (
         "a memory limit below the smallest node",
         {"requirements": L4, "limits": {"memory": "8Gi"}},
         {},
-        (Rule.LIMITS, ("the pool is limited to 8Gi memory; the smallest type that fits the pod, "
+        (RefusalRule.LIMITS, ("the pool is limited to 8Gi memory; the smallest type that fits the pod, "
                       "g6.xlarge, has 14.8Gi"), ""),
     ),
     (
@@ -239,20 +239,20 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
             "limits": {"nvidia.com/gpu": "0", "cpu": "64"},
         },
         {},
-        (Rule.LIMITS, ("the pool's limits (64 cpu, 0 nvidia.com/gpu) leave no room for a node that fits "
+        (RefusalRule.LIMITS, ("the pool's limits (64 cpu, 0 nvidia.com/gpu) leave no room for a node that fits "
                       "the pod"), ""),
     ),
     (
         "no node at all",
         {"requirements": L4, "limits": {"nodes": "0"}},
         {},
-        (Rule.LIMITS, "the pool's limits allow 0 nodes", ""),
+        (RefusalRule.LIMITS, "the pool's limits allow 0 nodes", ""),
     ),
     (
         "a pool without machines",
         {"requirements": (requirement(FAMILY, "In", "p5e"),)},
         {},
-        (Rule.CANDIDATES, ("the pool can't launch any instance type in us-east-1; run `gpupool explain "
+        (RefusalRule.CANDIDATES, ("the pool can't launch any instance type in us-east-1; run `gpupool explain "
                           "gpu`"), ""),
     ),
     (
@@ -260,7 +260,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"requirements": L4},
         {"resourceClaims": [{"name": "gpu"}]},
         (
-            Rule.IGNORED,
+            RefusalRule.IGNORED,
             ("it requests devices with resource claims (DRA), which Karpenter does not support: request "
              "nvidia.com/gpu or another resource under `resources`"),
             "resourceClaims",
@@ -271,7 +271,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"requirements": L4},
         {"nodeSelector": {"kubernetes.io/hostname": "ip-10-0-0-1"}},
         (
-            Rule.IGNORED,
+            RefusalRule.IGNORED,
             "Karpenter skips pods that select 'kubernetes.io/hostname': it is different on every new node",
             "nodeSelector",
         ),
@@ -281,7 +281,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"requirements": L4},
         {"nodeSelector": {f"{AWS}ec2nodeclass": "gpu"}},
         (
-            Rule.IGNORED,
+            RefusalRule.IGNORED,
             (f"Karpenter skips pods that select '{AWS}ec2nodeclass': it is in Karpenter's own domain "
              "karpenter.k8s.aws and not a label that can select nodes"),
             "nodeSelector",
@@ -292,7 +292,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         {"requirements": L4},
         {"affinity": required([requirement(CAPACITY, "In", "Spot")])},
         (
-            Rule.IGNORED,
+            RefusalRule.IGNORED,
             (f"Karpenter skips pods with affinity to '{CAPACITY}': it is one of on-demand, spot, reserved, "
             "not Spot"),
             "affinity",
@@ -302,7 +302,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
         "off Karpenter's nodes",
         {"requirements": L4},
         {"affinity": required([requirement("karpenter.sh/nodepool", "DoesNotExist")])},
-        (Rule.IGNORED, ("it requires a node without the label karpenter.sh/nodepool, which all of "
+        (RefusalRule.IGNORED, ("it requires a node without the label karpenter.sh/nodepool, which all of "
                        "Karpenter's have"), "affinity"),
     ),
     (
@@ -317,13 +317,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
                 }
             }
         },
-        (Rule.IGNORED, "its node affinity has `matchFields`, which Karpenter does not support", "affinity"),
+        (RefusalRule.IGNORED, "its node affinity has `matchFields`, which Karpenter does not support", "affinity"),
     ),
     (
         "bound to a node",
         {"requirements": L4},
         {"nodeName": "a"},
-        (Rule.IGNORED, "it is bound to node 'a', so no scheduler places it", "nodeName"),
+        (RefusalRule.IGNORED, "it is bound to node 'a', so no scheduler places it", "nodeName"),
     ),
     (
         "the nearest of several terms",
@@ -333,7 +333,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
             "affinity": required([requirement("team", "In", "serving")], [requirement("team", "In", "research")]),
         },
         (
-            Rule.ACCELERATOR,
+            RefusalRule.ACCELERATOR,
             ("requests 9 nvidia.com/gpu; the largest candidate, g6.48xlarge, has 8 (the closest of 2 terms "
             "of its affinity)"),
             "containers",
@@ -353,7 +353,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
             }
         },
         (
-            Rule.LABEL,
+            RefusalRule.LABEL,
             ("fits only without its preferred affinity, and Karpenter drops required terms before "
              "preferred ones: put the required term that fits last (the closest of 2 terms of its "
              "affinity)"),
@@ -367,7 +367,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Rule, str, str]]] =
     ("written", "wanting", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
 def test_the_first_rule_that_fails_is_named(
-    al2023: Market, written: dict[str, Any], wanting: dict[str, Any], expected: tuple[Rule, str, str]
+    al2023: Market, written: dict[str, Any], wanting: dict[str, Any], expected: tuple[RefusalRule, str, str]
 ) -> None:
     spec = dict(written)
     found = pool(al2023, *spec.pop("requirements"), **spec)
@@ -376,7 +376,7 @@ def test_the_first_rule_that_fails_is_named(
 
 
 def test_every_rule_has_a_case() -> None:
-    assert {case[3][0] for case in CASES} == {*Rule} - {Rule.HOST_PORT}
+    assert {case[3][0] for case in CASES} == {*RefusalRule} - {RefusalRule.HOST_PORT}
 
 
 def daemon(requests: dict[str, object], **spec: Any) -> Daemon:  # noqa: ANN401 - JSON
@@ -393,7 +393,7 @@ def test_daemon_sets_take_their_share(al2023: Market) -> None:
 
     assert judge(wanting, sites([found])).fits
     assert refused(wanting, found, agent) == (
-        Rule.RESOURCES,
+        RefusalRule.RESOURCES,
         "requests 12Gi memory; the only candidate, g6.xlarge, has 11.8Gi left after 2Gi for DaemonSets",
         "containers",
     )
@@ -427,7 +427,7 @@ def test_a_port_that_a_daemon_set_has_is_taken(al2023: Market) -> None:
     ports: dict[str, Any] = {"container": {"ports": [{"containerPort": 9100}]}, "hostNetwork": True}
 
     assert refused(pod(**ports), pool(al2023, ONE_TYPE), daemon({}, **ports)) == (
-        Rule.HOST_PORT,
+        RefusalRule.HOST_PORT,
         "requests host port 9100/TCP, which a DaemonSet uses",
         "containers",
     )
@@ -504,7 +504,7 @@ def test_min_values_have_to_hold_in_the_cheapest_600_types(al2023: Market) -> No
     assert (judged.chosen, judged.fits) == ("", False)
     assert [verdict.placed is not None for verdict in judged.verdicts] == [False, True]
     assert judged.verdicts[0].refusal == (
-        Rule.MIN_VALUES,
+        RefusalRule.MIN_VALUES,
         f"the pool's minValues requires 2 of {GPU_NAME}; the 600 cheapest types have 0",
         "",
     )
@@ -518,7 +518,7 @@ def test_min_values_have_to_hold_in_the_cheapest_60_types_too(al2023: Market) ->
 
     assert (judged.chosen, judged.placed, judged.fits) == ("gpu", None, False)
     assert verdict_of(judged).refusal == (
-        Rule.MIN_VALUES,
+        RefusalRule.MIN_VALUES,
         (
             "the pod fits, but the launch fails: the 60 cheapest types, which Karpenter requests from "
             "EC2, have too few values for the pool's minValues"
@@ -546,7 +546,7 @@ def test_a_pool_of_reservations_is_supposed_to_have_them_and_is_never_chosen() -
     assert found["g6"].placed is None
     assert found["gpu"].reserved
     assert found["gpu"].placed == (("p5e.48xlarge",), None, None, "")
-    assert refused(pod(nodeSelector={CAPACITY: "spot"}), pool(reserving, *reserved))[0] == Rule.LABEL
+    assert refused(pod(nodeSelector={CAPACITY: "spot"}), pool(reserving, *reserved))[0] == RefusalRule.LABEL
 
 
 def test_without_a_region_nothing_is_said_of_offers_and_prices() -> None:
@@ -569,7 +569,7 @@ def test_a_daemon_set_runs_where_its_pod_does_and_launches_nothing(al2023: Marke
 
 
 def test_what_is_asked_and_there_is_not_lacking() -> None:
-    room: Resources = {"cpu": Decimal(2), "memory": 4}
+    room: TypeResources = {"cpu": Decimal(2), "memory": 4}
 
     assert list(lacking({"cpu": Decimal(2), "memory": 4}, room)) == []
     assert list(lacking({"cpu": Decimal("2.001"), "memory": 5, "nvidia.com/gpu": 1}, room)) == [

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.karpenter import labels
+from gpupool.scheduling.exclusion import why
 from gpupool.scheduling.explained import explain
 from gpupool.scheduling.limits import admitted
 from gpupool.scheduling.matching import match, template_requirements, with_room
 from gpupool.scheduling.types.classfilter import refusal
-from gpupool.scheduling.why import why
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import market
@@ -34,7 +34,7 @@ def virginia() -> Market:
 
 
 def pool(*said: str, **spec: object) -> Body:
-    """Give a pool of conditions as `key In a,b`, and with a fourth word `minValues`."""
+    """Return a pool of conditions as `key In a,b`, and with a fourth word `minValues`."""
     entries: list[Body] = []
     for each in said:
         key, operator, *rest = each.split(" ")

@@ -14,8 +14,8 @@ from gpupool.catalogue.load import shipped
 from gpupool.catalogue.model import Catalogue, Column
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import requirement
-from gpupool.scheduling.naming.names import ACCELERATOR, NOUNS, Names, State, Verdict
-from gpupool.scheduling.naming.slips import Slips, distance
+from gpupool.scheduling.naming.names import ACCELERATOR, NOUNS, Names, NameState, NameVerdict
+from gpupool.scheduling.naming.suggestions import CloseMatches, distance
 from gpupool.scheduling.types.typemasks import TypeMasks, positions
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_a_slip_of_a_known_name(label: str, name: str, meant: str) -> None:
     found = names().verdict(label, name)
 
     assert found is not None
-    assert (found.state in (State.SLIP, State.ODD), found.near) == (True, meant)
+    assert (found.state in (NameState.SLIP, NameState.ODD), found.near) == (True, meant)
     assert meant in names().known(label)
 
 
@@ -88,7 +88,7 @@ def test_what_may_be_a_new_name(label: str, name: str) -> None:
     found = names().verdict(label, name)
 
     assert found is not None
-    assert found.state is State.UNKNOWN
+    assert found.state is NameState.UNKNOWN
 
 
 @pytest.mark.parametrize(("label", "name", "elsewhere"), ODD)
@@ -96,13 +96,13 @@ def test_what_no_such_name_can_be(label: str, name: str, elsewhere: str) -> None
     found = names().verdict(label, name)
 
     assert found is not None
-    assert (found.state, found.elsewhere) == (State.ODD, elsewhere)
+    assert (found.state, found.elsewhere) == (NameState.ODD, elsewhere)
 
 
 def test_of_an_unknown_size_the_familys_sizes_are_told() -> None:
     found = names().verdict(TYPE, "p5.2xlarge")
 
-    assert found == Verdict(State.UNKNOWN, sizes=("4xlarge", "48xlarge"))
+    assert found == NameVerdict(NameState.UNKNOWN, sizes=("4xlarge", "48xlarge"))
 
 
 RETIRED = [
@@ -114,7 +114,7 @@ RETIRED = [
 
 @pytest.mark.parametrize(("label", "name", "since"), RETIRED)
 def test_what_is_retired_altogether(label: str, name: str, since: str) -> None:
-    assert names().verdict(label, name) == Verdict(State.RETIRED, since=since)
+    assert names().verdict(label, name) == NameVerdict(NameState.RETIRED, since=since)
 
 
 def test_what_is_still_offered_in_part_is_not_retired() -> None:
@@ -130,7 +130,7 @@ def test_what_is_still_offered_in_part_is_not_retired() -> None:
 
 
 def without(label: str, name: str) -> Names:
-    """Give names of a catalogue that has no machine with this one."""
+    """Return names of a catalogue that has no machine with this one."""
     whole = names().masks
     gone = whole.taken(requirement(label, "In", (name,)))
     kept = list(positions(whole.all & ~gone))
@@ -156,7 +156,7 @@ REAL += [(TYPE, name) for name in names().masks.catalogue.names[::7]]
 def test_no_real_name_would_have_been_refused_when_it_was_new() -> None:
     refused = [
         (label, name) for label, name in REAL
-        if (verdict := without(label, name).verdict(label, name)) is None or verdict.state is not State.UNKNOWN
+        if (verdict := without(label, name).verdict(label, name)) is None or verdict.state is not NameState.UNKNOWN
     ]  # fmt: skip
 
     assert {name for _, name in refused} <= {BOTH, FIRST_OF_ITS_LETTER}
@@ -178,7 +178,7 @@ def test_two_swapped_letters_are_always_seen(data: st.DataObject) -> None:
     found = names().verdict(label, wrong)
 
     assert found is not None
-    assert found.state is State.SLIP, (label, name, wrong)
+    assert found.state is NameState.SLIP, (label, name, wrong)
     assert found.near in known
 
 
@@ -206,5 +206,5 @@ def test_the_distance_of_two_words(one: str, other: str, expected: int) -> None:
 
 
 def test_short_words_are_no_slips_of_each_other() -> None:
-    assert Slips(["h100", "a100", "b200"], 4).of("v100") == ""
-    assert Slips(["xlarge", "large"], 4).of("xlage") == "xlarge"
+    assert CloseMatches(["h100", "a100", "b200"], 4).of("v100") == ""
+    assert CloseMatches(["xlarge", "large"], 4).of("xlage") == "xlarge"

@@ -9,7 +9,7 @@ from gpupool.scheduling.explained import explain
 from gpupool.scheduling.overlays import overlaid, read_overlay
 from gpupool.scheduling.traps.find import traps
 from gpupool.scheduling.types.market import Market
-from gpupool.scheduling.types.nodeclass import NodeClass
+from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
 from tests.rig.scheduling import Body
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import masks
@@ -18,7 +18,7 @@ GPU, TYPE = "nvidia.com/gpu", labels.INSTANCE_TYPE
 
 
 def overlay(name: str, *said: str, **spec: object) -> Body:
-    """Give an overlay of conditions as `key In a,b`; without any it is for g5.xlarge."""
+    """Return an overlay of conditions as `key In a,b`; without any it is for g5.xlarge."""
     entries = []
     for each in said or (f"{TYPE} In g5.xlarge",):
         key, operator, values = each.split(" ")
@@ -27,8 +27,8 @@ def overlay(name: str, *said: str, **spec: object) -> Body:
 
 
 def seen(overlays: list[Body], *pools: str, region: str | None = "us-east-1") -> list[Market]:
-    """Give what pools of these names, of g5 and g6 machines, see under overlays."""
-    plain = Market(masks(), NodeClass(), region)
+    """Return what pools of these names, of g5 and g6 machines, see under overlays."""
+    plain = Market(masks(), ScheduledNodeClass(), region)
     bodies = [body(name) for name in pools or ("p",)]
     return overlaid([(plain, each) for each in bodies], map(read_overlay, overlays))
 

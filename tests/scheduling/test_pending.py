@@ -40,7 +40,7 @@ def read(*objects: object) -> Workloads:
 
 
 def places(value: object) -> Iterator[tuple[Any, Any]]:
-    """Give each map and list inside with each of its keys."""
+    """Yield each map and list inside with each of its keys."""
     if isinstance(value, dict | list):
         for key in list(value) if isinstance(value, dict) else range(len(value)):
             yield value, key

@@ -35,7 +35,7 @@ TYPES = {
 
 
 def body(name: str, source: str = "001") -> Body:
-    """Give a pool as its blueprint renders it; tests of the sources hold that against the document."""
+    """Return a pool as its blueprint renders it; tests of the sources hold that against the document."""
     return {"metadata": {"name": name}, "spec": next(spec for key, spec in rendered(source).items() if key == (source, "NodePool", name))}  # fmt: skip
 
 

@@ -27,7 +27,7 @@ ENTRY = "spec.template.spec.requirements"
 
 
 def pool(*said: str, **spec: object) -> Body:
-    """Give a pool of conditions as `key In a,b`."""
+    """Return a pool of conditions as `key In a,b`."""
     entries: list[Body] = []
     for each in said:
         key, operator, *values = each.split(" ")

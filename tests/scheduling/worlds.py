@@ -17,7 +17,7 @@ REGION = "us-east-1"
 
 @cache
 def karpenter(region: str = REGION, *, all_priced: bool = False) -> Karpenter:
-    """Give what Karpenter is told; with prices of its own, or one for every type."""
+    """Return what Karpenter is told; with prices of its own, or one for every type."""
     return Karpenter(
         region,
         list(sources.instance_types().values()),
@@ -29,14 +29,14 @@ def karpenter(region: str = REGION, *, all_priced: bool = False) -> Karpenter:
 
 @cache
 def made_up_prices() -> Mapping[str, float]:
-    """Give every type a price of its own, so that the order of price leaves nothing to chance."""
+    """Return every type a price of its own, so that the order of price leaves nothing to chance."""
     names = shipped().names
     return {name: round(0.01 + (index * 7919 % len(names)) / 100, 2) for index, name in enumerate(names)}
 
 
 @cache
 def catalogue(*, all_priced: bool = False) -> Catalogue:
-    """Give the shipped catalogue, or one in which every type has the made-up price."""
+    """Return the shipped catalogue, or one in which every type has the made-up price."""
     if not all_priced:
         return shipped()
     prices = made_up_prices()
@@ -51,5 +51,5 @@ def masks(*, all_priced: bool = False) -> TypeMasks:
 
 
 def market(node_class: Body, region: str = REGION, *, all_priced: bool = False) -> Market:
-    """Give gpupool's view of what a node class may launch."""
+    """Return gpupool's view of what a node class may launch."""
     return Market(masks(all_priced=all_priced), read_node_class(node_class), region)

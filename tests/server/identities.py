@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from gpupool.rendering.roles import EVENTS_NAMESPACE, Place, Purpose, Subject, roles_text
+from gpupool.rendering.roles import EVENTS_NAMESPACE, Purpose, RoleScope, Subject, roles_text
 from tests.rig.access import Access
 from tests.rig.client import Client
 from tests.rig.server import ApiServer
@@ -38,7 +38,7 @@ class Impersonated(Client):
 
 @contextmanager
 def granted(
-    server: ApiServer, purpose: Purpose, place: Place, subject: Subject, *, with_policy: bool = True
+    server: ApiServer, purpose: Purpose, place: RoleScope, subject: Subject, *, with_policy: bool = True
 ) -> Iterator[Impersonated]:
     """Grant what is printed to a subject while the block runs, and let it ask."""
     printed = yaml.safe_load_all(roles_text(purpose, place, subject))
@@ -55,14 +55,16 @@ def granted(
 
 
 def path_of(server: ApiServer, found: dict[str, Any]) -> str:
-    """Give where the server keeps an object."""
+    """Return where the server keeps an object."""
     metadata = found["metadata"]
     place = server.resource(found["kind"], found["apiVersion"])
     return place.path(metadata.get("namespace", ""), metadata["name"])
 
 
 @contextmanager
-def granted_but(server: ApiServer, purpose: Purpose, place: Place, without: Lacking | None) -> Iterator[str]:
+def granted_but(
+    server: ApiServer, purpose: Purpose, place: RoleScope, without: Lacking | None
+) -> Iterator[str]:
     """Grant what is printed to a user, but for one verb on one resource; give the user's name."""
     subject = Subject("User", f"{purpose}-{'-'.join(without or ('with', 'all'))}")
     with granted(server, purpose, place, subject, with_policy=False):
@@ -89,7 +91,7 @@ def _parts(rule: Rule, without: Lacking | None) -> list[Rule]:
     return [rule | {"resources": others}, rule | {"resources": [resource], "verbs": verbs}]
 
 
-def _wait_for(server: ApiServer, user: str, place: Place, without: Lacking | None) -> None:
+def _wait_for(server: ApiServer, user: str, place: RoleScope, without: Lacking | None) -> None:
     """Wait until the server knows the rights, those everywhere and those in the namespace."""
     namespaced = {
         "namespace": place.namespace,

@@ -13,20 +13,20 @@ OTHER = "other@runner/77/0ther1d0/https://ci.example/runs/5"
 
 
 def at(seconds: float) -> str:
-    """Give the moment so many seconds from now."""
+    """Return the moment so many seconds from now."""
     moment = datetime.now(UTC) + timedelta(seconds=seconds)
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def read(server: Client, name: str) -> dict[str, Any] | None:
-    """Give a Lease; None where there is none."""
+    """Return a Lease; None where there is none."""
     answer = server.request("GET", f"{COLLECTION}/{name}")
     assert answer.status in {200, 404}, answer
     return answer.body if answer.status == 200 else None
 
 
 def holder(server: Client, name: str) -> str:
-    """Give who holds a Lease; empty where nobody does."""
+    """Return who holds a Lease; empty where nobody does."""
     found = read(server, name)
     return found["spec"].get("holderIdentity", "") if found else ""
 

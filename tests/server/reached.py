@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from gpupool.cluster.deadline import Deadline
-from gpupool.rollout.reach import Pins, Reached, Way, reach
+from gpupool.rollout.connection import ClusterOptions, Pins, Reached, reach
 
 
 def reached(kubeconfig: Path, seconds: float = 60.0) -> Reached:
     """Reach a cluster; a command with `--timeout` so many seconds would do the same."""
-    return reach(Way(kubeconfig=str(kubeconfig), timeout=seconds), Pins(), Deadline(seconds))
+    return reach(ClusterOptions(kubeconfig=str(kubeconfig), timeout=seconds), Pins(), Deadline(seconds))

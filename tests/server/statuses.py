@@ -34,7 +34,7 @@ def create(server: Client, body: Mapping[str, Any]) -> None:
 
 
 def pair(name: str) -> list[dict[str, Any]]:
-    """Give a class and a pool that refers to it, of one name."""
+    """Return a class and a pool that refers to it, of one name."""
     node_class, pool = yaml.safe_load(EC2_NODE_CLASS), yaml.safe_load(NODE_POOL)
     node_class["metadata"]["name"] = pool["metadata"]["name"] = name
     pool["spec"]["template"]["spec"]["nodeClassRef"]["name"] = name
@@ -49,7 +49,7 @@ def create_pair(server: Client, *names: str) -> None:
 
 
 def get(server: Client, kind: str, name: str) -> dict[str, Any]:
-    """Give an object."""
+    """Return an object."""
     answer = server.request("GET", f"{SERVED[kind]}/{name}")
     assert answer.status == 200, answer
     return answer.body

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gpupool.rendering.roles import Place, Subject
+from gpupool.rendering.roles import RoleScope, Subject
 from tests.cli.blueprints import HEAD
 from tests.cli.run import SECONDS
 from tests.install.action import Ran, Runner
@@ -63,7 +63,7 @@ def test_a_guide_shows_what_is_printed(
     for command, shown in tour:
         if "--prove-plan-only" in command:
             with Impersonated(server.access, Subject("User", "ci-plan")) as planner:
-                until_in_force(server, planner, f"{Place('ml-platform', '').inventory}-plan")
+                until_in_force(server, planner, f"{RoleScope('ml-platform', '').inventory}-plan")
         printed = run(command, tmp_path).rstrip("\n")
         assert re.fullmatch(as_pattern(shown), printed, re.DOTALL), f"$ {command}\n{printed}"
 

@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 from gpupool.cluster.crds import CRDS, digest, minors, structure
-from gpupool.cluster.kinds import NODE_POOL
+from gpupool.cluster.resources import NODE_POOL
 from gpupool.karpenter.crd_digests import STRUCTURES, WHOLE
 from gpupool.karpenter.versions import LATEST, TARGETS
 from tests.karpenter import digests

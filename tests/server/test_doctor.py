@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from gpupool.cluster.crds import CRDS, NEEDED
-from gpupool.cluster.kinds import (
+from gpupool.cluster.resources import (
     EC2_NODE_CLASS,
     EVENTS,
     KINDS,
@@ -21,8 +21,8 @@ from gpupool.cluster.kinds import (
     crd_path,
     lease_path,
 )
-from gpupool.rendering.roles import Place, Subject, rights
-from gpupool.rollout.inventory import Place as Kept
+from gpupool.rendering.roles import RoleScope, Subject, rights
+from gpupool.rollout.inventory.store import InventoryRef as Kept
 from tests.cli.blueprints import HEAD
 from tests.cli.run import gpupool
 from tests.rig import older
@@ -36,7 +36,7 @@ from tests.server.objects import NODE_POOL as POOL
 from tests.server.test_plan_only_identity import until, until_in_force
 
 NAME, NAMESPACE = "sound", "default"
-PLACE = Place(NAME, NAMESPACE)
+PLACE = RoleScope(NAME, NAMESPACE)
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 RBAC = "rbac.authorization.k8s.io"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "doctor.md"
@@ -63,7 +63,7 @@ def way(server: ApiServer) -> Iterator[FaultProxy]:
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gpupool.rollout.doctor._PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("gpupool.rollout.doctor.doctor._PATIENCE_SECONDS", 0.5)
 
 
 class Found(NamedTuple):
@@ -73,13 +73,13 @@ class Found(NamedTuple):
     json: dict[str, Any]
 
     def check(self, name: str) -> dict[str, Any]:
-        """Give a check by its name."""
+        """Return a check by its name."""
         (found,) = (each for each in self.json["checks"] if each["name"] == name)
         return dict(found)
 
     @property
     def states(self) -> dict[str, str]:
-        """Give the state of each check, by its name."""
+        """Return the state of each check, by its name."""
         return {each["name"]: each["state"] for each in self.json["checks"]}
 
 

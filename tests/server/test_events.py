@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupool.rendering.roles import Place
+from gpupool.rendering.roles import RoleScope
 from tests.cli.blueprints import SMALL
 from tests.cli.run import Outcome, gpupool
 from tests.rig.fault_proxy import FaultProxy, Rule
@@ -44,7 +44,7 @@ def status(capsys: pytest.CaptureFixture[str]) -> Status:
 
 
 def lines_of(said: Outcome, address: str) -> list[str]:
-    """Give the events below the line of an object."""
+    """Return the events below the line of an object."""
     below = said.out.split(f"\n{address}: ", 1)[1].splitlines()[1:]
     found = []
     for line in below:
@@ -55,7 +55,7 @@ def lines_of(said: Outcome, address: str) -> list[str]:
 
 
 def asked_for_events(proxy: FaultProxy) -> list[dict[str, str]]:
-    """Give the query of each request for events."""
+    """Return the query of each request for events."""
     return [each.query for each in proxy.seen if each.path == statuses.EVENTS]
 
 
@@ -226,7 +226,7 @@ class TestWithout:
         statuses.record(api_server, CLASS, "Often", "AWS says no")
         lacking = None if is_granted else ("events", "list")
 
-        with granted_but(api_server, "plan", Place(NAME, "kube-system"), lacking) as user:
+        with granted_but(api_server, "plan", RoleScope(NAME, "kube-system"), lacking) as user:
             said = status("--as", user)
 
         assert (said.code, said.err) == (0, "")

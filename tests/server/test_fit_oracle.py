@@ -15,7 +15,7 @@ from gpupool.scheduling.nodepool import read_pool
 from gpupool.scheduling.pods.daemons import Daemon
 from gpupool.scheduling.pods.fit import chosen, taken_by
 from gpupool.scheduling.pods.fit import sites as with_daemons
-from gpupool.scheduling.pods.refusals import Refusal, Rule, refusal
+from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, refusal
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.documents import read_documents
 from tests.rig.scheduling import Oracle
@@ -95,7 +95,7 @@ def answers(oracle: Oracle, scenes: list[Scene]) -> Iterator[Placement]:
 
 
 def is_left_to_chance(ours: Taken, found: list[Site]) -> bool:
-    """Say whether DaemonSets run on some of the types only.
+    """Return whether DaemonSets run on some of the types only.
 
     What the NodeClaim then requests for them depends on the order of a Go map, and so what is launched.
     """
@@ -104,7 +104,7 @@ def is_left_to_chance(ours: Taken, found: list[Site]) -> bool:
 
 
 def difference(ours: Taken | None, theirs: Placement, found: list[Site], *, priced: bool) -> object:
-    """Say how the two answers differ, or give None."""
+    """Return how the two answers differ, or give None."""
     if ours is None or theirs.claim is None:
         return None if ours is None and theirs.claim is None else (ours and ours.pool.name, theirs.error)
     other = of_claim(ours, theirs.claim, priced=priced)
@@ -138,18 +138,18 @@ def of_launch(ours: Taken, theirs: NodeClaim, *, priced: bool) -> object:
 
 
 SAID = {
-    Rule.IGNORED: ("ignoring pod", "Dynamic Resource Allocation"),
-    Rule.CANDIDATES: ("nodepool requirements filtered out all", ""),
-    Rule.TOLERATION: ("did not tolerate taint", "limits"),
-    Rule.LABEL: ("incompatible requirements", "no instance type", "limits"),
-    Rule.ARCH: ("incompatible requirements", "no instance type", "limits"),
-    Rule.ACCELERATOR: ("no instance type", "limits"),
-    Rule.EFA: ("no instance type", "limits"),
-    Rule.RESOURCES: ("no instance type", "limits"),
-    Rule.HOST_PORT: ("no instance type", "limits"),
-    Rule.OFFERING: ("no instance type", "limits"),
-    Rule.MIN_VALUES: ("minValues", "limits"),
-    Rule.LIMITS: ("limits", "no instance type", "minValues"),
+    RefusalRule.IGNORED: ("ignoring pod", "Dynamic Resource Allocation"),
+    RefusalRule.CANDIDATES: ("nodepool requirements filtered out all", ""),
+    RefusalRule.TOLERATION: ("did not tolerate taint", "limits"),
+    RefusalRule.LABEL: ("incompatible requirements", "no instance type", "limits"),
+    RefusalRule.ARCH: ("incompatible requirements", "no instance type", "limits"),
+    RefusalRule.ACCELERATOR: ("no instance type", "limits"),
+    RefusalRule.EFA: ("no instance type", "limits"),
+    RefusalRule.RESOURCES: ("no instance type", "limits"),
+    RefusalRule.HOST_PORT: ("no instance type", "limits"),
+    RefusalRule.OFFERING: ("no instance type", "limits"),
+    RefusalRule.MIN_VALUES: ("minValues", "limits"),
+    RefusalRule.LIMITS: ("limits", "no instance type", "minValues"),
 }
 """What Karpenter says where we name a rule: it asks for limits first and names one reason for all types."""
 
@@ -186,7 +186,7 @@ def test_a_pod_fits_a_pool_where_karpenter_says_so(
             wrong.append((each.refusal, theirs.error, str(each)))
 
     assert not wrong, f"seed {seed}: {len(wrong)} differ, the first: {wrong[0]}"
-    assert set(rules) >= {*Rule, "fits"} - {Rule.EFA, Rule.HOST_PORT}, rules
+    assert set(rules) >= {*RefusalRule, "fits"} - {RefusalRule.EFA, RefusalRule.HOST_PORT}, rules
     if is_thorough():
         assert SCENES / 5 < rules["fits"] < SCENES * 4 / 5, rules
     assert count_objects(cases) > FEWEST_OBJECTS / 5

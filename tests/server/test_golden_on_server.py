@@ -102,7 +102,7 @@ def test_the_chart_places_the_plugin_where_golden_values_say(
 
 
 def _objects(files: dict[str, str]) -> dict[str, str]:
-    """Give the Kubernetes objects among rendered files by path."""
+    """Return the Kubernetes objects among rendered files by path."""
     return {path: text for path, text in files.items() if path.startswith(OBJECTS)}
 
 
@@ -113,7 +113,7 @@ def _taken_as_it_is(verdict: Verdict, text: str, path: str) -> None:
 
 
 def _lost(sent: Any, stored: Any, path: str = "") -> list[str]:  # noqa: ANN401 - any part of an object
-    """Give the paths of what was sent and is not stored as it was sent."""
+    """Return the paths of what was sent and is not stored as it was sent."""
     if isinstance(sent, dict) and isinstance(stored, dict):
         return [lost for key in sent for lost in _lost(sent[key], stored.get(key), f"{path}.{key}")]
     if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):

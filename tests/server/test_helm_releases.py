@@ -25,7 +25,7 @@ stack:
 
 
 def released(values: dict[str, Any], version: str) -> str:
-    """Give what Helm 3 writes under `data.release`."""
+    """Return what Helm 3 writes under `data.release`."""
     said = {"config": values, "chart": {"metadata": {"name": "nvidia-device-plugin", "version": version}}}
     packed = base64.b64encode(gzip.compress(json.dumps(said).encode()))
     return base64.b64encode(packed).decode()

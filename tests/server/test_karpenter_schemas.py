@@ -82,7 +82,7 @@ def judge(kubeconform: Kubeconform, tmp_path: Path) -> Judge:
 
 
 def structural(kind: str, body: Body) -> list[Finding]:
-    """Give what our structural layer refuses in an object."""
+    """Return what our structural layer refuses in an object."""
     found = check(kind, node(body))
     return [
         each for each in found if each.severity is Severity.ERROR and layer(each.code) is Layer.STRUCTURAL
@@ -90,7 +90,7 @@ def structural(kind: str, body: Body) -> list[Finding]:
 
 
 def has_a_schema(mutant: Mutant) -> bool:
-    """Say whether kubeconform knows which schema an object is to be held against."""
+    """Return whether kubeconform knows which schema an object is to be held against."""
     return all(mutant.body.get(key) == mutant.seed[key] for key in ("apiVersion", "kind"))
 
 
@@ -147,7 +147,7 @@ def test_kubeconform_agrees_with_the_structural_layer(judge: Judge) -> None:
 
 
 def _reason(found: Sequence[Finding]) -> str:
-    """Give why kubeconform takes what has these findings; empty where no reason holds for all of them."""
+    """Return why kubeconform takes what has these findings; empty where no reason holds for all of them."""
     return next((reason for reason, holds in LOOSER.items() if all(map(holds, found))), "")
 
 

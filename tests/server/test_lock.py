@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from gpupool.errors import ClusterError, GuardError, StoppedError
-from gpupool.rollout import lock as locks
-from gpupool.rollout.lock import Lock, held
+from gpupool.rollout.lock import lock as locks
+from gpupool.rollout.lock.lock import Lock, held
 from tests.pauses import skip_pauses
 from tests.rig.client import Client
 from tests.rig.fault_proxy import FaultProxy, Rule
@@ -73,7 +73,7 @@ def on_leases(method: str, fault: Fault, times: int | None = 1) -> Rule:
 
 
 def asked(faulty: FaultProxy) -> list[str]:
-    """Give what was asked about Leases."""
+    """Return what was asked about Leases."""
     return [each.method for each in faulty.seen if "/leases" in each.path]
 
 

@@ -12,7 +12,7 @@ import pytest
 from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.yamlio.documents import Document, read_documents
-from gpupool.yamlio.nodes import find, plain
+from gpupool.yamlio.located import find, plain
 from tests.rig.programs import KUBECTL, build
 from tests.tiers import volume
 from tests.yamlio.written import Writer
@@ -35,7 +35,7 @@ def kubectl() -> Path:
 
 
 def through_kubectl(kubectl: Path, files: Mapping[str, str], folder: Path) -> dict[str, list[object]]:
-    """Give the `spec` of each object that kubectl reads in each file, by the object's name.
+    """Return the `spec` of each object that kubectl reads in each file, by the object's name.
 
     To label locally needs no server; a file that can't be read does not stop kubectl.
     """
@@ -65,7 +65,7 @@ def as_sent(value: object) -> object:
 
 
 def as_read(document: Document) -> object:
-    """Give the `spec` that we read, or None where kubectl could not read the document."""
+    """Return the `spec` that we read, or None where kubectl could not read the document."""
     errors = {finding.code for finding in document.findings if finding.severity is Severity.ERROR}
     if document.node is None or errors - {Code.MANIFEST_KEY_TWICE}:
         return None
@@ -76,7 +76,7 @@ def as_read(document: Document) -> object:
 def differing(
     files: Mapping[str, str], theirs: Mapping[str, list[object]]
 ) -> dict[str, tuple[object, object]]:
-    """Give the files whose first document kubectl reads otherwise than we do."""
+    """Return the files whose first document kubectl reads otherwise than we do."""
     found = {}
     for name, text in files.items():
         documents = list(read_documents(text.encode(), name))
@@ -88,7 +88,7 @@ def differing(
 
 
 def until_the_first_broken(text: str, name: str) -> list[object]:
-    """Give the `spec` of each object up to the document at which kubectl stops."""
+    """Return the `spec` of each object up to the document at which kubectl stops."""
     found = []
     for document in read_documents(text.encode(), name):
         read = as_read(document)
@@ -100,17 +100,17 @@ def until_the_first_broken(text: str, name: str) -> list[object]:
 
 
 def is_cut_short(documents: Iterable[Document]) -> bool:
-    """Say whether kubectl gives up on the whole file: it meets a separator with something behind it."""
+    """Return whether kubectl gives up on the whole file: it meets a separator with something behind it."""
     return any("behind `---`" in finding.message for document in documents for finding in document.findings)
 
 
 def is_hidden(document: Document, ours: object) -> bool:
-    """Say whether a key stands twice: a mistake in the value that is lost does not disturb kubectl."""
+    """Return whether a key stands twice: a mistake in the value that is lost does not disturb kubectl."""
     return ours is None and any(finding.code == Code.MANIFEST_KEY_TWICE for finding in document.findings)
 
 
 def is_explained(text: str, theirs: object) -> bool:
-    """Say whether a difference is one of those between libyaml and go-yaml that we leave.
+    """Return whether a difference is one of those between libyaml and go-yaml that we leave.
 
     go-yaml takes `,`, `[` and `]` into a tag, and of two keys that overflow to `.inf` it keeps any.
     """

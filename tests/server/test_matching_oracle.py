@@ -174,7 +174,7 @@ def _names(ours: Market, types: int) -> tuple[str, ...]:
 
 
 def _named(body: Body) -> Body:
-    """Give a class the name that generated pools refer to."""
+    """Return a class the name that generated pools refer to."""
     return {**body, "metadata": {"name": "c"}}
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gpupool.cluster.client import APPLY, MERGE, Request
 from gpupool.cluster.crds import NEEDED, digest
-from gpupool.cluster.port import APPLY, MERGE, Request
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.located import plain_map
 from tests.memory.server import MemoryServer
 from tests.memory.stories import BASES, COLLECTIONS, CURRENT, OBJECTS, WRONG, Known, Step, steps
 from tests.memory.values import copy
@@ -20,7 +20,7 @@ from tests.tiers import volume
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gpupool.cluster.port import Answer, Method
+    from gpupool.cluster.client import Method, Response
     from tests.memory.schemas import Body
     from tests.rig.server import ApiServer
 
@@ -41,7 +41,7 @@ EXPECTED = (
 
 
 @pytest.fixture
-def real(api_server: ApiServer) -> Iterator[Callable[[Request], Answer]]:
+def real(api_server: ApiServer) -> Iterator[Callable[[Request], Response]]:
     """Return the way to the real server, which has none of the objects before and after."""
     clear(api_server)
     yield partial(ask, api_server)
@@ -166,11 +166,11 @@ SHRUNK = {
 
 
 @pytest.mark.parametrize("story", SHRUNK.values(), ids=SHRUNK)
-def test_stories_that_once_differed(real: Callable[[Request], Answer], story: list[Step]) -> None:
+def test_stories_that_once_differed(real: Callable[[Request], Response], story: list[Step]) -> None:
     compare(real, story)
 
 
-def test_pages(real: Callable[[Request], Answer]) -> None:
+def test_pages(real: Callable[[Request], Response]) -> None:
     """A list that is read page by page is as it was when it was begun."""
     memory = MemoryServer().ask
     views = []
@@ -188,7 +188,7 @@ def test_pages(real: Callable[[Request], Answer]) -> None:
     assert views[0] == views[1] == [(200, ["memory-0"], True), (200, ["memory-1"], False)]
 
 
-def test_lists_by_label(real: Callable[[Request], Answer]) -> None:
+def test_lists_by_label(real: Callable[[Request], Response]) -> None:
     memory = MemoryServer().ask
     views = []
     for ask_one in (real, memory):
@@ -204,7 +204,7 @@ def test_lists_by_label(real: Callable[[Request], Answer]) -> None:
     assert views[0] == views[1] == [(200, names, False) for names in found_names]
 
 
-def page_view(answer: Answer) -> tuple[int, list[str], bool]:
+def page_view(answer: Response) -> tuple[int, list[str], bool]:
     body: Any = answer.body
     return (
         answer.status,
@@ -213,7 +213,7 @@ def page_view(answer: Answer) -> tuple[int, list[str], bool]:
     )
 
 
-def test_what_is_not_there(real: Callable[[Request], Answer]) -> None:
+def test_what_is_not_there(real: Callable[[Request], Response]) -> None:
     """Kinds that are not served, namespaces that do not exist, and the CRDs."""
     memory = MemoryServer(missing=["NodeClaim"]).ask
     known = [
@@ -242,7 +242,7 @@ def test_what_is_not_there(real: Callable[[Request], Answer]) -> None:
         assert digest(found.body) == digest(real(request).body), name
 
 
-def test_generated_stories(api_server: ApiServer, real: Callable[[Request], Answer]) -> None:
+def test_generated_stories(api_server: ApiServer, real: Callable[[Request], Response]) -> None:
     outcomes: Counter[str] = Counter()
     length = 0
     for seed in range(SEED, SEED + -(-STEPS // LENGTH)):

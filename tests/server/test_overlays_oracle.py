@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 def node_class(name: str) -> Body:
-    """Give a class with the name that pools refer to; one has subnets in two of six zones."""
+    """Return a class with the name that pools refer to; one has subnets in two of six zones."""
     found = {**CLASSES["al2023"], "metadata": {"name": "c"}, "status": {}}
     if name == "two zones":
         zones = {"us-east-1a": "use1-az2", "us-east-1f": "use1-az5"}
@@ -150,7 +150,7 @@ def _different(ours: Market, theirs: Mapping[str, Body], seen: Counter[str]) -> 
 
 
 def _offered(ours: Market) -> int:
-    """Give the types with a price that some zone of the class has."""
+    """Return the types with a price that some zone of the class has."""
     return ours.priced & ours.of_class & offered_to(ours, {})
 
 

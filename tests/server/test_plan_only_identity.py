@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator
 import pytest
 import yaml
 
+from gpupool.cluster.client import APPLY, MERGE
 from gpupool.cluster.crds import CRDS
-from gpupool.cluster.kinds import (
+from gpupool.cluster.resources import (
     EC2_NODE_CLASS,
     KINDS,
     KUBE_SYSTEM,
     NODE_CLAIM,
     NODE_OVERLAY,
     NODE_POOL,
-    Kind,
+    ResourceKind,
     config_map_path,
     crd_path,
     lease_path,
 )
-from gpupool.cluster.port import APPLY, MERGE
-from gpupool.rendering.roles import Place, Subject
+from gpupool.rendering.roles import RoleScope, Subject
 from tests.rig.client import Answer
 from tests.rig.server import ApiServer
 from tests.server import objects
@@ -52,20 +52,20 @@ RBAC = "rbac.authorization.k8s.io"
 TOO_MUCH = "rig-too-much"
 
 
-def body(kind: Kind, name: str) -> bytes:
+def body(kind: ResourceKind, name: str) -> bytes:
     """A small valid object of a kind."""
     found = yaml.safe_load(TEXTS[kind])
     found["metadata"]["name"] = name
     return json.dumps(found).encode()
 
 
-def applied(client: Impersonated | ApiServer, kind: Kind, name: str, query: str = "") -> Answer:
+def applied(client: Impersonated | ApiServer, kind: ResourceKind, name: str, query: str = "") -> Answer:
     """Apply an object, server side, as gpupool does."""
     path = f"{kind.path_of(name)}?fieldManager=gpupool&fieldValidation=Strict{query}"
     return client.request("PATCH", path, body(kind, name), APPLY)
 
 
-def touched(client: Impersonated | ApiServer, kind: Kind, name: str, query: str = "") -> Answer:
+def touched(client: Impersonated | ApiServer, kind: ResourceKind, name: str, query: str = "") -> Answer:
     """Patch an object with something that changes it."""
     path = f"{kind.path_of(name)}?fieldManager=gpupool{query}"
     return client.request("PATCH", path, b'{"metadata": {"annotations": {"rig": "touched"}}}', MERGE)
@@ -114,7 +114,7 @@ def there(api_server: ApiServer) -> Iterator[str]:
 def test_the_plan_identity_dry_runs_and_does_not_write(
     subject: Subject, api_server: ApiServer, there: str
 ) -> None:
-    place = Place(f"rig-{subject.kind.lower()}", "default")
+    place = RoleScope(f"rig-{subject.kind.lower()}", "default")
     policy = f"{place.inventory}-plan"
     with granted(api_server, "plan", place, subject) as planner:
         until_in_force(api_server, planner, policy)
@@ -141,7 +141,7 @@ def test_the_plan_identity_dry_runs_and_does_not_write(
 
 def test_the_policy_holds_whatever_other_roles_allow(api_server: ApiServer, there: str) -> None:
     """A role that somebody adds later gives neither deletions nor scaling."""
-    subject, place = Subject("User", "planner-and-more"), Place("rig-more", "default")
+    subject, place = Subject("User", "planner-and-more"), RoleScope("rig-more", "default")
     policy = f"{place.inventory}-plan"
     head = {"apiVersion": f"{RBAC}/v1", "metadata": {"name": TOO_MUCH}}
     rule = {"apiGroups": ["karpenter.sh", "karpenter.k8s.aws"], "resources": ["*"], "verbs": ["*"]}
@@ -179,7 +179,7 @@ def is_missing(answer: Answer) -> bool:
 
 def test_without_the_binding_it_could_write(api_server: ApiServer) -> None:
     """So it is the policy, and nothing else, that refuses."""
-    subject, place = Subject("User", "unbound"), Place("rig-unbound", "default")
+    subject, place = Subject("User", "unbound"), RoleScope("rig-unbound", "default")
     policy = f"{place.inventory}-plan"
     binding = f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/{policy}"
     with granted(api_server, "plan", place, subject) as planner:
@@ -190,7 +190,7 @@ def test_without_the_binding_it_could_write(api_server: ApiServer) -> None:
 
 
 def test_the_plan_identity_reads_what_it_needs_and_nothing_else(api_server: ApiServer) -> None:
-    subject, place = Subject("User", "reader"), Place("rig-reader", "default")
+    subject, place = Subject("User", "reader"), RoleScope("rig-reader", "default")
     inventory = config_map_path("default", place.inventory)
     with granted(api_server, "plan", place, subject) as planner:
         until(lambda: planner.request("GET", KUBE_SYSTEM).status == 200)
@@ -219,7 +219,7 @@ def test_the_plan_identity_reads_what_it_needs_and_nothing_else(api_server: ApiS
 
 def test_the_apply_identity_writes_beside_the_policy(api_server: ApiServer) -> None:
     plans, applies = Subject("Group", "rig-plans"), Subject("Group", "rig-applies")
-    place = Place("rig-both", "default")
+    place = RoleScope("rig-both", "default")
     policy = f"{place.inventory}-plan"
     with (
         granted(api_server, "plan", place, plans) as planner,
@@ -236,7 +236,7 @@ def test_the_apply_identity_writes_beside_the_policy(api_server: ApiServer) -> N
 
 
 def test_the_apply_identity_keeps_inventory_and_lock_and_no_others(api_server: ApiServer) -> None:
-    place = Place("rig-keeper", "default")
+    place = RoleScope("rig-keeper", "default")
     with granted(api_server, "apply", place, Subject("User", "keeper")) as applier:
         until(lambda: applier.request("GET", config_map_path(*own(place))).status == 404)
         for collection, api_version, kind in (
@@ -261,6 +261,6 @@ def test_the_apply_identity_keeps_inventory_and_lock_and_no_others(api_server: A
     assert api_server.request("DELETE", config_map).status == 200
 
 
-def own(place: Place) -> tuple[str, str]:
+def own(place: RoleScope) -> tuple[str, str]:
     """The namespace and name of what a blueprint has."""
     return place.namespace, place.inventory

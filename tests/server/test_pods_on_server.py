@@ -49,7 +49,7 @@ def read(spec: Body) -> Pod:
 
 
 def asked(pod: Pod) -> object:
-    """Give what a pod asks; the server adds tolerations of its own for nodes that go away."""
+    """Return what a pod asks; the server adds tolerations of its own for nodes that go away."""
     return dict(pod.requests), pod.host_ports, dict(pod.node_selector or {}), pod.required, pod.preferred
 
 

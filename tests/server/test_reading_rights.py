@@ -8,9 +8,9 @@ import pytest
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError
-from gpupool.rendering.roles import Place, Purpose
-from gpupool.rollout.lock import held
-from gpupool.rollout.reach import Pins, Way, reach
+from gpupool.rendering.roles import Purpose, RoleScope
+from gpupool.rollout.connection import ClusterOptions, Pins, reach
+from gpupool.rollout.lock.lock import held
 from tests.cli.blueprints import SMALL
 from tests.cli.run import gpupool
 from tests.rig.server import ApiServer
@@ -37,7 +37,7 @@ def _folder(api_server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @contextmanager
 def allowed(server: ApiServer, purpose: Purpose, without: tuple[str, str] | None = None) -> Iterator[str]:
     """Grant what is printed to a user, but for one verb on one resource; give the user's name."""
-    with granted_but(server, purpose, Place(NAME, "kube-system"), without) as user:
+    with granted_but(server, purpose, RoleScope(NAME, "kube-system"), without) as user:
         yield user
 
 
@@ -134,7 +134,7 @@ def test_the_lock_names_the_right_that_it_lacks(api_server: ApiServer, verb: str
 
 @contextmanager
 def _held(server: ApiServer, user: str) -> Iterator[None]:
-    way = Way(kubeconfig=str(server.kubeconfig), user=user)
+    way = ClusterOptions(kubeconfig=str(server.kubeconfig), user=user)
     reached = reach(way, Pins(), Deadline(30.0))
     with held(reached, "kube-system", LOCK, lock_timeout=1, say=pytest.fail):
         yield

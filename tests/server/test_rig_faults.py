@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gpupool.cluster.client import Request
 from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.kube import connect
-from gpupool.cluster.kubeconfig import WayIn
-from gpupool.cluster.port import Request
+from gpupool.cluster.kubeconfig import ClusterAccess
 from tests.rig.fault_proxy import (
     FaultProxy,
     Rule,
@@ -131,8 +131,8 @@ def test_users_are_who_they_are(faulty: FaultProxy, client: HTTPConnection, api_
 
 
 def test_gpupool_finds_the_way(faulty: FaultProxy, tmp_path: Path) -> None:
-    admin = connect(WayIn(str(faulty.kubeconfig(tmp_path))), Deadline(60))
-    unknown = connect(WayIn(str(faulty.kubeconfig(tmp_path, token="unknown"))), Deadline(60))  # noqa: S106
+    admin = connect(ClusterAccess(str(faulty.kubeconfig(tmp_path))), Deadline(60))
+    unknown = connect(ClusterAccess(str(faulty.kubeconfig(tmp_path, token="unknown"))), Deadline(60))  # noqa: S106
 
     assert admin.server == faulty.url
     assert admin.ask(Request("GET", PATH), 10).status == 404
@@ -357,7 +357,7 @@ import sys
 from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.kube import connect
 from gpupool.cluster.kubeconfig import WayIn
-from gpupool.cluster.port import APPLY, Request
+from gpupool.cluster.client import APPLY, Request
 body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": sys.argv[2].rpartition("/")[2]}}
 connection = connect(WayIn(sys.argv[1]), Deadline(60))
 for n in range(1, 5):

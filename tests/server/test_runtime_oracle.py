@@ -51,7 +51,7 @@ def program() -> Path:
 
 
 def taken(server: ApiServer, mutants: Iterable[Mutant]) -> Iterator[tuple[Mutant, Body]]:
-    """Give the objects that the API server takes, with what it stores."""
+    """Yield the objects that the API server takes, with what it stores."""
     for mutant in mutants:
         verdict = server.post_dry_run(as_bytes(mutant.body), mutant.kind, mutant.seed["apiVersion"])
         if verdict.accepted:
@@ -69,7 +69,7 @@ def asked(server: ApiServer, program: Path, mutants: Iterable[Mutant]) -> list[A
 
 
 def differing(found: list[Asked], differs: Iterable[bool]) -> str:
-    """Give the first of the objects that the two sides judge differently."""
+    """Return the first of the objects that the two sides judge differently."""
     wrong = [each for each, here in zip(found, differs, strict=True) if here]
     return "\n".join([f"seed {SEED}: {len(wrong)} of {len(found)}", *map(str, wrong[:20])]) if wrong else ""
 

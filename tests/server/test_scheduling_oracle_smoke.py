@@ -29,7 +29,7 @@ def of_moto(name: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def offered(by: str) -> dict[str, set[str]]:
-    """Give the types that a zone offers, the zones by name or by ID."""
+    """Return the types that a zone offers, the zones by name or by ID."""
     found = defaultdict(set)
     for each in of_moto(f"instance_type_offerings/{by}/{REGION}"):
         found[each["Location"]].add(each["InstanceType"])

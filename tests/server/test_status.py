@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from gpupool.planning.foreign import PART_OF
-from gpupool.rollout import inventory
-from gpupool.rollout.desired import desired
-from gpupool.rollout.inventory_encoding import Entry
-from gpupool.yamlio.nodes import plain_map
+from gpupool.planning.foreign_fields import PART_OF
+from gpupool.rollout.desired_state import desired
+from gpupool.rollout.inventory import store
+from gpupool.rollout.inventory.encoding import InventoryEntry
+from gpupool.yamlio.located import plain_map
 from tests.cli.blueprints import SMALL
 from tests.cli.run import SECONDS, Outcome, gpupool
 from tests.rig.fault_proxy import FaultProxy, Rule
@@ -29,7 +29,7 @@ from tests.server.reached import reached
 
 NAME = "status-test"
 INVENTORY = f"gpupool-{NAME}"
-PLACE = inventory.Place("kube-system", INVENTORY)
+PLACE = store.InventoryRef("kube-system", INVENTORY)
 BLUEPRINT = SMALL.replace("name: demo", f"name: {NAME}").replace(
     "accelerator: h100}", "accelerator: h100, limits: {gpus: 16}}"
 )
@@ -71,7 +71,7 @@ def status(folder: Path, capsys: pytest.CaptureFixture[str]) -> Status:
 def applied(api_server: ApiServer, folder: Path) -> None:
     """What the blueprint wants is there, as apply leaves it; nobody has looked at it yet."""
     wanted = desired([str(folder / "gpupool.yaml")])
-    labels = {PART_OF: PLACE.id, inventory.BLUEPRINT: NAME}
+    labels = {PART_OF: PLACE.id, store.BLUEPRINT: NAME}
     for each in wanted.manifests:
         body: dict[str, Any] = {**plain_map(each.data)}
         statuses.create(api_server, {**body, "metadata": {**body["metadata"], "labels": labels}})
@@ -81,14 +81,14 @@ def applied(api_server: ApiServer, folder: Path) -> None:
 def _list(server: ApiServer, *things: tuple[str, str], finish: bool = True) -> None:
     """Write things into the inventory; without `finish` as an apply that did not come to its end."""
     cluster = reached(server.kubeconfig).cluster
-    entries = [Entry(kind, name, "", 1, "") for kind, name in things]
-    began = inventory.begin(cluster, inventory.read(cluster, PLACE), entries, "a-plan", "gpupool/0")
+    entries = [InventoryEntry(kind, name, "", 1, "") for kind, name in things]
+    began = store.begin(cluster, store.read(cluster, PLACE), entries, "a-plan", "gpupool/0")
     if finish:
-        inventory.finish(cluster, began, entries, {}, "gpupool/0")
+        store.finish(cluster, began, entries, {}, "gpupool/0")
 
 
 def body_of(said: Outcome) -> str:
-    """Give what stands below the lines about the cluster."""
+    """Return what stands below the lines about the cluster."""
     return said.out.split("\n\n", 1)[1]
 
 
@@ -202,7 +202,7 @@ class TestSays:
         statuses.create_pair(api_server, "foreign", "left")
         statuses.make_ready(api_server, "foreign", "left")
         statuses.claim(api_server, "foreign-1", "foreign", "Launched")
-        labels = {PART_OF: "applyset-x-v1", inventory.BLUEPRINT: "another"}
+        labels = {PART_OF: "applyset-x-v1", store.BLUEPRINT: "another"}
         statuses.patch(api_server, "NodePool", "foreign", {"metadata": {"labels": labels}})
         _list(api_server, ("EC2NodeClass", "train"), ("NodePool", "train"), ("NodePool", "left"))
 
@@ -220,7 +220,7 @@ class TestSays:
 
     def test_what_others_applied_under_our_names(self, api_server: ApiServer, status: Status) -> None:
         statuses.create_pair(api_server, "train")
-        labels = {PART_OF: "applyset-x-v1", inventory.BLUEPRINT: "another"}
+        labels = {PART_OF: "applyset-x-v1", store.BLUEPRINT: "another"}
         statuses.patch(api_server, "NodePool", POOL, {"metadata": {"labels": labels}})
         statuses.make_ready(api_server, "train")
 
@@ -474,7 +474,7 @@ def _read_until(file: int, words: bytes) -> bytes:
 
 
 def _rest(file: int) -> bytes:
-    """Give what is left of a terminal whose other end is closed, which its reader is told as an error."""
+    """Return what is left of a terminal whose other end is closed, which its reader is told as an error."""
     said = b""
     try:
         while piece := os.read(file, 4096):

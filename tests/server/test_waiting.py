@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from gpupool.errors import ClusterError, StoppedError
-from gpupool.rollout import rolling, waiting
-from gpupool.rollout.rolling import wait_rolled
-from gpupool.rollout.waiting import Progress, Readiness, wait_ready
+from gpupool.rollout.watch import nodeclaims, waiting
+from gpupool.rollout.watch.nodeclaims import wait_rolled
+from gpupool.rollout.watch.waiting import Progress, Readiness, wait_ready
 from tests.rig.fault_proxy import FaultProxy, Rule, reads
 from tests.rig.faults import Reset, unavailable
 from tests.rig.server import ApiServer
@@ -34,7 +34,7 @@ def told() -> list[Progress]:
 
 
 def words(told: list[Progress], kind: str) -> list[str]:
-    """Give what was told of the objects of a kind."""
+    """Return what was told of the objects of a kind."""
     return [each.readiness.reason or "Ready" for each in told if each.kind == kind]
 
 
@@ -251,7 +251,7 @@ class TestRollout:
 
     @pytest.fixture(autouse=True)
     def _quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(rolling, "QUIET_SECONDS", 0.6)
+        monkeypatch.setattr(nodeclaims, "QUIET_SECONDS", 0.6)
 
     def test_a_pool_without_nodes(self, api_server: ApiServer, told: list[Progress]) -> None:
         statuses.create_pair(api_server, "a")
@@ -293,7 +293,7 @@ class TestRollout:
     def test_what_turns_out_to_be_drifted_a_moment_later(
         self, api_server: ApiServer, told: list[Progress], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(rolling, "QUIET_SECONDS", 3.0)
+        monkeypatch.setattr(nodeclaims, "QUIET_SECONDS", 3.0)
         statuses.create_pair(api_server, "a")
         statuses.claim(api_server, "a-1", "a", "Initialized")
         way = reached(api_server.kubeconfig)

@@ -11,8 +11,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from gpupool.cluster.port import APPLY, Answer, Request
-from gpupool.yamlio.nodes import plain_map
+from gpupool.cluster.client import APPLY, Request, Response
+from gpupool.yamlio.located import plain_map
 from tests.memory.server import MemoryServer
 from tests.memory.stories import COLLECTIONS, CURRENT, OBJECTS, STALE, Step, edit
 
@@ -29,7 +29,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 class Side:
     """One of the two servers, with the uids and versions that it gave its objects, in order."""
 
-    ask: Callable[[Request], Answer]
+    ask: Callable[[Request], Response]
     seen: dict[tuple[str, str], list[Body]] = field(default_factory=dict)
     """The metadata of each object at each time when it was another."""
 
@@ -92,7 +92,7 @@ class Side:
         if "uid" in metadata and history[-1:] != [metadata]:
             history.append(dict(metadata))
 
-    def view(self, answer: Answer) -> Any:  # noqa: ANN401 - what is compared
+    def view(self, answer: Response) -> Any:  # noqa: ANN401 - what is compared
         """Return what is compared of an answer: all that gpupool reads."""
         body: Any = answer.body
         if body.get("kind") == "Status" or answer.status >= 300:
@@ -132,15 +132,15 @@ def _manager(entry: Body) -> list[str]:
     return [entry.get(key, "") for key in ("manager", "operation", "subresource")]
 
 
-def ask(server: ApiServer, request: Request) -> Answer:
+def ask(server: ApiServer, request: Request) -> Response:
     """Ask the real server."""
     query = f"?{urlencode(request.query)}" if request.query else ""
     raw = b"" if request.body is None else json.dumps(request.body).encode()
     found = server.request(request.method, request.path + query, raw, request.content_type)
-    return Answer(found.status, found.body, found.warnings)
+    return Response(found.status, found.body, found.warnings)
 
 
-def compare(real: Callable[[Request], Answer], story: Sequence[Step]) -> Counter[str]:
+def compare(real: Callable[[Request], Response], story: Sequence[Step]) -> Counter[str]:
     """Send a story to both servers; return how often each kind of outcome came up."""
     memory = Side(MemoryServer(lambda: datetime.now(UTC)).ask)
     truth = Side(real)

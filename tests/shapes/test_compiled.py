@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails, ValidationError
 from gpupool.blueprint.names import BLUEPRINT
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.shapes import compiled
-from gpupool.yamlio.nodes import plain
+from gpupool.yamlio.located import plain
 from gpupool.yamlio.read import read
 from tests.differential.mutants import mutants
 from tests.differential.trees import changed, parts

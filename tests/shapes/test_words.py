@@ -9,8 +9,8 @@ from gpupool.shapes.annotations import Matching, Since, form, matches, number_or
 from gpupool.shapes.base import Flag, NonEmpty, Shape, Whole
 from gpupool.shapes.compiled import Model
 from gpupool.shapes.docs import field_docs, json_schema
-from gpupool.shapes.words import dotted, field_names, findings, keys_at, locate, nearest
-from gpupool.yamlio.nodes import Node, plain
+from gpupool.shapes.error_messages import dotted, field_names, findings, keys_at, locate, nearest
+from gpupool.yamlio.located import Located, plain
 from gpupool.yamlio.read import read
 
 
@@ -47,7 +47,7 @@ class Outer(Shape):
     words."""
 
 
-def node(text: str) -> Node:
+def node(text: str) -> Located:
     made = read(text.encode(), "f").node
     assert made is not None
     return made

@@ -14,7 +14,7 @@ _MAP_HEAD = re.compile(r"^[a-z][a-z-]*:$")
 
 
 def document(number: str) -> str:
-    """Give the text of the document whose file name begins with `number`."""
+    """Return the text of the document whose file name begins with `number`."""
     (path,) = FOLDER.glob(f"{number}_*.txt")
     return path.read_text(encoding="utf-8")
 
@@ -34,7 +34,7 @@ def without_line_numbers(text: str) -> str:
 
 
 def object_texts(text: str) -> Iterator[str]:
-    """Give each Kubernetes object: from a line `apiVersion:` as far as lines can belong to it."""
+    """Yield each Kubernetes object: from a line `apiVersion:` as far as lines can belong to it."""
     current: list[str] = []
     for line in [*text.splitlines(), "---"]:
         if current and _OBJECT_LINE.match(line):
@@ -46,14 +46,14 @@ def object_texts(text: str) -> Iterator[str]:
 
 
 def flat_text(text: str) -> str:
-    """Give the lines of the one object that has lost its indentation, from `apiVersion:` on."""
+    """Return the lines of the one object that has lost its indentation, from `apiVersion:` on."""
     lines = text[text.index("apiVersion:") :].splitlines()
     end = next(index for index, line in enumerate(lines) if not _FLAT_LINE.match(line))
     return "\n".join(lines[:end])
 
 
 def map_texts(text: str, name: str) -> Iterator[str]:
-    """Give each map that stands under `name:` at the left edge, with its indented lines."""
+    """Yield each map that stands under `name:` at the left edge, with its indented lines."""
     current: list[str] = []
     for line in [*text.splitlines(), "end"]:
         if current and line.startswith(" "):

@@ -22,14 +22,14 @@ _QUANTITIES = ("volumeSize",)
 
 
 def amount(quantity: str | int) -> Decimal:
-    """Give the amount of a Kubernetes quantity: `4000Gi`, `"500"`, `64`."""
+    """Return the amount of a Kubernetes quantity: `4000Gi`, `"500"`, `64`."""
     text = str(quantity)
     suffix = text.lstrip("0123456789.")
     return Decimal(text.removesuffix(suffix)) * _SUFFIXES[suffix]
 
 
 def normal(value: Any, key: str = "") -> Any:  # noqa: ANN401 # any YAML value
-    """Give a form of a spec that is equal for specs that say the same."""
+    """Return a form of a spec that is equal for specs that say the same."""
     if isinstance(value, dict):
         if key in _QUANTITY_MAPS:
             return {name: amount(item) for name, item in value.items()}
@@ -44,7 +44,7 @@ def _sorted_text(value: Any) -> str:  # noqa: ANN401 # any YAML value
 
 
 def leaf_paths(value: Any, path: Path = ()) -> Iterator[Path]:  # noqa: ANN401 # any YAML value
-    """Give the path of every leaf."""
+    """Yield the path of every leaf."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from leaf_paths(item, (*path, key))
@@ -53,7 +53,7 @@ def leaf_paths(value: Any, path: Path = ()) -> Iterator[Path]:  # noqa: ANN401 #
 
 
 def changed(spec: Spec, path: Path) -> Spec:
-    """Give a copy of a spec with another value at one place."""
+    """Return a copy of a spec with another value at one place."""
     copy = deepcopy(spec)
     target: Any = copy
     for key in path[:-1]:
@@ -66,7 +66,7 @@ def changed(spec: Spec, path: Path) -> Spec:
 
 
 def without(spec: Spec, path: Path) -> Spec:
-    """Give a copy of a spec with nothing at one place."""
+    """Return a copy of a spec with nothing at one place."""
     copy = deepcopy(spec)
     target: Any = copy
     for key in path[:-1]:

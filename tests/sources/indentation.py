@@ -35,7 +35,7 @@ LISTS = ("requirements", "taints", "values")
 
 
 def rebuilt(lines: str) -> dict[str, Any]:
-    """Give the object that the lines say."""
+    """Return the object that the lines say."""
     root: dict[str, Any] = {}
     open_maps: list[tuple[dict[str, Any], Shape]] = [(root, NODE_POOL)]
     open_lists: list[tuple[list[Any], Shape]] = []

@@ -30,12 +30,12 @@ class Correction:
     removes: tuple[str, ...] = ()
 
     def applied(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Give the document's spec with the correction in it."""
+        """Return the document's spec with the correction in it."""
         return {key: value for key, value in spec.items() if key not in self.removes} | self.adds
 
 
 def _identity(cluster: str) -> dict[str, Any]:
-    """Give what a class gets from the cluster's name."""
+    """Return what a class gets from the cluster's name."""
     terms = [{"tags": {"karpenter.sh/discovery": cluster}}]
     return {
         "role": f"KarpenterNodeRole-{cluster}",
@@ -58,12 +58,12 @@ EXTERNAL = {"000": set(), "001": {"default", "inferentia-nodes"}, "002": {"gpu-n
 
 
 def shown(source: str) -> dict[Key, dict[str, Any]]:
-    """Give the spec of every NodePool and EC2NodeClass that a document shows, uncorrected."""
+    """Return the spec of every NodePool and EC2NodeClass that a document shows, uncorrected."""
     return {Key(source, kind, name): spec for kind, name, spec in _READERS[source](document(source))}
 
 
 def expected(key: Key, spec: dict[str, Any]) -> dict[str, Any]:
-    """Give a document's spec with its corrections."""
+    """Return a document's spec with its corrections."""
     for correction in CORRECTIONS.get(key, ()):
         spec = correction.applied(spec)
     return spec

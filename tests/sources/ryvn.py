@@ -15,7 +15,7 @@ _WORDS = {"nodeClassName", "requirements", "labels", "taints", *_SAME_WORDS}
 
 
 def node_pool_spec(pool: dict[str, Any]) -> dict[str, Any]:
-    """Give the NodePool spec that a Ryvn pool stands for."""
+    """Return the NodePool spec that a Ryvn pool stands for."""
     assert set(pool) <= _WORDS, f"words without a rule: {set(pool) - _WORDS}"
     template = {
         "metadata": {"labels": pool["labels"]},
@@ -39,7 +39,7 @@ def _requirement(word: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 # a t
 
 
 def g6_pool(p5_pool: dict[str, Any]) -> dict[str, Any]:
-    """Give the pool that the guide tells of and does not print: "g6 for L4s", all else as it is."""
+    """Return the pool that the guide tells of and does not print: "g6 for L4s", all else as it is."""
     pool = deepcopy(p5_pool)
     pool["requirements"] |= {"instanceCategories": ["g"], "instanceFamilies": ["g6"]}
     pool["labels"] = {"workload-type": "gpu-inference"}

@@ -6,7 +6,7 @@ import pytest
 
 from gpupool.findings import Severity
 from gpupool.yamlio.documents import MAX_DOCUMENTS, Document, read_documents
-from gpupool.yamlio.nodes import find, leaves, plain
+from gpupool.yamlio.located import find, leaves, plain
 
 
 def documents(text: bytes) -> list[Document]:

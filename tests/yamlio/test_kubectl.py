@@ -18,7 +18,7 @@ from tests.yamlio.texts import WORDS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 pytestmark = pytest.mark.server
 
@@ -32,7 +32,7 @@ def kubectl() -> Path:
 
 
 def through_kubectl(written: str) -> list[dict[str, object]]:
-    """Give each object as kubectl reads it; a local patch that changes nothing needs no server."""
+    """Return each object as kubectl reads it; a local patch that changes nothing needs no server."""
     command = [str(kubectl()), "patch", "--local", "-f", "-", "--type=merge", "-p", "{}", "-o", "json"]
     done = subprocess.run(command, input=written.encode(), capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr.decode()[:2000]

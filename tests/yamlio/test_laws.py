@@ -12,7 +12,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from gpupool.yamlio.nodes import Node, plain
+from gpupool.yamlio.located import Located, plain
 from gpupool.yamlio.read import read
 from gpupool.yamlio.spelling import spell
 from gpupool.yamlio.write import dump, dump_all
@@ -20,14 +20,14 @@ from tests.tiers import volume
 from tests.yamlio import texts
 
 if TYPE_CHECKING:
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 laws = settings(derandomize=True, max_examples=volume(3_000, at_least=750), deadline=None, database=None)
 fewer = settings(laws, max_examples=volume(300, at_least=100))
 
 
 def exactly(value: object) -> str:
-    """Give a value in a form in which 1, 1.0 and True, or two orders of keys, are not the same."""
+    """Return a value in a form in which 1, 1.0 and True, or two orders of keys, are not the same."""
     return repr(value)
 
 
@@ -173,8 +173,8 @@ def test_we_read_what_ruamel_reads(text: str) -> None:
     assert exactly(plain(result.node) if result.node is not None else None) == exactly(expected)
 
 
-def spellings(node: Node) -> list[tuple[object, str | None]]:
-    """Give every scalar with its `text`."""
+def spellings(node: Located) -> list[tuple[object, str | None]]:
+    """Return every scalar with its `text`."""
     if isinstance(node.value, dict):
         return [pair for item in node.value.values() for pair in spellings(item)]
     if isinstance(node.value, list):

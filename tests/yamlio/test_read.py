@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpupool.findings import Location
-from gpupool.yamlio.nodes import Node, find, items, plain
+from gpupool.yamlio.located import Located, find, items, plain
 from gpupool.yamlio.read import Read, read
 
 BLUEPRINT = b"""\
@@ -25,7 +25,7 @@ pools:
 """
 
 
-def root(text: bytes) -> Node:
+def root(text: bytes) -> Located:
     result = read(text, "f")
     assert result.findings == ()
     assert result.node is not None
@@ -33,7 +33,7 @@ def root(text: bytes) -> Node:
 
 
 def at(*path: str) -> tuple[object, ...]:
-    """Give the place of the key, the place of the value, and the spelling."""
+    """Return the place of the key, the place of the value, and the spelling."""
     node = find(root(BLUEPRINT), *path)
     assert node is not None
     assert node.key is not None

@@ -12,7 +12,7 @@ from gpupool.yamlio.spelling import spell
 from gpupool.yamlio.write import dump, dump_all
 
 if TYPE_CHECKING:
-    from gpupool.yamlio.nodes import Plain
+    from gpupool.yamlio.located import Plain
 
 NODE_POOL: dict[str, Plain] = {
     "apiVersion": "karpenter.sh/v1",

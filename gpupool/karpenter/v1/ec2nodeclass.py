@@ -4,25 +4,257 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
 from gpupool.karpenter.meta import ObjectMeta
-from gpupool.karpenter.scalars import AMIFamily, Count, VolumeType
-from gpupool.karpenter.v1.blockdevice import BlockDevice, BlockDeviceMapping
-from gpupool.karpenter.v1.instanceoptions import (
-    ConnectionTracking,
-    CPUOptions,
-    MetadataOptions,
-    NetworkInterface,
-)
-from gpupool.karpenter.v1.kubelet import KubeletConfiguration
-from gpupool.karpenter.v1.selectorterms import (
-    AMISelectorTerm,
-    CapacityReservationSelectorTerm,
-    PlacementGroupSelector,
-    SecurityGroupSelectorTerm,
-    SubnetSelectorTerm,
+from gpupool.karpenter.scalars import (
+    AMIID,
+    AccountID,
+    AMIFamily,
+    Count,
+    EvictionThreshold,
+    Int32,
+    Int64,
+    PlacementGroupID,
+    Quantity,
+    ReservationID,
+    SecurityGroupID,
+    SelectorTags,
+    SubnetID,
+    Switch,
+    VolumeSize,
+    VolumeType,
 )
 from gpupool.shapes.annotations import Since
-from gpupool.shapes.base import Flag, Shape, Text
+from gpupool.shapes.base import Flag, Shape, Text, Whole
+
+
+class AMISelectorTerm(Shape):
+    """One selector of AMIs; several terms are alternatives."""
+
+    alias: Annotated[str, Field(max_length=30)] | None = None
+    """An EKS AMI family and its release, such as `al2023@v20260810`; it must be the only term.
+
+    `al2`, `al2023`, `bottlerocket`, `windows2019`, `windows2022`, `windows2025`. Karpenter picks the
+    variant for the instance type, including the one with GPU or Neuron drivers. `@latest` replaces every
+    node at each new release; Windows supports only `@latest`.
+    """
+
+    tags: SelectorTags | None = None
+    """Required tags of the AMI, at most 20; `*` matches any value."""
+
+    id: AMIID | None = None
+    """Id of one AMI; no other field is allowed in the term."""
+
+    name: Text | None = None
+    """Name of the AMI, `*` allowed. Without `owner`: your own AMIs and Amazon's."""
+
+    owner: Text | None = None
+    """Account that owns the AMI, `self` or `amazon`; used with `name` or `tags`."""
+
+    ssm_parameter: Text | None = None
+    """Name or ARN of the SSM parameter with the AMI id."""
+
+
+class SubnetSelectorTerm(Shape):
+    """One selector of subnets; several terms are alternatives. They determine the zones of a pool."""
+
+    tags: SelectorTags | None = None
+    """Required tags of the subnet, at most 20; `*` matches any value.
+
+    An empty map selects every subnet of the region.
+    """
+
+    id: SubnetID | None = None
+    """Id of one subnet; `tags` is not allowed in the term."""
+
+
+class SecurityGroupSelectorTerm(Shape):
+    """One selector of security groups; a node gets the groups of all terms."""
+
+    tags: SelectorTags | None = None
+    """Required tags of the group, at most 20; `*` matches any value.
+
+    An empty map selects every group of the region.
+    """
+
+    id: SecurityGroupID | None = None
+    """Id of one group; no other field is allowed in the term."""
+
+    name: Text | None = None
+    """Name of one group (not its `Name` tag); no other field is allowed in the term."""
+
+
+class CapacityReservationSelectorTerm(Shape):
+    """One selector of capacity reservations and Capacity Blocks; several terms are alternatives."""
+
+    tags: SelectorTags | None = None
+    """Required tags of the reservation, at most 20; `*` matches any value."""
+
+    id: ReservationID | None = None
+    """Id of one reservation; no other field is allowed in the term."""
+
+    owner_id: AccountID | None = Field(default=None, alias="ownerID")
+    """Account that owns the reservation, twelve digits in quotes; on its own it selects nothing."""
+
+    instance_match_criteria: Literal["open", "targeted"] | None = None
+    """Whether any matching instance uses the reservation (`open`) or only those that name it (`targeted`)."""
+
+
+class PlacementGroupSelector(Shape):
+    """The placement group of the nodes, by either name or id."""
+
+    name: Annotated[str, Field(min_length=1)] | None = None
+    """Name of the placement group."""
+
+    id: PlacementGroupID | None = None
+    """Id of the placement group."""
+
+
+Percent: TypeAlias = Annotated[Whole, Field(ge=0, le=100)]
+
+
+class KubeletConfiguration(Shape):
+    """Kubelet settings of the nodes, which Karpenter also uses to calculate their capacity.
+
+    The AMI family Custom does not pass them to the node: repeat them in `userData`.
+    """
+
+    cluster_dns: list[Text] | None = Field(default=None, alias="clusterDNS")
+    """Addresses of the cluster's DNS; all AMI families except AL2023 use only the first."""
+
+    max_pods: Count | None = None
+    """Maximum number of pods on a node. Default: what the network interfaces of the instance allow."""
+
+    pods_per_core: Count | None = None
+    """Maximum number of pods per vCPU; with `maxPods`, the smaller applies. Ignored on Bottlerocket."""
+
+    system_reserved: dict[ReservedResource, Quantity] | None = None
+    """Resources reserved for the operating system."""
+
+    kube_reserved: dict[ReservedResource, Quantity] | None = None
+    """Resources reserved for the kubelet and the container runtime. Default: calculated per instance type."""
+
+    eviction_hard: dict[EvictionSignal, EvictionThreshold] | None = None
+    """Free resources below which the kubelet evicts pods at once; not available to pods."""
+
+    eviction_soft: dict[EvictionSignal, EvictionThreshold] | None = None
+    """Free resources below which the kubelet evicts pods after the grace period of the same signal."""
+
+    eviction_soft_grace_period: dict[EvictionSignal, Text] | None = None
+    """How long each soft threshold may be exceeded, as a Go duration such as `1m30s`.
+
+    The API server accepts any string, but an invalid duration keeps Karpenter from reading any
+    EC2NodeClass.
+    """
+
+    eviction_max_pod_grace_period: Int32 | None = None
+    """Maximum termination grace period of a pod on a soft eviction, in seconds."""
+
+    image_gc_high_threshold_percent: Percent | None = Field(default=None, alias="imageGCHighThresholdPercent")
+    """Disk usage in percent at which unused container images are removed; above the low threshold."""
+
+    image_gc_low_threshold_percent: Percent | None = Field(default=None, alias="imageGCLowThresholdPercent")
+    """Disk usage in percent down to which unused container images are removed."""
+
+    cpu_cfs_quota: Flag | None = Field(default=None, alias="cpuCFSQuota")
+    """Whether CPU limits of containers are enforced."""
+
+
+class MetadataOptions(Shape):
+    """The instance metadata service (IMDS)."""
+
+    http_endpoint: Switch | None = None
+    """Whether the service is on. Default: `enabled`."""
+
+    http_protocol_ipv6: Switch | None = Field(default=None, alias="httpProtocolIPv6")
+    """Whether the service has an IPv6 address. Default: `disabled`."""
+
+    http_put_response_hop_limit: Annotated[Whole, Field(ge=1, le=64)] | None = None
+    """Maximum network hops of a response, 1 to 64. Default: 1, which does not reach pods; pods need 2."""
+
+    http_tokens: Literal["required", "optional"] | None = None
+    """Whether a session token (IMDSv2) is required. Default: `required`."""
+
+
+class NetworkInterface(Shape):
+    """One network interface of the instance. Card 0, device 0 is required, with type `interface`."""
+
+    network_card_index: Count
+    """Network card, from 0; instance types without it are not considered."""
+
+    device_index: Count
+    """Device index on that card, from 0."""
+
+    interface_type: Literal["interface", "efa-only"]
+    """`interface` carries IP traffic, `efa-only` carries EFA and no IP address; one of these per card."""
+
+
+class ConnectionTracking(Shape):
+    """Idle timeouts of connections that security groups track, in seconds; at least one is required."""
+
+    tcp_established_timeout: Annotated[Whole, Field(ge=60, le=432000)] | None = None
+    """Seconds for established TCP connections, 60 to 432000."""
+
+    udp_stream_timeout: Annotated[Whole, Field(ge=60, le=180)] | None = None
+    """Seconds for UDP flows with more than one request and response, 60 to 180."""
+
+    udp_timeout: Annotated[Whole, Field(ge=30, le=60)] | None = None
+    """Seconds for UDP flows in one direction or with a single response, 30 to 60."""
+
+
+class CPUOptions(Shape):
+    """Options of the instance's CPU."""
+
+    nested_virtualization: Switch | None = None
+    """Whether the instance can run virtual machines, if its type supports that."""
+
+
+class BlockDevice(Shape):
+    """An EBS volume. It requires a size or a snapshot."""
+
+    delete_on_termination: Flag | None = None
+    """Whether the volume is deleted with the instance. Default: EC2 decides."""
+
+    encrypted: Flag | None = None
+    """Whether the volume is encrypted. Default: the settings of the account and the snapshot."""
+
+    iops: Int64 | None = None
+    """Input and output operations per second, for gp3, io1 and io2; required for io1 and io2."""
+
+    kms_key_id: Text | None = Field(default=None, alias="kmsKeyID")
+    """Id, alias or ARN of the KMS key to encrypt with; Karpenter's role must be allowed to use it."""
+
+    snapshot_id: Text | None = Field(default=None, alias="snapshotID")
+    """Snapshot to create the volume from, such as one with container images already pulled."""
+
+    throughput: Int64 | None = None
+    """MiB per second, for gp3 only; the default of EC2 is 125."""
+
+    volume_initialization_rate: Annotated[Whole, Field(ge=100, le=300)] | None = None
+    """MiB per second at which a volume is filled from its snapshot, 100 to 300; requires `snapshotID`."""
+
+    volume_size: VolumeSize | None = None
+    """Size with Gi, G, Ti or T, such as `500Gi`; at least the size of the AMI's snapshot."""
+
+    volume_type: VolumeType | None = None
+    """Type of the EBS volume; `gp3` is the common choice."""
+
+
+class BlockDeviceMapping(Shape):
+    """A volume and the device it appears as.
+
+    Setting any mapping drops all defaults of the AMI family, so list every volume that the node needs.
+    """
+
+    device_name: Text | None = None
+    """Device name, such as `/dev/xvda`. Without it, Karpenter can crash unless the family is Custom."""
+
+    ebs: BlockDevice | None = None
+    """The volume. The API server accepts a mapping without it, but then Karpenter crashes."""
+
+    root_volume: Flag | None = None
+    """Whether pods use this volume as ephemeral storage; on at most one mapping."""
+
 
 __all__ = [
     "AMISelectorTerm",

@@ -7,7 +7,6 @@ from pydantic import Field
 from gpupool.karpenter.checks import Distinct
 from gpupool.karpenter.meta import ObjectMeta
 from gpupool.karpenter.scalars import (
-    Amount,
     ApiGroup,
     BudgetDuration,
     BudgetNodes,
@@ -17,8 +16,9 @@ from gpupool.karpenter.scalars import (
     DurationOrNever,
     Instant,
     LabelValue,
+    LimitAmount,
     MinValues,
-    Operator,
+    OperatorName,
     Reason,
     Replicas,
     RequirementKey,
@@ -40,18 +40,15 @@ __all__ = [
     "NodeClassReference",
     "NodePool",
     "NodePoolSpec",
-    "Requirement",
-    "Requirements",
+    "NodeSelectorRequirementWithMinValues",
+    "NodeSelectorRequirements",
     "Taint",
     "Weight",
 ]
 
 
-class Requirement(Shape):
-    """One condition on a label of the instance types that a pool may use.
-
-    Upstream: NodeSelectorRequirementWithMinValues.
-    """
+class NodeSelectorRequirementWithMinValues(Shape):
+    """One condition on a label of the instance types that a pool may use."""
 
     key: RequirementKey
     """The label, such as `karpenter.k8s.aws/instance-family`.
@@ -59,7 +56,7 @@ class Requirement(Shape):
     A key that is unknown to Karpenter filters no instance type: it becomes a node label instead.
     """
 
-    operator: Operator
+    operator: OperatorName
     """How the label's value relates to `values`.
 
     `In` and `NotIn` need a list; `Gt`, `Lt`, `Gte` and `Lte` one whole number in quotes; `Exists` and
@@ -108,7 +105,9 @@ class NodeClassReference(Shape):
     """Name of the node class. A change replaces all nodes, even if the two classes are equal."""
 
 
-Requirements: TypeAlias = Annotated[list[Requirement], Field(max_length=100)]
+NodeSelectorRequirements: TypeAlias = Annotated[
+    list[NodeSelectorRequirementWithMinValues], Field(max_length=100)
+]
 
 
 class NodeClaimTemplateSpec(Shape):
@@ -117,7 +116,7 @@ class NodeClaimTemplateSpec(Shape):
     node_class_ref: NodeClassReference
     """The node class that the nodes are launched with."""
 
-    requirements: Requirements
+    requirements: NodeSelectorRequirements
     """Conditions on the instance types, at most 100; all must match. An empty list allows every type.
 
     A change replaces only the nodes whose labels no longer match; the order does not matter. The labels
@@ -229,7 +228,7 @@ class NodePoolSpec(Shape):
     disruption: Disruption | None = None
     """When nodes may be disrupted. Default: `consolidateAfter: 0s` and a budget of `10%`."""
 
-    limits: dict[Text, Amount] | None = None
+    limits: dict[Text, LimitAmount] | None = None
     """Maximum total of each resource over all nodes of the pool, such as `nvidia.com/gpu: 16`.
 
     A resource that no instance type has is never enforced. `nodes` counts nodes. Changing limits

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from gpupool.karpenter.meta import ObjectMeta
-from gpupool.karpenter.scalars import Amount, Operator, Price, PriceAdjustment, RequirementKey
+from gpupool.karpenter.scalars import LimitAmount, OperatorName, Price, PriceAdjustment, RequirementKey
 from gpupool.shapes.annotations import Since
 from gpupool.shapes.base import Shape, Text, Whole
 
@@ -16,7 +16,7 @@ class NodeSelectorRequirement(Shape):
     key: RequirementKey
     """The label, such as `node.kubernetes.io/instance-type`; `karpenter.sh/nodepool` is allowed here."""
 
-    operator: Operator
+    operator: OperatorName
     """How the label's value relates to `values`; `In` and `NotIn` both need values here."""
 
     values: list[Text] | None = None
@@ -41,7 +41,7 @@ class NodeOverlaySpec(Shape):
     price: Price | None = None
     """The price that Karpenter assumes, in USD per hour, as a string; not with `priceAdjustment`."""
 
-    capacity: dict[Text, Amount] | None = None
+    capacity: dict[Text, LimitAmount] | None = None
     """Extended resources per node; they replace the amounts that Karpenter assumes.
 
     `cpu`, `memory`, `ephemeral-storage` and `pods` are rejected. Use it for shared GPUs, MIG slices and

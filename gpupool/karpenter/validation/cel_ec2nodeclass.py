@@ -1,14 +1,16 @@
-"""The CEL rules of the EC2NodeClass CRD, those over selector terms included."""
+"""The CEL rules of the EC2NodeClass CRD, those over selector terms and kubelet settings included."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
-from typing import Final
+from typing import Final, get_args
 
 from gpupool.codes import Code
-from gpupool.karpenter.validation import cel_kubelet, cel_selectors
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, number, present, word
-from gpupool.yamlio.nodes import Node, items, mapping, place
+from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
+from gpupool.karpenter.validation import cel_selectors
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, number, present, word
+from gpupool.shapes.error_messages import nearest
+from gpupool.yamlio.located import Located, items, mapping, place
 
 _CLUSTER_TAGS = "kubernetes.io/cluster"
 _KARPENTER_TAGS = (
@@ -19,9 +21,12 @@ _KARPENTER_TAGS = (
 )
 _TIMEOUTS = ("tcpEstablishedTimeout", "udpStreamTimeout", "udpTimeout")
 _EBS = f"spec blockDeviceMappings {ITEMS} ebs"
+_SIGNALS: Final = get_args(EvictionSignal)
+_RESERVED: Final = get_args(ReservedResource)
+_SOFT, _GRACE = "evictionSoft", "evictionSoftGracePeriod"
 
 
-def role_or_profile(spec: Node) -> Iterator[Complaint]:
+def role_or_profile(spec: Located) -> Iterator[Complaint]:
     """Exactly one of `role` and `instanceProfile` is there."""
     said = has(spec, "role", "instanceProfile")
     if len(said) != 1:
@@ -33,13 +38,13 @@ def role_or_profile(spec: Node) -> Iterator[Complaint]:
         yield Complaint(said[1].key or said[1].at if said else place(spec), message, fix)
 
 
-def empty_name(key: str, value: Node) -> Iterator[Complaint]:
+def empty_name(key: str, value: Located) -> Iterator[Complaint]:
     """The name may not be empty."""
     if value.value == "":
         yield Complaint(place(value), f"`{key}` is empty", f"set a name, or remove `{key}`")
 
 
-def several_root_volumes(mappings: Node) -> Iterator[Complaint]:
+def several_root_volumes(mappings: Located) -> Iterator[Complaint]:
     """At most one volume is the root volume."""
     roots = [root for item in items(mappings) if (root := present(item, "rootVolume")) and root.value is True]
     for root in roots[1:]:
@@ -48,7 +53,7 @@ def several_root_volumes(mappings: Node) -> Iterator[Complaint]:
         )
 
 
-def volume_of_nothing(ebs: Node) -> Iterator[Complaint]:
+def volume_of_nothing(ebs: Located) -> Iterator[Complaint]:
     """A volume has a size or a snapshot."""
     if not has(ebs, "snapshotID", "volumeSize"):
         yield Complaint(
@@ -56,7 +61,7 @@ def volume_of_nothing(ebs: Node) -> Iterator[Complaint]:
         )
 
 
-def rate_without_snapshot(ebs: Node) -> Iterator[Complaint]:
+def rate_without_snapshot(ebs: Located) -> Iterator[Complaint]:
     """Only a volume from a snapshot is filled at a rate."""
     rate = present(ebs, "volumeInitializationRate")
     if rate is not None and not word(ebs, "snapshotID"):
@@ -64,7 +69,7 @@ def rate_without_snapshot(ebs: Node) -> Iterator[Complaint]:
         yield Complaint(place(rate), message, "add `snapshotID`, or remove the rate")
 
 
-def no_timeout(tracking: Node) -> Iterator[Complaint]:
+def no_timeout(tracking: Located) -> Iterator[Complaint]:
     """At least one timeout is there."""
     if not has(tracking, *_TIMEOUTS):
         yield Complaint(
@@ -74,7 +79,7 @@ def no_timeout(tracking: Node) -> Iterator[Complaint]:
         )
 
 
-def no_primary_interface(interfaces: Node) -> Iterator[Complaint]:
+def no_primary_interface(interfaces: Located) -> Iterator[Complaint]:
     """Where there are interfaces, one is the primary one."""
     if items(interfaces) and ("interface", 0, 0) not in [_slot(item) for item in items(interfaces)]:
         message = "no primary interface: none has card 0, device 0 and the type `interface`"
@@ -85,7 +90,7 @@ def no_primary_interface(interfaces: Node) -> Iterator[Complaint]:
         )
 
 
-def interface_twice(interfaces: Node) -> Iterator[Complaint]:
+def interface_twice(interfaces: Located) -> Iterator[Complaint]:
     """No place on a card is taken twice, and each card has one `efa-only` interface at most."""
     slots = [_slot(item) for item in items(interfaces)]
     places = Counter(slot[1:] for slot in slots)
@@ -103,7 +108,7 @@ def interface_twice(interfaces: Node) -> Iterator[Complaint]:
             )
 
 
-def no_placement_group(selector: Node) -> Iterator[Complaint]:
+def no_placement_group(selector: Located) -> Iterator[Complaint]:
     """A placement group is named, or told by its id."""
     if not has(selector, "name", "id"):
         yield Complaint(
@@ -113,7 +118,7 @@ def no_placement_group(selector: Node) -> Iterator[Complaint]:
         )
 
 
-def placement_group_twice(selector: Node) -> Iterator[Complaint]:
+def placement_group_twice(selector: Located) -> Iterator[Complaint]:
     """A placement group has one of name and id."""
     if len(said := has(selector, "name", "id")) > 1:
         yield Complaint(
@@ -121,19 +126,19 @@ def placement_group_twice(selector: Node) -> Iterator[Complaint]:
         )
 
 
-def empty_tag_key(tags: Node) -> Iterator[Complaint]:
+def empty_tag_key(tags: Located) -> Iterator[Complaint]:
     """No tag has an empty key."""
     if (value := mapping(tags).get("")) is not None:
         yield Complaint(value.key or value.at, "a tag has an empty key", "set the key of the tag")
 
 
-def tag_of_karpenter(tag: str, tags: Node) -> Iterator[Complaint]:
+def tag_of_karpenter(tag: str, tags: Located) -> Iterator[Complaint]:
     """The tags that Karpenter sets are not the user's."""
     if (value := mapping(tags).get(tag)) is not None:
         yield Complaint(value.key or value.at, f"the tag `{tag}` is reserved: Karpenter sets it", "remove it")
 
 
-def tag_of_the_cluster(tags: Node) -> Iterator[Complaint]:
+def tag_of_the_cluster(tags: Located) -> Iterator[Complaint]:
     """The tags of clusters are Karpenter's to set."""
     for key, value in mapping(tags).items():
         if key.startswith(_CLUSTER_TAGS):
@@ -141,29 +146,82 @@ def tag_of_the_cluster(tags: Node) -> Iterator[Complaint]:
             yield Complaint(value.key or value.at, message, "remove it")
 
 
-def _slot(interface: Node) -> tuple[str, int | None, int | None]:
+def _slot(interface: Located) -> tuple[str, int | None, int | None]:
     kind = word(interface, "interfaceType")
     return kind, number(interface, "networkCardIndex"), number(interface, "deviceIndex")
 
 
-RULES: Final = (
-    Rule(Code.ROLE_OR_PROFILE, "spec", role_or_profile),
+def thresholds_crossed(kubelet: Located) -> Iterator[Complaint]:
+    """Images are removed from the high mark down to the low one."""
+    high, low = number(kubelet, "imageGCHighThresholdPercent"), number(kubelet, "imageGCLowThresholdPercent")
+    if high is not None and low is not None and high <= low:
+        message = f"`imageGCHighThresholdPercent: {high}` is not above `imageGCLowThresholdPercent: {low}`"
+        at = place(has(kubelet, "imageGCHighThresholdPercent")[0])
+        yield Complaint(at, message, "raise the high threshold, or lower the low one")
+
+
+def unmatched(there: str, other: str, kubelet: Located) -> Iterator[Complaint]:
+    """Each signal of one map stands in the other."""
+    known = mapping(present(kubelet, other))
+    for signal, value in mapping(present(kubelet, there)).items():
+        if signal not in known:
+            message = f"`{signal}` is set in `{there}` but not in `{other}`"
+            yield Complaint(value.key or value.at, message, f"add it to `{other}`, or remove it here")
+
+
+def unknown_key(known: Collection[str], settings: Located) -> Iterator[Complaint]:
+    """Only known resources and signals are keys."""
+    for key, value in mapping(settings).items():
+        if key not in known:
+            near = nearest(key, tuple(known))
+            fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(known)}"
+            yield Complaint(
+                value.key or value.at, f"unknown key `{key}`: the kubelet does not support it here", fix
+            )
+
+
+def negative(reserved: Located) -> Iterator[Complaint]:
+    """Nothing negative is kept back."""
+    for key, value in mapping(reserved).items():
+        if str(value.value).startswith("-"):
+            yield Complaint(place(value), f"`{key}: {value.value}` is negative", "set 0 or more")
+
+
+_KUBELET_RULES: Final = (
+    FieldRule(Code.IMAGE_THRESHOLDS, "spec kubelet", thresholds_crossed),
+    FieldRule(Code.SOFT_EVICTION, "spec kubelet", partial(unmatched, _SOFT, _GRACE)),
+    FieldRule(Code.SOFT_EVICTION, "spec kubelet", partial(unmatched, _GRACE, _SOFT)),
     *(
-        Rule(Code.EMPTY_IDENTITY, f"spec {key}", partial(empty_name, key))
+        FieldRule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(unknown_key, _SIGNALS))
+        for name in ("evictionHard", _SOFT, _GRACE)
+    ),
+    *(
+        FieldRule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(unknown_key, _RESERVED))
+        for name in ("kubeReserved", "systemReserved")
+    ),
+    *(
+        FieldRule(Code.NEGATIVE_RESERVE, f"spec kubelet {name}", negative)
+        for name in ("kubeReserved", "systemReserved")
+    ),
+)
+RULES: Final = (
+    FieldRule(Code.ROLE_OR_PROFILE, "spec", role_or_profile),
+    *(
+        FieldRule(Code.EMPTY_IDENTITY, f"spec {key}", partial(empty_name, key))
         for key in ("role", "instanceProfile")
     ),
     *cel_selectors.RULES,
-    Rule(Code.TWO_ROOT_VOLUMES, "spec blockDeviceMappings", several_root_volumes),
-    Rule(Code.VOLUME_OF_NOTHING, _EBS, volume_of_nothing),
-    Rule(Code.RATE_WITHOUT_SNAPSHOT, _EBS, rate_without_snapshot),
-    Rule(Code.NO_TIMEOUT, "spec connectionTracking", no_timeout),
-    *cel_kubelet.RULES,
-    Rule(Code.NO_PRIMARY_INTERFACE, "spec networkInterfaces", no_primary_interface),
-    Rule(Code.INTERFACE_TWICE, "spec networkInterfaces", interface_twice),
-    Rule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", no_placement_group),
-    Rule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", placement_group_twice),
-    Rule(Code.EMPTY_TAG, "spec tags", empty_tag_key),
-    *(Rule(Code.KARPENTERS_TAG, "spec tags", partial(tag_of_karpenter, tag)) for tag in _KARPENTER_TAGS),
-    Rule(Code.KARPENTERS_TAG, "spec tags", tag_of_the_cluster),
+    FieldRule(Code.TWO_ROOT_VOLUMES, "spec blockDeviceMappings", several_root_volumes),
+    FieldRule(Code.VOLUME_OF_NOTHING, _EBS, volume_of_nothing),
+    FieldRule(Code.RATE_WITHOUT_SNAPSHOT, _EBS, rate_without_snapshot),
+    FieldRule(Code.NO_TIMEOUT, "spec connectionTracking", no_timeout),
+    *_KUBELET_RULES,
+    FieldRule(Code.NO_PRIMARY_INTERFACE, "spec networkInterfaces", no_primary_interface),
+    FieldRule(Code.INTERFACE_TWICE, "spec networkInterfaces", interface_twice),
+    FieldRule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", no_placement_group),
+    FieldRule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", placement_group_twice),
+    FieldRule(Code.EMPTY_TAG, "spec tags", empty_tag_key),
+    *(FieldRule(Code.KARPENTERS_TAG, "spec tags", partial(tag_of_karpenter, tag)) for tag in _KARPENTER_TAGS),
+    FieldRule(Code.KARPENTERS_TAG, "spec tags", tag_of_the_cluster),
 )
 """Each rule of the CRD, at the path where it stands there."""

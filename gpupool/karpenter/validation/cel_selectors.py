@@ -5,9 +5,9 @@ from functools import partial
 from typing import Final
 
 from gpupool.codes import Code
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present, word
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, present, word
 from gpupool.shapes.annotations import matches
-from gpupool.yamlio.nodes import Node, items, mapping, place
+from gpupool.yamlio.located import Located, items, mapping, place
 
 ALIAS_FAMILIES: Final = {
     "al2": "AL2",
@@ -30,13 +30,13 @@ _SELECTING = {
 """The keys of which a term needs one."""
 
 
-def no_terms(terms: Node) -> Iterator[Complaint]:
+def no_terms(terms: Located) -> Iterator[Complaint]:
     """The list may not be empty."""
     if not items(terms):
         yield Complaint(place(terms), "an empty list of terms selects nothing", "add a term")
 
 
-def selects_nothing(keys: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
+def selects_nothing(keys: tuple[str, ...], terms: Located) -> Iterator[Complaint]:
     """Each term needs one of the keys that select."""
     for term in items(terms):
         if not has(term, *keys):
@@ -44,13 +44,13 @@ def selects_nothing(keys: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
             yield Complaint(term.at, message, "add one of them, or remove the term")
 
 
-def mixes(key: str, others: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
+def mixes(key: str, others: tuple[str, ...], terms: Located) -> Iterator[Complaint]:
     """No term has `key` beside one of `others`."""
     for term in items(terms):
         yield from _mixed(key, others, term)
 
 
-def all_mix(key: str, others: tuple[str, ...], terms: Node) -> Iterator[Complaint]:
+def all_mix(key: str, others: tuple[str, ...], terms: Located) -> Iterator[Complaint]:
     """Not every term has `key` beside one of `others`; the CRD lets it pass where one term does not.
 
     An empty list is refused by the same words of the CRD; `no_terms` says that.
@@ -60,7 +60,7 @@ def all_mix(key: str, others: tuple[str, ...], terms: Node) -> Iterator[Complain
             yield from _mixed(key, others, term)
 
 
-def alias_beside_terms(terms: Node) -> Iterator[Complaint]:
+def alias_beside_terms(terms: Located) -> Iterator[Complaint]:
     """A term with an alias stands alone."""
     aliases = [alias for term in items(terms) if (alias := present(term, "alias"))]
     if aliases and len(items(terms)) != 1:
@@ -68,14 +68,14 @@ def alias_beside_terms(terms: Node) -> Iterator[Complaint]:
         yield Complaint(place(aliases[0]), message, "keep only the alias, or select all AMIs by other fields")
 
 
-def alias_form(alias: Node) -> Iterator[Complaint]:
+def alias_form(alias: Located) -> Iterator[Complaint]:
     """An alias is a family, `@` and a version."""
     if not matches(r"^[a-zA-Z0-9]+@.+$", str(alias.value)):
         message = f"invalid AMI alias `{alias.value}`: it is not of the form `family@version`"
         yield Complaint(place(alias), message, "write an alias such as `al2023@v20260810`")
 
 
-def alias_family(alias: Node) -> Iterator[Complaint]:
+def alias_family(alias: Located) -> Iterator[Complaint]:
     """An alias is of a known family, in lower case."""
     family = str(alias.value).partition("@")[0]
     if family not in ALIAS_FAMILIES:
@@ -84,7 +84,7 @@ def alias_family(alias: Node) -> Iterator[Complaint]:
         yield Complaint(place(alias), f"unknown AMI alias family `{family}`", near or known)
 
 
-def windows_version(alias: Node) -> Iterator[Complaint]:
+def windows_version(alias: Located) -> Iterator[Complaint]:
     """Windows images can't be pinned by an alias."""
     family, *versions = str(alias.value).split("@")
     if family.startswith("windows") and family in ALIAS_FAMILIES and versions[:1] != ["latest"]:
@@ -92,7 +92,7 @@ def windows_version(alias: Node) -> Iterator[Complaint]:
         yield Complaint(place(alias), message, f"write `{family}@latest`, or select a fixed AMI by `id`")
 
 
-def other_family(name: str, spec: Node) -> Iterator[Complaint]:
+def other_family(name: str, spec: Located) -> Iterator[Complaint]:
     """`amiFamily` agrees with the alias, or is Custom."""
     said, family = present(spec, "amiFamily"), ALIAS_FAMILIES[name]
     if said is None or said.value in (family, "Custom"):
@@ -104,7 +104,7 @@ def other_family(name: str, spec: Node) -> Iterator[Complaint]:
             yield Complaint(place(said), message, fix)
 
 
-def no_family(spec: Node) -> Iterator[Complaint]:
+def no_family(spec: Located) -> Iterator[Complaint]:
     """Without an alias, `amiFamily` has to be said."""
     terms = present(spec, _AMI)
     if terms and not any(has(term, "alias") for term in items(terms)) and not has(spec, "amiFamily"):
@@ -112,7 +112,7 @@ def no_family(spec: Node) -> Iterator[Complaint]:
         yield Complaint(place(terms), message, "set `amiFamily` to AL2023, Bottlerocket, … or Custom")
 
 
-def empty_tag(tags: Node) -> Iterator[Complaint]:
+def empty_tag(tags: Located) -> Iterator[Complaint]:
     """Neither key nor value of a selecting tag is empty."""
     for key, value in mapping(tags).items():
         if not key or value.value == "":
@@ -122,7 +122,7 @@ def empty_tag(tags: Node) -> Iterator[Complaint]:
             )
 
 
-def _mixed(key: str, others: tuple[str, ...], term: Node) -> list[Complaint]:
+def _mixed(key: str, others: tuple[str, ...], term: Located) -> list[Complaint]:
     own, beside = present(term, key), [name for name in others if has(term, name)]
     if own is None or not beside:
         return []
@@ -131,27 +131,27 @@ def _mixed(key: str, others: tuple[str, ...], term: Node) -> list[Complaint]:
 
 
 RULES: Final = (
-    *(Rule(Code.OTHER_FAMILY, "spec", partial(other_family, name)) for name in ALIAS_FAMILIES),
-    Rule(Code.NO_FAMILY, "spec", no_family),
-    *(Rule(Code.NO_TERMS, f"spec {terms}", no_terms) for terms in (_SUBNET, _GROUP, _RESERVATION)),
+    *(FieldRule(Code.OTHER_FAMILY, "spec", partial(other_family, name)) for name in ALIAS_FAMILIES),
+    FieldRule(Code.NO_FAMILY, "spec", no_family),
+    *(FieldRule(Code.NO_TERMS, f"spec {terms}", no_terms) for terms in (_SUBNET, _GROUP, _RESERVATION)),
     *(
-        Rule(Code.SELECTS_NOTHING, f"spec {terms}", partial(selects_nothing, keys))
+        FieldRule(Code.SELECTS_NOTHING, f"spec {terms}", partial(selects_nothing, keys))
         for terms, keys in _SELECTING.items()
     ),
-    Rule(Code.MIXED_TERM, f"spec {_AMI}", partial(mixes, "id", ("alias", "tags", "name", "owner"))),
-    Rule(Code.MIXED_TERM, f"spec {_AMI}", partial(mixes, "alias", ("id", "tags", "name", "owner"))),
-    Rule(Code.ALIAS_NOT_ALONE, f"spec {_AMI}", alias_beside_terms),
-    Rule(Code.MIXED_TERM, f"spec {_SUBNET}", partial(all_mix, "id", ("tags",))),
-    Rule(Code.MIXED_TERM, f"spec {_GROUP}", partial(all_mix, "id", ("tags", "name"))),
-    Rule(Code.MIXED_TERM, f"spec {_GROUP}", partial(all_mix, "name", ("tags", "id"))),
-    Rule(
+    FieldRule(Code.MIXED_TERM, f"spec {_AMI}", partial(mixes, "id", ("alias", "tags", "name", "owner"))),
+    FieldRule(Code.MIXED_TERM, f"spec {_AMI}", partial(mixes, "alias", ("id", "tags", "name", "owner"))),
+    FieldRule(Code.ALIAS_NOT_ALONE, f"spec {_AMI}", alias_beside_terms),
+    FieldRule(Code.MIXED_TERM, f"spec {_SUBNET}", partial(all_mix, "id", ("tags",))),
+    FieldRule(Code.MIXED_TERM, f"spec {_GROUP}", partial(all_mix, "id", ("tags", "name"))),
+    FieldRule(Code.MIXED_TERM, f"spec {_GROUP}", partial(all_mix, "name", ("tags", "id"))),
+    FieldRule(
         Code.MIXED_TERM,
         f"spec {_RESERVATION}",
         partial(all_mix, "id", ("tags", "ownerID", "instanceMatchCriteria")),
     ),
-    Rule(Code.ALIAS_FORM, f"spec {_AMI} {ITEMS} alias", alias_form),
-    Rule(Code.ALIAS_FAMILY, f"spec {_AMI} {ITEMS} alias", alias_family),
-    Rule(Code.WINDOWS_ALIAS, f"spec {_AMI} {ITEMS} alias", windows_version),
-    *(Rule(Code.EMPTY_TAG, f"spec {terms} {ITEMS} tags", empty_tag) for terms in _SELECTING),
+    FieldRule(Code.ALIAS_FORM, f"spec {_AMI} {ITEMS} alias", alias_form),
+    FieldRule(Code.ALIAS_FAMILY, f"spec {_AMI} {ITEMS} alias", alias_family),
+    FieldRule(Code.WINDOWS_ALIAS, f"spec {_AMI} {ITEMS} alias", windows_version),
+    *(FieldRule(Code.EMPTY_TAG, f"spec {terms} {ITEMS} tags", empty_tag) for terms in _SELECTING),
 )
 """Each rule of the CRD, at the path where it stands there."""

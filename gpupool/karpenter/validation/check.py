@@ -5,25 +5,25 @@ from typing import Final
 
 from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, in_file_order
-from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodeoverlay, cel_nodepool, crash, runtime
+from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodepool, crash, runtime
 from gpupool.karpenter.validation.reading import as_server_reads, is_odd, nulls
-from gpupool.karpenter.validation.rules import Rule, run
+from gpupool.karpenter.validation.rules import FieldRule, run
 from gpupool.karpenter.validation.structure import structure
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.nodes import Node, Plain, plain, text_at
+from gpupool.yamlio.located import Located, Plain, plain, text_at
 
 CHECKED = tuple(TYPES)
 """The kinds that can be checked."""
 
-CEL: Final[Mapping[str, tuple[Rule, ...]]] = {
-    "NodePool": cel_nodepool.RULES,
+CEL: Final[Mapping[str, tuple[FieldRule, ...]]] = {
+    "NodePool": cel_nodepool.NODEPOOL_RULES,
     "EC2NodeClass": cel_ec2nodeclass.RULES,
-    "NodeOverlay": cel_nodeoverlay.RULES,
+    "NodeOverlay": cel_nodepool.OVERLAY_RULES,
 }
 """What the API server asks beyond the schema."""
 
-LATER: Final[Mapping[str, tuple[Rule, ...]]] = {
+LATER: Final[Mapping[str, tuple[FieldRule, ...]]] = {
     "NodePool": (*runtime.NODEPOOL, *crash.NODEPOOL),
     "EC2NodeClass": (*runtime.EC2NODECLASS, *crash.EC2NODECLASS),
     "NodeOverlay": (*runtime.NODEOVERLAY, *crash.NODEOVERLAY),
@@ -31,7 +31,7 @@ LATER: Final[Mapping[str, tuple[Rule, ...]]] = {
 """What Karpenter rejects, or crashes on, once the API server has accepted an object."""
 
 
-def check(kind: str, body: Node, target: str = LATEST, data: Plain = None) -> list[Finding]:
+def check(kind: str, body: Located, target: str = LATEST, data: Plain = None) -> list[Finding]:
     """Find everything wrong with an object of one of the `CHECKED` kinds, all layers, in file order.
 
     `body` is the whole object (`apiVersion`, `kind`, `metadata`, `spec`); each finding stands at the
@@ -54,8 +54,8 @@ def check(kind: str, body: Node, target: str = LATEST, data: Plain = None) -> li
     return [finding._replace(object=name) for finding in in_file_order(found)]
 
 
-def named(body: Node) -> str:
-    """Give an object's name, or the beginning of it that the API server would complete, and `*`."""
+def named(body: Located) -> str:
+    """Return an object's name, or the beginning of it that the API server would complete, and `*`."""
     return text_at(body, "metadata", "name") or f"{text_at(body, 'metadata', 'generateName')}*"
 
 

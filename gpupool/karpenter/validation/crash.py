@@ -13,8 +13,8 @@ from gpupool.karpenter.durations import is_duration
 from gpupool.karpenter.instants import is_rfc3339
 from gpupool.karpenter.integers import int64
 from gpupool.karpenter.labels import AWS
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, present
-from gpupool.yamlio.nodes import Node, mapping, place
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, present
+from gpupool.yamlio.located import Located, mapping, place
 
 _TEMPLATE = "spec template spec"
 _NO_POOL = "Karpenter then can't read any NodePool"
@@ -25,7 +25,7 @@ _MOST_NODES = 2**31 - 1
 _PARSED_SIGNALS = ("memory.available", "nodefs.available")
 
 
-def endless(stalls: str, duration: Node) -> Iterator[Complaint]:
+def endless(stalls: str, duration: Located) -> Iterator[Complaint]:
     """A duration fits into Go's 64 bits of nanoseconds."""
     text = str(duration.value)
     if text != "Never" and not is_duration(text):
@@ -33,7 +33,7 @@ def endless(stalls: str, duration: Node) -> Iterator[Complaint]:
         yield Complaint(place(duration), message, "set a shorter duration, or `Never` where it is allowed")
 
 
-def unreadable_amounts(stalls: str, amounts: Node) -> Iterator[Complaint]:
+def unreadable_amounts(stalls: str, amounts: Located) -> Iterator[Complaint]:
     """Each amount is one that Go can read."""
     for amount in mapping(amounts).values():
         if isinstance(amount.value, str) and (problem := quantities.problem(amount.value)):
@@ -43,7 +43,7 @@ def unreadable_amounts(stalls: str, amounts: Node) -> Iterator[Complaint]:
             )
 
 
-def unreadable_time(taint: Node) -> Iterator[Complaint]:
+def unreadable_time(taint: Located) -> Iterator[Complaint]:
     """A taint's time is one that Go can read."""
     for moment in has(taint, "timeAdded"):
         text = moment.value if isinstance(moment.value, str) else "a list"
@@ -52,7 +52,7 @@ def unreadable_time(taint: Node) -> Iterator[Complaint]:
             yield Complaint(place(moment), message, "remove `timeAdded`: it has no effect in a template")
 
 
-def slashed_value(taint: Node) -> Iterator[Complaint]:
+def slashed_value(taint: Located) -> Iterator[Complaint]:
     """A taint's value is one that a node can have."""
     for value in has(taint, "value"):
         if "/" in str(value.value):
@@ -60,7 +60,7 @@ def slashed_value(taint: Node) -> Iterator[Complaint]:
             yield Complaint(place(value), message, "use only letters, digits, `-`, `_` and `.`")
 
 
-def too_many_nodes(nodes: Node) -> Iterator[Complaint]:
+def too_many_nodes(nodes: Located) -> Iterator[Complaint]:
     """A budget's number fits into 32 bits."""
     text = str(nodes.value)
     number = int64(text)
@@ -69,7 +69,7 @@ def too_many_nodes(nodes: Node) -> Iterator[Complaint]:
         yield Complaint(place(nodes), message, 'write `nodes: "100%"` for no limit')
 
 
-def alias_crash(alias: Node) -> Iterator[Complaint]:
+def alias_crash(alias: Located) -> Iterator[Complaint]:
     """An alias has one `@`."""
     text = str(alias.value)
     if text.count("@") > 1:
@@ -77,7 +77,7 @@ def alias_crash(alias: Node) -> Iterator[Complaint]:
         yield Complaint(place(alias), message, "write an alias such as `al2023@v20260810`")
 
 
-def no_spec(whole: Node) -> Iterator[Complaint]:
+def no_spec(whole: Located) -> Iterator[Complaint]:
     """A class has a spec."""
     if present(whole, "spec") is None:
         at = place(mapping(whole).get("kind") or whole)
@@ -86,7 +86,7 @@ def no_spec(whole: Node) -> Iterator[Complaint]:
         yield Complaint(at, message, fix)
 
 
-def selects_everything(term: Node) -> Iterator[Complaint]:
+def selects_everything(term: Located) -> Iterator[Complaint]:
     """A term has something that selects, and not only an empty map of tags."""
     said = [value for value in mapping(term).values() if value.value is not None]
     if said and not any(value.value for value in said):
@@ -94,7 +94,7 @@ def selects_everything(term: Node) -> Iterator[Complaint]:
         yield Complaint(place(said[0]), message, "set a tag, an id or a name")
 
 
-def unreadable_grace(periods: Node) -> Iterator[Complaint]:
+def unreadable_grace(periods: Located) -> Iterator[Complaint]:
     """Each grace period is a duration to Go."""
     for period in mapping(periods).values():
         if not is_duration(str(period.value)):
@@ -102,7 +102,7 @@ def unreadable_grace(periods: Node) -> Iterator[Complaint]:
             yield Complaint(place(period), message, "write a duration such as `90s` or `1m30s`")
 
 
-def reserve_crash(reserved: Node) -> Iterator[Complaint]:
+def reserve_crash(reserved: Located) -> Iterator[Complaint]:
     """Each reserve is a quantity to Go."""
     for key, value in mapping(reserved).items():
         if problem := quantities.problem(str(value.value)):
@@ -112,7 +112,7 @@ def reserve_crash(reserved: Node) -> Iterator[Complaint]:
             )
 
 
-def eviction_crash(thresholds: Node) -> Iterator[Complaint]:
+def eviction_crash(thresholds: Located) -> Iterator[Complaint]:
     """The thresholds that Karpenter reckons with are percentages or quantities to Go."""
     for signal in _PARSED_SIGNALS:
         for value in has(thresholds, signal):
@@ -122,7 +122,7 @@ def eviction_crash(thresholds: Node) -> Iterator[Complaint]:
                 yield Complaint(place(value), message, "write a threshold such as `5%` or `500Mi`")
 
 
-def disk_crash(volume: Node) -> Iterator[Complaint]:
+def disk_crash(volume: Located) -> Iterator[Complaint]:
     """A volume has what Karpenter reads without looking whether it is there."""
     for key in ("ebs", "deviceName"):
         if present(volume, key) is None:
@@ -130,7 +130,7 @@ def disk_crash(volume: Node) -> Iterator[Complaint]:
             yield Complaint(volume.at, message, f"add `{key}`")
 
 
-def ignored(reference: Node) -> Iterator[Complaint]:
+def ignored(reference: Located) -> Iterator[Complaint]:
     """Group and kind of the node class fit each other; those of other providers are not judged."""
     group, kind = present(reference, "group"), present(reference, "kind")
     if group is None or kind is None or (group.value == AWS) == (kind.value == _CLASS_KIND):
@@ -140,7 +140,7 @@ def ignored(reference: Node) -> Iterator[Complaint]:
     yield Complaint(place(wrong), message, f"write `{right}`")
 
 
-def name_no_label(name: Node) -> Iterator[Complaint]:
+def name_no_label(name: Located) -> Iterator[Complaint]:
     """The name fits into the label that Karpenter puts on the nodes."""
     size = len(str(name.value))
     if size > _LONGEST_LABEL_VALUE:
@@ -148,13 +148,13 @@ def name_no_label(name: Node) -> Iterator[Complaint]:
         yield Complaint(place(name), message, "shorten the name")
 
 
-_NAMED: Final = Rule(Code.NAME_NO_LABEL, "metadata name", name_no_label)
+_NAMED: Final = FieldRule(Code.NAME_NO_LABEL, "metadata name", name_no_label)
 
 NODEPOOL: Final = (
     _NAMED,
-    Rule(Code.IGNORED_POOL, f"{_TEMPLATE} nodeClassRef", ignored),
+    FieldRule(Code.IGNORED_POOL, f"{_TEMPLATE} nodeClassRef", ignored),
     *(
-        Rule(Code.ENDLESS_DURATION, at, partial(endless, _NO_POOL))
+        FieldRule(Code.ENDLESS_DURATION, at, partial(endless, _NO_POOL))
         for at in (
             f"{_TEMPLATE} expireAfter",
             f"{_TEMPLATE} terminationGracePeriod",
@@ -162,19 +162,19 @@ NODEPOOL: Final = (
             f"spec disruption budgets {ITEMS} duration",
         )
     ),
-    Rule(Code.UNREADABLE_QUANTITY, "spec limits", partial(unreadable_amounts, _NO_POOL)),
+    FieldRule(Code.UNREADABLE_QUANTITY, "spec limits", partial(unreadable_amounts, _NO_POOL)),
     *(
-        Rule(Code.UNREADABLE_TIME, f"{_TEMPLATE} {name} {ITEMS}", unreadable_time)
+        FieldRule(Code.UNREADABLE_TIME, f"{_TEMPLATE} {name} {ITEMS}", unreadable_time)
         for name in ("taints", "startupTaints")
     ),
     *(
-        Rule(Code.TAINT_WITH_SLASH, f"{_TEMPLATE} {name} {ITEMS}", slashed_value)
+        FieldRule(Code.TAINT_WITH_SLASH, f"{_TEMPLATE} {name} {ITEMS}", slashed_value)
         for name in ("taints", "startupTaints")
     ),
-    Rule(Code.BUDGET_OVERFLOW, f"spec disruption budgets {ITEMS} nodes", too_many_nodes),
+    FieldRule(Code.BUDGET_OVERFLOW, f"spec disruption budgets {ITEMS} nodes", too_many_nodes),
 )
 NODEOVERLAY: Final = (
-    Rule(
+    FieldRule(
         Code.UNREADABLE_QUANTITY,
         "spec capacity",
         partial(unreadable_amounts, "Karpenter then can't read any NodeOverlay"),
@@ -182,10 +182,10 @@ NODEOVERLAY: Final = (
 )
 EC2NODECLASS: Final = (
     _NAMED,
-    Rule(Code.NO_SPEC, "", no_spec),
-    Rule(Code.ALIAS_CRASH, f"spec amiSelectorTerms {ITEMS} alias", alias_crash),
+    FieldRule(Code.NO_SPEC, "", no_spec),
+    FieldRule(Code.ALIAS_CRASH, f"spec amiSelectorTerms {ITEMS} alias", alias_crash),
     *(
-        Rule(Code.SELECTS_EVERYTHING, f"spec {terms} {ITEMS}", selects_everything)
+        FieldRule(Code.SELECTS_EVERYTHING, f"spec {terms} {ITEMS}", selects_everything)
         for terms in (
             "amiSelectorTerms",
             "subnetSelectorTerms",
@@ -193,11 +193,11 @@ EC2NODECLASS: Final = (
             "capacityReservationSelectorTerms",
         )
     ),
-    Rule(Code.UNREADABLE_GRACE, "spec kubelet evictionSoftGracePeriod", unreadable_grace),
+    FieldRule(Code.UNREADABLE_GRACE, "spec kubelet evictionSoftGracePeriod", unreadable_grace),
     *(
-        Rule(Code.RESERVE_CRASH, f"spec kubelet {name}", reserve_crash)
+        FieldRule(Code.RESERVE_CRASH, f"spec kubelet {name}", reserve_crash)
         for name in ("kubeReserved", "systemReserved")
     ),
-    Rule(Code.RESERVE_CRASH, "spec kubelet evictionHard", eviction_crash),
-    Rule(Code.DISK_CRASH, f"spec blockDeviceMappings {ITEMS}", disk_crash),
+    FieldRule(Code.RESERVE_CRASH, "spec kubelet evictionHard", eviction_crash),
+    FieldRule(Code.DISK_CRASH, f"spec blockDeviceMappings {ITEMS}", disk_crash),
 )

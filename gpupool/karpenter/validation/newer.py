@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.karpenter.labels import OVERLAY_REFUSED, WELL_KNOWN
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import STATUS_SINCE, VALUES_SINCE, knows
 from gpupool.shapes.annotations import Since
-from gpupool.shapes.words import Path, dotted, flat
-from gpupool.yamlio.nodes import Node, items, mapping, place
+from gpupool.shapes.error_messages import ErrorPath, dotted, flat
+from gpupool.yamlio.located import Located, items, mapping, place
 
 _LABELS: Final[Mapping[str, str]] = {"NodePool": "spec template metadata labels"}
 _KEYS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
@@ -25,22 +25,22 @@ _KEYS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 
 
 @cache
-def newer(kind: str, target: str) -> tuple[Rule, ...]:
-    """Give the rules that find the values and label keys which Karpenter `target` does not know yet."""
+def newer(kind: str, target: str) -> tuple[FieldRule, ...]:
+    """Return the rules that find the values and label keys which Karpenter `target` does not know yet."""
     rules = []
     for path, _ in _fields(TYPES[kind].load(), ()):
         values = {value: since for (field, value), since in VALUES_SINCE.items() if field == path[-1]}
         if any(not knows(target, since) for since in values.values()):
-            rules.append(Rule(Code.TOO_NEW, " ".join(path), partial(_value, values, target)))
+            rules.append(FieldRule(Code.TOO_NEW, " ".join(path), partial(_value, values, target)))
     if kind in _LABELS:
-        rules.append(Rule(Code.TOO_NEW, _LABELS[kind], partial(_label, target)))
+        rules.append(FieldRule(Code.TOO_NEW, _LABELS[kind], partial(_label, target)))
     if kind in _KEYS:
         at, refused = _KEYS[kind]
-        rules.append(Rule(Code.TOO_NEW, at, partial(_key, target, refused)))
+        rules.append(FieldRule(Code.TOO_NEW, at, partial(_key, target, refused)))
     return tuple(rules)
 
 
-def newer_fields(kind: str, body: Node, target: str) -> Iterator[Finding]:
+def newer_fields(kind: str, body: Located, target: str) -> Iterator[Finding]:
     """Find the fields that Karpenter `target` does not know yet.
 
     The server refuses such a field by its name alone: with a null, and whatever is wrong below it.
@@ -58,8 +58,10 @@ def _later(kind: str, target: str) -> tuple[tuple[tuple[str, ...], Since], ...]:
     return tuple((path, since) for path, since in marked if not knows(target, since))
 
 
-def _reached(node: Node, path: tuple[str, ...], before: Path = ()) -> Iterator[tuple[Path, Node]]:
-    """Give each place that a path leads to, with what stands there."""
+def _reached(
+    node: Located, path: tuple[str, ...], before: ErrorPath = ()
+) -> Iterator[tuple[ErrorPath, Located]]:
+    """Yield each place that a path leads to, with what stands there."""
     if not path:
         yield before, node
     elif path[0] == ITEMS:
@@ -69,19 +71,19 @@ def _reached(node: Node, path: tuple[str, ...], before: Path = ()) -> Iterator[t
         yield from _reached(mapping(node)[path[0]], path[1:], (*before, path[0]))
 
 
-def _value(values: Mapping[str, Since], target: str, node: Node) -> Iterator[Complaint]:
+def _value(values: Mapping[str, Since], target: str, node: Located) -> Iterator[Complaint]:
     since = values.get(str(node.value))
     if since is not None and not knows(target, since):
         yield _told(f"`{node.value}`", since, target, node)
 
 
-def _label(target: str, labels: Node) -> Iterator[Complaint]:
+def _label(target: str, labels: Located) -> Iterator[Complaint]:
     for key, value in mapping(labels).items():
         if since := _since(key, target):
             yield _told(f"the label `{key}`", since, target, value)
 
 
-def _key(target: str, refused: frozenset[str], key: Node) -> Iterator[Complaint]:
+def _key(target: str, refused: frozenset[str], key: Located) -> Iterator[Complaint]:
     since = _since(str(key.value), target)
     if since and key.value not in refused:
         yield _told(f"the label `{key.value}`", since, target, key)
@@ -93,13 +95,13 @@ def _since(key: str, target: str) -> Since | None:
     return since if since is not None and not knows(target, since) else None
 
 
-def _told(what: str, since: Since, target: str, node: Node) -> Complaint:
+def _told(what: str, since: Since, target: str, node: Located) -> Complaint:
     message = f"{what} requires Karpenter {since.minor}, but the target is {target}"
     return Complaint(place(node), message, f"remove it, or upgrade Karpenter to {since.minor}")
 
 
 def _fields(kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Since]]]:  # noqa: ANN401 - any type
-    """Give the path of each field under a type, with the marks it carries."""
+    """Yield the path of each field under a type, with the marks it carries."""
     for branch in flat([kind]):
         if get_origin(branch) is list:
             yield from _fields(get_args(branch)[0], (*path, ITEMS))

@@ -6,8 +6,8 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity
-from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node, Scalar, items, mapping, place, text_at
+from gpupool.shapes.error_messages import ErrorPath, dotted
+from gpupool.yamlio.located import Located, Scalar, items, mapping, place, text_at
 
 OPEN_MAPS: Final = frozenset(
     {
@@ -33,16 +33,16 @@ _FILLED_IN = frozenset(
 """Fields with a default: there server-side apply takes a null as well."""
 
 
-def as_server_reads(body: Node, *, odd: bool) -> Node:
-    """Give an object as the server has it before it checks anything; `odd` is what `is_odd` says of it."""
+def as_server_reads(body: Located, *, odd: bool) -> Located:
+    """Return an object as the server has it before it checks anything; `odd` is what `is_odd` says of it."""
     said = dict(mapping(body))
-    said["metadata"] = _metadata(said.get("metadata") or Node(None, place(body)))
+    said["metadata"] = _metadata(said.get("metadata") or Located(None, place(body)))
     whole = _with(body, said)
     return _read(whole) if odd else whole
 
 
-def is_odd(body: Node) -> bool:
-    """Say whether an object holds what the server reads as something else: a null, or a number of a kind."""
+def is_odd(body: Located) -> bool:
+    """Return whether an object holds what the server reads as something else: a null, or a number of a kind."""
     left = [body]
     while left:
         value = left.pop().value
@@ -55,7 +55,7 @@ def is_odd(body: Node) -> bool:
     return False
 
 
-def nulls(body: Node, path: Path = ()) -> Iterator[Finding]:
+def nulls(body: Located, path: ErrorPath = ()) -> Iterator[Finding]:
     """Find each null that a plain create drops and server-side apply refuses."""
     for key, item in mapping(body).items():
         here = (*path, key)
@@ -69,8 +69,8 @@ def nulls(body: Node, path: Path = ()) -> Iterator[Finding]:
         yield from nulls(item, (*path, index))
 
 
-def _metadata(node: Node) -> Node:
-    """Give metadata as Go reads it: a null is an empty value there, and so is what is left out."""
+def _metadata(node: Located) -> Located:
+    """Return metadata as Go reads it: a null is an empty value there, and so is what is left out."""
     if node.value is not None and not isinstance(node.value, dict):
         return node
     said = dict(mapping(node))
@@ -78,12 +78,12 @@ def _metadata(node: Node) -> Node:
         said.pop("name", None)
     for key in _LISTS_OF_MAPS:
         if key in said and isinstance(said[key].value, list):
-            filled = [Node({}, item.at) if item.value is None else item for item in items(said[key])]
+            filled = [Located({}, item.at) if item.value is None else item for item in items(said[key])]
             said[key] = _with(said[key], filled)
     return _with(node, said)
 
 
-def _read(node: Node, key: str = "") -> Node:
+def _read(node: Located, key: str = "") -> Located:
     value = node.value
     if isinstance(value, dict):
         kept = (
@@ -97,8 +97,8 @@ def _read(node: Node, key: str = "") -> Node:
     return node if type(value) in _READ_AS_THEY_ARE else _number(node)
 
 
-def _number(node: Node) -> Node:
-    """Give a number as Go's JSON has it: whole in 64 bits, or else with a point."""
+def _number(node: Located) -> Located:
+    """Return a number as Go's JSON has it: whole in 64 bits, or else with a point."""
     value = node.value
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
         return _with(node, int(value))
@@ -107,5 +107,5 @@ def _number(node: Node) -> Node:
     return node
 
 
-def _with(node: Node, value: Scalar | list[Node] | dict[str, Node]) -> Node:
-    return Node(value, node.at, node.key, node.text, node.previous, node.note)
+def _with(node: Located, value: Scalar | list[Located] | dict[str, Located]) -> Located:
+    return Located(value, node.at, node.key, node.text, node.previous, node.note)

@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
-from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node
+from gpupool.shapes.error_messages import ErrorPath, dotted
+from gpupool.yamlio.located import Located
 
 _LONGEST = 500
 """Enough of a message that quotes a value; nobody reads a value of megabytes."""
@@ -25,10 +25,10 @@ class Complaint(NamedTuple):
     fix: str = ""
 
 
-Check: TypeAlias = Callable[[Node], Iterator[Complaint]]
+FieldCheck: TypeAlias = Callable[[Located], Iterator[Complaint]]
 
 
-class Rule(NamedTuple):
+class FieldRule(NamedTuple):
     """A check of everything that stands at one path, as in `spec template spec requirements [] key`.
 
     The check is only asked where the schema has nothing against what it would read, so it finds every
@@ -37,35 +37,35 @@ class Rule(NamedTuple):
 
     code: Code
     at: str
-    check: Check
+    check: FieldCheck
 
 
-def run(rules: tuple[Rule, ...], body: Node, broken: Collection[Path]) -> list[Finding]:
+def run(rules: tuple[FieldRule, ...], body: Located, broken: Collection[ErrorPath]) -> list[Finding]:
     """Ask every rule about an object; `broken` are the paths where the schema is not kept."""
     found: list[Finding] = []
     _ask(_tree(rules), body, (), broken, found)
     return found
 
 
-def present(node: Node, key: str) -> Node | None:
-    """Give what stands under a key, or None where there is nothing or a null."""
+def present(node: Located, key: str) -> Located | None:
+    """Return what stands under a key, or None where there is nothing or a null."""
     found = node.value.get(key) if isinstance(node.value, dict) else None
     return None if found is None or found.value is None else found
 
 
-def has(node: Node, *keys: str) -> list[Node]:
-    """Give what stands under those of `keys` that are there."""
+def has(node: Located, *keys: str) -> list[Located]:
+    """Return what stands under those of `keys` that are there."""
     return [found for key in keys if (found := present(node, key)) is not None]
 
 
-def number(node: Node, key: str) -> int | None:
-    """Give the whole number under a key; None where there is none."""
+def number(node: Located, key: str) -> int | None:
+    """Return the whole number under a key; None where there is none."""
     found = present(node, key)
     return found.value if found is not None and isinstance(found.value, int) else None
 
 
-def word(node: Node, key: str) -> str:
-    """Give the text under a key; the empty text where there is none."""
+def word(node: Located, key: str) -> str:
+    """Return the text under a key; the empty text where there is none."""
     found = present(node, key)
     return found.value if found is not None and isinstance(found.value, str) else ""
 
@@ -74,12 +74,12 @@ def word(node: Node, key: str) -> str:
 class _Place:
     """The rules over one path, and those over what is below it."""
 
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[FieldRule] = field(default_factory=list)
     below: "dict[str, _Place]" = field(default_factory=dict)
 
 
 @cache
-def _tree(rules: tuple[Rule, ...]) -> _Place:
+def _tree(rules: tuple[FieldRule, ...]) -> _Place:
     """Sort rules by their paths, so that each place of an object is looked up once for all of them."""
     root = _Place()
     for rule in rules:
@@ -90,7 +90,9 @@ def _tree(rules: tuple[Rule, ...]) -> _Place:
     return root
 
 
-def _ask(place: _Place, node: Node, path: Path, broken: Collection[Path], found: list[Finding]) -> None:
+def _ask(
+    place: _Place, node: Located, path: ErrorPath, broken: Collection[ErrorPath], found: list[Finding]
+) -> None:
     if place.rules and not (broken and any(_touch(path, bad) for bad in broken)):
         for rule in place.rules:
             for at, message, fix in rule.check(node):
@@ -102,14 +104,14 @@ def _ask(place: _Place, node: Node, path: Path, broken: Collection[Path], found:
             _ask(below, inside, (*path, step), broken, found)
 
 
-def _inside(node: Node) -> Iterable[tuple[str | int, Node]]:
-    """Give what stands in a map or list, each with the step that leads to it."""
+def _inside(node: Located) -> Iterable[tuple[str | int, Located]]:
+    """Return what stands in a map or list, each with the step that leads to it."""
     if isinstance(node.value, dict):
         return node.value.items()
     return enumerate(node.value) if isinstance(node.value, list) else ()
 
 
-def _touch(path: Path, other: Path) -> bool:
-    """Say whether one of two paths leads into the other."""
+def _touch(path: ErrorPath, other: ErrorPath) -> bool:
+    """Return whether one of two paths leads into the other."""
     shorter = min(len(path), len(other))
     return path[:shorter] == other[:shorter]

@@ -5,9 +5,9 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter import labels
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, Rule, has, number, present, word
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, number, present, word
 from gpupool.shapes.annotations import matches
-from gpupool.yamlio.nodes import Node, items, mapping, place
+from gpupool.yamlio.located import Located, items, mapping, place
 
 _TEMPLATE = "spec template spec"
 _LONGEST_VALUE = 63
@@ -24,7 +24,7 @@ _COUNTED_RESOURCES = frozenset(
 """Resources that Karpenter's AWS provider counts itself, beside those that the CRD names."""
 
 
-def label_names(said: Node) -> Iterator[Complaint]:
+def label_names(said: Located) -> Iterator[Complaint]:
     """Each label key is a qualified name."""
     for key, value in mapping(said).items():
         if problem := labels.syntax_problem(key):
@@ -36,7 +36,7 @@ def label_names(said: Node) -> Iterator[Complaint]:
             )
 
 
-def restricted_labels(said: Node) -> Iterator[Complaint]:
+def restricted_labels(said: Located) -> Iterator[Complaint]:
     """No label is one that Karpenter keeps for itself."""
     for key, value in mapping(said).items():
         if is_restricted(key):
@@ -44,7 +44,7 @@ def restricted_labels(said: Node) -> Iterator[Complaint]:
             yield Complaint(at, f"Karpenter rejects the label `{key}`: it {_why(key)}", "remove it")
 
 
-def requirement_name(requirement: Node) -> Iterator[Complaint]:
+def requirement_name(requirement: Located) -> Iterator[Complaint]:
     """A requirement's key is a qualified name."""
     for key in has(requirement, "key"):
         if problem := labels.syntax_problem(_normalized(requirement)):
@@ -52,7 +52,7 @@ def requirement_name(requirement: Node) -> Iterator[Complaint]:
             yield Complaint(place(key), message, "use a valid label key, such as `example.com/team`")
 
 
-def restricted_requirement(requirement: Node) -> Iterator[Complaint]:
+def restricted_requirement(requirement: Located) -> Iterator[Complaint]:
     """A requirement is not on a label that Karpenter keeps for itself."""
     for key in has(requirement, "key"):
         if is_restricted(_normalized(requirement)):
@@ -60,7 +60,7 @@ def restricted_requirement(requirement: Node) -> Iterator[Complaint]:
             yield Complaint(place(key), message, "remove it")
 
 
-def requirement_values(requirement: Node) -> Iterator[Complaint]:
+def requirement_values(requirement: Located) -> Iterator[Complaint]:
     """Each value is one that a label can have."""
     for value in items(present(requirement, "values")):
         if not is_label_value(str(value.value)):
@@ -69,7 +69,7 @@ def requirement_values(requirement: Node) -> Iterator[Complaint]:
             yield Complaint(place(value), message, fix)
 
 
-def known_values(requirement: Node) -> Iterator[Complaint]:
+def known_values(requirement: Located) -> Iterator[Complaint]:
     """`In` on a label with a closed set of values names enough of them."""
     label = labels.WELL_KNOWN.get(_normalized(requirement))
     if label is None or not label.enforced or word(requirement, "operator") != "In":
@@ -82,7 +82,7 @@ def known_values(requirement: Node) -> Iterator[Complaint]:
         yield Complaint(at, message, f"use {' or '.join(f'`{value}`' for value in label.values)}")
 
 
-def taint_named(taint: Node) -> Iterator[Complaint]:
+def taint_named(taint: Located) -> Iterator[Complaint]:
     """A taint's key and value are qualified names."""
     for said in has(taint, "key", "value"):
         if said.value and (problem := labels.syntax_problem(str(said.value))):
@@ -90,7 +90,7 @@ def taint_named(taint: Node) -> Iterator[Complaint]:
             yield Complaint(place(said), message, "shorten it")
 
 
-def taint_twice(template: Node) -> Iterator[Complaint]:
+def taint_twice(template: Located) -> Iterator[Complaint]:
     """No two taints, those at startup included, have one key and effect."""
     seen = set()
     for name in ("taints", "startupTaints"):
@@ -102,7 +102,7 @@ def taint_twice(template: Node) -> Iterator[Complaint]:
             seen.add(pair)
 
 
-def counted_resources(capacity: Node) -> Iterator[Complaint]:
+def counted_resources(capacity: Located) -> Iterator[Complaint]:
     """An overlay sets no resource that Karpenter counts itself."""
     for key, amount in mapping(capacity).items():
         if key in _COUNTED_RESOURCES:
@@ -110,7 +110,7 @@ def counted_resources(capacity: Node) -> Iterator[Complaint]:
             yield Complaint(amount.key or amount.at, message, "set other extended resources only")
 
 
-def user_data_size(spec: Node) -> Iterator[Complaint]:
+def user_data_size(spec: Located) -> Iterator[Complaint]:
     """User data fits into what EC2 takes; Bottlerocket's is written anew, and may get shorter."""
     data = present(spec, "userData")
     size = len(str(data.value).encode()) if data is not None else 0
@@ -125,12 +125,12 @@ def user_data_size(spec: Node) -> Iterator[Complaint]:
 
 
 def is_label_value(text: str) -> bool:
-    """Say whether a node label can have a value."""
+    """Return whether a node label can have a value."""
     return len(text) <= _LONGEST_VALUE and matches(labels.LABEL_VALUE_PATTERN, text)
 
 
 def is_restricted(key: str) -> bool:
-    """Say whether Karpenter keeps a label key for itself."""
+    """Return whether Karpenter keeps a label key for itself."""
     if key in labels.WELL_KNOWN or key == labels.NODEPOOL:
         return False
     domain, slash, _ = key.partition("/")
@@ -138,7 +138,7 @@ def is_restricted(key: str) -> bool:
     return key == labels.HOSTNAME or (bool(slash) and any(own))
 
 
-def _normalized(requirement: Node) -> str:
+def _normalized(requirement: Located) -> str:
     key = word(requirement, "key")
     return labels.ALIASES.get(key, key)
 
@@ -147,27 +147,27 @@ def _why(key: str) -> str:
     return labels.key_problem(key) or "is reserved"
 
 
-def _requirement_rules(requirement: str) -> tuple[Rule, ...]:
+def _requirement_rules(requirement: str) -> tuple[FieldRule, ...]:
     return (
-        Rule(Code.NOT_A_QUALIFIED_NAME, requirement, requirement_name),
-        Rule(Code.RESTRICTED_LABEL, requirement, restricted_requirement),
-        Rule(Code.NOT_A_LABEL_VALUE, requirement, requirement_values),
-        Rule(Code.NO_KNOWN_VALUE, requirement, known_values),
+        FieldRule(Code.NOT_A_QUALIFIED_NAME, requirement, requirement_name),
+        FieldRule(Code.RESTRICTED_LABEL, requirement, restricted_requirement),
+        FieldRule(Code.NOT_A_LABEL_VALUE, requirement, requirement_values),
+        FieldRule(Code.NO_KNOWN_VALUE, requirement, known_values),
     )
 
 
 NODEPOOL: Final = (
-    Rule(Code.NOT_A_QUALIFIED_NAME, "spec template metadata labels", label_names),
-    Rule(Code.RESTRICTED_LABEL, "spec template metadata labels", restricted_labels),
+    FieldRule(Code.NOT_A_QUALIFIED_NAME, "spec template metadata labels", label_names),
+    FieldRule(Code.RESTRICTED_LABEL, "spec template metadata labels", restricted_labels),
     *_requirement_rules(f"{_TEMPLATE} requirements {ITEMS}"),
     *(
-        Rule(Code.NOT_A_QUALIFIED_NAME, f"{_TEMPLATE} {name} {ITEMS}", taint_named)
+        FieldRule(Code.NOT_A_QUALIFIED_NAME, f"{_TEMPLATE} {name} {ITEMS}", taint_named)
         for name in ("taints", "startupTaints")
     ),
-    Rule(Code.TAINT_TWICE, _TEMPLATE, taint_twice),
+    FieldRule(Code.TAINT_TWICE, _TEMPLATE, taint_twice),
 )
 NODEOVERLAY: Final = (
     *_requirement_rules(f"spec requirements {ITEMS}"),
-    Rule(Code.OVERLAY_RESOURCE, "spec capacity", counted_resources),
+    FieldRule(Code.OVERLAY_RESOURCE, "spec capacity", counted_resources),
 )
-EC2NODECLASS: Final = (Rule(Code.USER_DATA_SIZE, "spec", user_data_size),)
+EC2NODECLASS: Final = (FieldRule(Code.USER_DATA_SIZE, "spec", user_data_size),)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from gpupool.yamlio.nodes import Node, items, mapping
+from gpupool.yamlio.located import Located, items, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpupool.shapes.words import Path
+    from gpupool.shapes.error_messages import ErrorPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ STATUS: Final[Mapping[str, Known]] = {
 }  # fmt: skip
 
 
-def unknown(node: Node, known: Known, path: Path) -> Iterator[tuple[Path, Node]]:
+def unknown(node: Located, known: Known, path: ErrorPath) -> Iterator[tuple[ErrorPath, Located]]:
     """Find each key that is not known; nothing is known below a value that stands in a wrong place."""
     for index, item in enumerate(items(node)):
         yield from unknown(item, known.items or VALUE, (*path, index))

@@ -16,10 +16,10 @@ from gpupool.karpenter.validation.rules import has
 from gpupool.karpenter.validation.status import STATUS, VALUE, unknown
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
-from gpupool.shapes import words
+from gpupool.shapes import error_messages
 from gpupool.shapes.compiled import validate
-from gpupool.shapes.words import Path, dotted
-from gpupool.yamlio.nodes import Node, Plain, find, items, mapping, place, plain, text_at
+from gpupool.shapes.error_messages import ErrorPath, dotted
+from gpupool.yamlio.located import Located, Plain, find, items, mapping, place, plain, text_at
 
 _FIXES = {
     "spec.disruption.consolidateAfter": "add `consolidateAfter: 0s`, the default without `disruption`",
@@ -50,11 +50,11 @@ class Structure(NamedTuple):
     """What the schema says of one object."""
 
     findings: tuple[Finding, ...]
-    broken: frozenset[Path]
+    broken: frozenset[ErrorPath]
     """Where the schema is not kept in a way that leaves nothing to ask the other rules about."""
 
 
-def structure(kind: str, body: Node, data: Plain, target: str = LATEST) -> Structure:
+def structure(kind: str, body: Located, data: Plain, target: str = LATEST) -> Structure:
     """Hold an object against its type; `body` is as `as_server_reads` gives it, `data` the same in plain."""
     model = TYPES[kind]
     found, broken = [*_owners(body), *_unknown_in_status(kind, body), *_unnamed(body)], set()
@@ -66,7 +66,7 @@ def structure(kind: str, body: Node, data: Plain, target: str = LATEST) -> Struc
         for details in problem.errors(include_url=False):
             if _is_said_elsewhere(details):
                 continue
-            finding = words.finding(details, body, model)
+            finding = error_messages.finding(details, body, model)
             code = _CODES.get(finding.code, finding.code)
             fix = finding.fix or (_FIXES.get(finding.path, "") if code == Code.MISSING_FIELD else "")
             told = finding._replace(code=code, path=_server_path(finding.path), fix=fix)
@@ -76,7 +76,7 @@ def structure(kind: str, body: Node, data: Plain, target: str = LATEST) -> Struc
     return Structure(tuple(found), frozenset(broken))
 
 
-def _unknown_in_status(kind: str, body: Node) -> Iterator[Finding]:
+def _unknown_in_status(kind: str, body: Located) -> Iterator[Finding]:
     status = find(body, "status")
     for path, node in unknown(status, STATUS[kind], ("status",)) if status is not None else ():
         message = f"unknown field `{path[-1]}` in `{dotted(path[:-1])}`"
@@ -84,7 +84,7 @@ def _unknown_in_status(kind: str, body: Node) -> Iterator[Finding]:
         yield Finding(Code.UNKNOWN_FIELD, message, node.key or node.at, fix, path=dotted(path))
 
 
-def _unnamed(body: Node) -> Iterator[Finding]:
+def _unnamed(body: Located) -> Iterator[Finding]:
     metadata = mapping(body)["metadata"]
     is_map = isinstance(metadata.value, dict)
     if is_map and not has(metadata, "name", "generateName"):
@@ -98,14 +98,14 @@ def _unnamed(body: Node) -> Iterator[Finding]:
 
 
 def _is_said_elsewhere(details: ErrorDetails) -> bool:
-    """Say whether this is no matter of the schema: a key that the CRD forbids in CEL, an item of a set."""
+    """Return whether this is no matter of the schema: a key that the CRD forbids in CEL, an item of a set."""
     is_key_of_spec = details["loc"][0] == "spec" and details["loc"][-1] == _KEY
     return is_key_of_spec or "item" in details.get("ctx", {})
 
 
-def _keys_of_no_map(body: Node, details: ErrorDetails, told: Finding) -> list[Finding]:
+def _keys_of_no_map(body: Located, details: ErrorDetails, told: Finding) -> list[Finding]:
     """Blame the keys of a map that stands where none can, as the server does: it knows none of them."""
-    node, _, _ = words.locate(body, details["loc"])
+    node, _, _ = error_messages.locate(body, details["loc"])
     if details["loc"][0] != "spec" or told.code not in (Code.FIELD_TYPE, Code.FIELD_VALUE):
         return []
     return [
@@ -121,14 +121,14 @@ def _keys_of_no_map(body: Node, details: ErrorDetails, told: Finding) -> list[Fi
 
 
 def _server_path(path: str) -> str:
-    """Give the path as the server has it: it names no single label, annotation or finalizer."""
+    """Return the path as the server has it: it names no single label, annotation or finalizer."""
     for whole in _METADATA_AS_A_WHOLE:
         if path.startswith(whole):
             return whole
     return path
 
 
-def _owners(body: Node) -> Iterator[Finding]:
+def _owners(body: Located) -> Iterator[Finding]:
     """Find owners that can't be any, and more than one that controls; the same one twice counts once."""
     said = find(body, "metadata", "ownerReferences")
     owners = [mapping(owner) for owner in items(said)]
@@ -144,11 +144,11 @@ def _owners(body: Node) -> Iterator[Finding]:
         yield Finding(Code.FIELD_VALUE, what, place(said), fix, path="metadata.ownerReferences")
 
 
-def _identity(owner: Node) -> tuple[str, str]:
+def _identity(owner: Located) -> tuple[str, str]:
     return text_at(owner, "apiVersion"), text_at(owner, "kind")
 
 
-def _said_twice(body: Node) -> Iterator[Finding]:
+def _said_twice(body: Located) -> Iterator[Finding]:
     """Find a budget's reasons that stand there already; the list is a set, and each is blamed once."""
     for index, budget in enumerate(items(find(body, "spec", "disruption", "budgets"))):
         seen: Counter[str] = Counter()

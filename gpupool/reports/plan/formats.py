@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
 
 
-class Write(Protocol):
+class PlanWriter(Protocol):
     """How a plan is written; a format that has no use for an option leaves it unused."""
 
     def __call__(self, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-        """Give the text: with changes in words only, and with colours for a terminal, where that is asked."""
+        """Return the text: with changes in words only, and with colours for a terminal, where that is asked."""
 
 
 def _write(module: str, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    document: Write = import_module(f"{__package__}.{module}").document
+    document: PlanWriter = import_module(f"{__package__}.{module}").document
     return document(plan, show_textual=show_textual, colour=colour)
 
 
@@ -33,7 +33,7 @@ _MODULES: Final = {
     "github": "github",
 }
 
-FORMATS: Final[Mapping[str, Write]] = MappingProxyType(
+FORMATS: Final[Mapping[str, PlanWriter]] = MappingProxyType(
     {name: partial(_write, module) for name, module in _MODULES.items()}
 )
 """How a plan is written, by the name that a user gives."""

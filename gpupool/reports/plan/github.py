@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.reports.escaping import one_line, visible
-from gpupool.reports.plan.markdown import Room, fitted
+from gpupool.reports.plan.markdown import LengthLimit, fitted
 from gpupool.reports.plan.wording import condition, headline, node_claims, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.planning.plan import Change, Place, Plan
+    from gpupool.planning.plan import BlueprintPlace, Change, Plan
 
 _MOST: Final = 10
 """GitHub shows no more annotations of one level for a step."""
@@ -23,11 +23,11 @@ _SUMMARY_BYTES: Final = 900 * 1024
 class _Note(NamedTuple):
     title: str
     message: str
-    place: Place | None = None
+    place: BlueprintPlace | None = None
 
 
 def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Give workflow commands: errors, then warnings, then one notice; of each level the gravest ten."""
+    """Return workflow commands: errors, then warnings, then one notice; of each level the gravest ten."""
     del show_textual, colour
     levels = {
         "error": [*_errors(plan)],
@@ -38,12 +38,12 @@ def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) ->
 
 
 def step_summary(plan: Plan) -> str:
-    """Give what a step's page shows, as Markdown."""
-    return fitted(plan, Room(_SUMMARY_BYTES, lambda text: len(text.encode())))
+    """Return what a step's page shows, as Markdown."""
+    return fitted(plan, LengthLimit(_SUMMARY_BYTES, lambda text: len(text.encode())))
 
 
 def step_outputs(plan: Plan, exit_code: int) -> str:
-    """Give what later steps can ask, one `key=value` on each line."""
+    """Return what later steps can ask, one `key=value` on each line."""
     said = {
         "has_changes": str(plan.has_changes).lower(),
         "creates": plan.summary.create,
@@ -108,7 +108,7 @@ def _deletion(plan: Plan, change: Change) -> str:
 
 
 def _first(notes: list[_Note]) -> list[_Note]:
-    """Give as many as are shown; the last of them counts those that are not."""
+    """Return as many as are shown; the last of them counts those that are not."""
     if len(notes) <= _MOST:
         return notes
     more = len(notes) - _MOST + 1

@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 
 def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Give the plan file, which `show` and `apply` read back; it always holds all."""
+    """Return the plan file, which `show` and `apply` read back; it always holds all."""
     del show_textual, colour
     return in_json(text(plan))

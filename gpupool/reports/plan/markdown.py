@@ -46,7 +46,7 @@ _CAPS: Final = (
 _LONGEST_CONSENT: Final = 2000
 
 
-class Room(NamedTuple):
+class LengthLimit(NamedTuple):
     """How long a text may be, and how that is measured."""
 
     most: int
@@ -54,13 +54,13 @@ class Room(NamedTuple):
 
 
 def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Give the comment: a hidden mark to find it by, the verdict, what is grave, then each object's diff."""
+    """Return the comment: a hidden mark to find it by, the verdict, what is grave, then each object's diff."""
     del colour
-    return fitted(plan, Room(MOST, len), show_textual=show_textual)
+    return fitted(plan, LengthLimit(MOST, len), show_textual=show_textual)
 
 
-def fitted(plan: Plan, room: Room, *, show_textual: bool = False) -> str:
-    """Give as much of a plan as there is room for: diffs go first, the largest before the others."""
+def fitted(plan: Plan, room: LengthLimit, *, show_textual: bool = False) -> str:
+    """Return as much of a plan as there is room for: diffs go first, the largest before the others."""
     head = _head(plan, show_textual=show_textual)
     found = sections(plan)
     told, is_cut = head, False
@@ -76,8 +76,8 @@ def fitted(plan: Plan, room: Room, *, show_textual: bool = False) -> str:
     return "\n".join([told, *kept, *_left_out(left_out, is_cut=is_cut)])
 
 
-def _kept(details: Sequence[str], room: Room, left: int) -> list[str]:
-    """Give what there is room for, in its order; of those that are too much the largest go first."""
+def _kept(details: Sequence[str], room: LengthLimit, left: int) -> list[str]:
+    """Return what there is room for, in its order; of those that are too much the largest go first."""
     sizes = [room.size(each) + 1 for each in details]
     total = sum(sizes)
     gone = set()
@@ -129,7 +129,7 @@ def _section(section: Section, cap: int | None) -> str:
 
 
 def _details(change: Change) -> str:
-    """Give an object's diff, closed until somebody opens it; nothing where there is none."""
+    """Return an object's diff, closed until somebody opens it; nothing where there is none."""
     changed = diff(change)
     if not changed:
         return ""

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from gpupool.reports.escaping import one_line
-from gpupool.reports.plan.sections import Quoted, Said
+from gpupool.reports.plan.sections import Message, Quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ _SHORTEST_FENCE: Final = 3
 
 
 def code(text: str) -> str:
-    """Give a value as code on one line."""
+    """Return a value as code on one line."""
     said = one_line(text) or '""'
     ticks = "`" * (_longest_run(said) + 1)
     blank = " " if said[0] in "` " or said[-1] in "` " else ""
@@ -34,36 +34,36 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Give a message: plain words as they are, what stands in backticks or is no plain word as code."""
+    """Return a message: plain words as they are, what stands in backticks or is no plain word as code."""
     return _joined(_pieces(one_line(text)))
 
 
 def line(parts: Line) -> str:
-    """Give a line of a section."""
+    """Return a line of a section."""
     return _joined(_spelled(part) for part in parts)
 
 
 def html_code(text: str) -> str:
-    """Give a value as code where Markdown is not read, inside of HTML."""
+    """Return a value as code where Markdown is not read, inside of HTML."""
     return f"<code>{escape(one_line(text))}</code>"
 
 
 def comment(*words: str) -> str:
-    """Give an HTML comment that nobody sees, of words that can't end it."""
+    """Return an HTML comment that nobody sees, of words that can't end it."""
     said = ":".join(re.sub(r"[^A-Za-z0-9._-]", "_", word[:100]) for word in words)
     return f"<!-- {said} -->"
 
 
 def block(text: str, language: str) -> str:
-    """Give lines as a code block, with a fence that is longer than any in them."""
+    """Return lines as a code block, with a fence that is longer than any in them."""
     fence = "`" * max(_SHORTEST_FENCE, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}{fence}\n"
 
 
-def _spelled(part: str | Quoted | Said) -> str:
+def _spelled(part: str | Quoted | Message) -> str:
     if isinstance(part, Quoted):
         return code(part.text)
-    return prose(part.text) if isinstance(part, Said) else part
+    return prose(part.text) if isinstance(part, Message) else part
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Give words and the blanks between them; words beside each other that are not plain become one code."""
+    """Yield words and the blanks between them; words beside each other that are not plain become one code."""
     odd: list[str] = []
     for piece in re.split(r"( +)", text):
         if not piece:

@@ -18,13 +18,13 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.+")
 
 
 def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Give what changes in each object; nothing at all where nothing does."""
+    """Return what changes in each object; nothing at all where nothing does."""
     del colour
     return "".join(diff(each) for each in plan.changes if is_shown(each, show_textual=show_textual))
 
 
 def diff(change: Change) -> str:
-    """Give what changes in one object; nothing where the plan does not know what it would be."""
+    """Return what changes in one object; nothing where the plan does not know what it would be."""
     is_new, is_gone = "create" in change.actions, "delete" in change.actions
     if (change.before is None and not is_new) or (change.after is None and not is_gone):
         return ""
@@ -40,7 +40,7 @@ def diff(change: Change) -> str:
 
 
 def yaml_lines(value: Any) -> list[str]:  # noqa: ANN401 - whatever an object holds
-    """Give an object as lines of YAML, or of JSON where YAML's readers would not agree on a number."""
+    """Return an object as lines of YAML, or of JSON where YAML's readers would not agree on a number."""
     if value is None:
         return []
     try:
@@ -51,5 +51,5 @@ def yaml_lines(value: Any) -> list[str]:  # noqa: ANN401 - whatever an object ho
 
 
 def _name(address: str) -> str:
-    """Give a name that a file can have, whatever stands in a plan file."""
+    """Return a name that a file can have, whatever stands in a plan file."""
     return "/".join(_UNSAFE.sub("_", part) or "_" for part in address.split("/", 1))

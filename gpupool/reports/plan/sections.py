@@ -19,13 +19,13 @@ class Quoted(NamedTuple):
     text: str
 
 
-class Said(NamedTuple):
+class Message(NamedTuple):
     """A message of another part of gpupool or of the API server, with anything in it."""
 
     text: str
 
 
-Part: TypeAlias = str | Quoted | Said
+Part: TypeAlias = str | Quoted | Message
 Line: TypeAlias = tuple[Part, ...]
 """Parts that are ours, and thus safe in every format, and parts that are not."""
 
@@ -45,7 +45,7 @@ class Section:
 
 
 def sections(plan: Plan) -> list[Section]:
-    """Give the sections that have something to say, the gravest first."""
+    """Return the sections that have something to say, the gravest first."""
     made = (
         Section(
             "Deletions",
@@ -72,7 +72,7 @@ def sections(plan: Plan) -> list[Section]:
         Section(
             "Noted by guards", "the rest is applied", tuple(_guards(plan, passed=True)), is_essential=True
         ),
-        Section("Warnings", "", tuple((Said(each),) for each in plan.warnings)),
+        Section("Warnings", "", tuple((Message(each),) for each in plan.warnings)),
         Section("Drift", "changed in the cluster, and changed back by this plan", tuple(_drift(plan))),
         Section("Residue", "in the cluster and not in the blueprint; it stays", tuple(_residue(plan))),
         Section(
@@ -99,8 +99,8 @@ def _deletions(plan: Plan) -> Iterator[Line]:
         if "delete" in change.actions:
             claims, waits = node_claims(change), condition(plan, change)
             having: Line = (" with ", claims) if claims else ()
-            waiting: Line = (", ", Said(waits)) if waits else ()
-            reason: Line = (": ", Said(change.reason)) if change.reason else ()
+            waiting: Line = (", ", Message(waits)) if waits else ()
+            reason: Line = (": ", Message(change.reason)) if change.reason else ()
             yield (Quoted(change.address), *having, *waiting, *reason)
 
 
@@ -117,20 +117,20 @@ def _rejections(plan: Plan) -> Iterator[Line]:
         for each in change.rejections:
             place = at(each.place, column=True)
             before: Line = (Quoted(place), " ") if place else ()
-            yield (*before, *_field_of(change, each.field), ": ", Said(each.message))
+            yield (*before, *_field_of(change, each.field), ": ", Message(each.message))
 
 
 def _blocked(plan: Plan) -> Iterator[Line]:
     for change in plan.changes:
         if change.blocked:
-            yield (Quoted(change.address), ": ", Said(change.blocked))
+            yield (Quoted(change.address), ": ", Message(change.blocked))
 
 
 def _guards(plan: Plan, *, passed: bool) -> Iterator[Line]:
     for guard in plan.guards:
         if guard.passed is passed:
             remedy: Line = ("; to pass it: ", Quoted(guard.remedy)) if guard.remedy else ()
-            yield (Quoted(guard.name), ": ", Said(guard.message), *remedy)
+            yield (Quoted(guard.name), ": ", Message(guard.message), *remedy)
 
 
 def _drift(plan: Plan) -> Iterator[Line]:

@@ -47,7 +47,7 @@ class _Style(NamedTuple):
 
 
 def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Give the plan; one that changes nothing is one sentence, and what is worth knowing all the same."""
+    """Return the plan; one that changes nothing is one sentence, and what is worth knowing all the same."""
     style = _Style(colour)
     blocks = [
         "".join(_block(plan, each, style, show_textual=show_textual))
@@ -99,7 +99,7 @@ def _beside(plan: Plan, change: Change) -> str:
 
 
 def _created(change: Change) -> Iterator[str]:
-    """Give what a new object will hold; its first line, its kind, stands above."""
+    """Return what a new object will hold; its first line, its kind, stands above."""
     after = change.after if isinstance(change.after, dict) else {}
     body = {key: value for key, value in after.items() if key not in {"apiVersion", "kind"}}
     return (line.rstrip("\n") for line in yaml_lines(body or None))
@@ -113,7 +113,7 @@ def _section(section: Section, style: _Style) -> Iterator[str]:
 
 
 def plain(line: Line) -> str:
-    """Give a line of a section on one line of text."""
+    """Return a line of a section on one line of text."""
     return "".join(part if isinstance(part, str) else one_line(part.text) for part in line)
 
 

@@ -14,7 +14,7 @@ from gpupool.reports.escaping import one_line, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpupool.planning.plan import Change, FieldChange, Place, Plan
+    from gpupool.planning.plan import BlueprintPlace, Change, FieldChange, Plan
 
 Verdict: TypeAlias = Literal["none", "changes", "deletes", "blocked"]
 
@@ -38,17 +38,17 @@ def verdict(plan: Plan) -> Verdict:
 
 
 def is_in_trouble(change: Change) -> bool:
-    """Say whether a change can't be made as it stands."""
+    """Return whether a change can't be made as it stands."""
     return bool(change.blocked or change.conflicts or change.rejections)
 
 
 def failed_guards(plan: Plan) -> int:
-    """Give the number of guards that hold the plan back."""
+    """Return the number of guards that hold the plan back."""
     return sum(not guard.passed for guard in plan.guards)
 
 
 def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blueprint") -> str:
-    """Give one sentence with the verdict and what stands behind it."""
+    """Return one sentence with the verdict and what stands behind it."""
     found = verdict(plan)
     counts = ", ".join(tally(plan)) or "nothing in it"
     if found == "none":
@@ -88,19 +88,19 @@ def _troubles(plan: Plan) -> Iterator[str]:
 
 
 def is_shown(change: Change, *, show_textual: bool) -> bool:
-    """Say whether a change is worth a word; one in words only is where that is asked for."""
+    """Return whether a change is worth a word; one in words only is where that is asked for."""
     if change.writes or is_in_trouble(change):
         return True
     return show_textual and bool(change.fields)
 
 
 def fields_shown(change: Change, *, show_textual: bool) -> list[FieldChange]:
-    """Give the changed leaves that mean something, and the others where that is asked for."""
+    """Return the changed leaves that mean something, and the others where that is asked for."""
     return [field for field in change.fields if field.semantic or show_textual]
 
 
 def hidden(plan: Plan) -> str:
-    """Say how many changes are left out because they are in words only; nothing where there are none."""
+    """Return how many changes are left out because they are in words only; nothing where there are none."""
     count = sum(not field.semantic for change in plan.changes for field in change.fields)
     if not count:
         return ""
@@ -108,7 +108,7 @@ def hidden(plan: Plan) -> str:
 
 
 def unverified(plan: Plan) -> str:
-    """Say how many changes no API server has judged; nothing where it has judged all."""
+    """Return how many changes no API server has judged; nothing where it has judged all."""
     count = sum(change.verified != "server" for change in plan.changes)
     return f"Not checked by the API server in a dry run: {objects(count)}." if count else ""
 
@@ -119,7 +119,7 @@ def objects(count: int) -> str:
 
 
 def symbol(change: Change) -> str:
-    """Give one character for what becomes of an object."""
+    """Return one character for what becomes of an object."""
     if is_in_trouble(change):
         return "!"
     if "delete" in change.actions:
@@ -130,7 +130,7 @@ def symbol(change: Change) -> str:
 
 
 def action(change: Change) -> str:
-    """Say what is done to an object."""
+    """Return what is done to an object."""
     done = [_WORDS[each] for each in change.actions if each in _WORDS]
     return " and ".join(done) or ("keep" if change.blocked else "leave")
 
@@ -143,7 +143,7 @@ def condition(plan: Plan, change: Change) -> str:
 
 
 def node_claims(change: Change) -> str:
-    """Say how many NodeClaims a pool or class that is deleted has; nothing where that is not known."""
+    """Return how many NodeClaims a pool or class that is deleted has; nothing where that is not known."""
     return "" if change.node_claims is None else nodes(change.node_claims)
 
 
@@ -169,8 +169,8 @@ def signing(plan: Plan) -> str:
     return "signed" if plan.signature else "not signed"
 
 
-def at(place: Place | None, *, column: bool = False) -> str:
-    """Give `file:line`; nothing where there is no place."""
+def at(place: BlueprintPlace | None, *, column: bool = False) -> str:
+    """Return `file:line`; nothing where there is no place."""
     if place is None:
         return ""
     lines = f":{place.line}" if place.line else ""
@@ -179,7 +179,7 @@ def at(place: Place | None, *, column: bool = False) -> str:
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
-    """Give a value on one line: JSON, but what stands for a sensitive one as it is."""
+    """Return a value on one line: JSON, but what stands for a sensitive one as it is."""
     if isinstance(value, str) and _HIDDEN.fullmatch(value):
         return value
     said = json.dumps(value, ensure_ascii=False)
@@ -187,7 +187,7 @@ def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
 
 
 def field_line(field: FieldChange) -> str:
-    """Give a changed leaf with what it was and what it would be, and who says so if not the blueprint."""
+    """Return a changed leaf with what it was and what it would be, and who says so if not the blueprint."""
     said = {
         "add": f"+ {visible(field.path)}: {shown(field.after)}",
         "remove": f"- {visible(field.path)}: {shown(field.before)}",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.catalogue.accelerators import Maker
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import requirement
-from gpupool.scheduling.naming.slips import Slips, distance, nearest
+from gpupool.scheduling.naming.suggestions import CloseMatches, distance, nearest
 from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _SHORTEST: Final[Mapping[str, int | None]] = {
 """From how many letters on a wrong one is a slip; of a family's each means something."""
 
 
-class State(StrEnum):
+class NameState(StrEnum):
     """What is to be said of a name."""
 
     SLIP = "slip"
@@ -68,10 +68,10 @@ class State(StrEnum):
     RETIRED = "retired"
 
 
-class Verdict(NamedTuple):
+class NameVerdict(NamedTuple):
     """What is to be said of a name that is not simply known."""
 
-    state: State
+    state: NameState
     near: str = ""
     """A known name like it."""
 
@@ -92,12 +92,12 @@ class Names:
         """Take the catalogue's types as sets."""
         self.masks = masks
         self.date = masks.catalogue.date
-        self._verdicts: dict[tuple[str, str], Verdict | None] = {}
+        self._verdicts: dict[tuple[str, str], NameVerdict | None] = {}
         self._known: dict[str, frozenset[str]] = {}
-        self._slips: dict[str, Slips] = {}
+        self._slips: dict[str, CloseMatches] = {}
 
-    def verdict(self, label: str, name: str) -> Verdict | None:
-        """Say what is wrong with a name under a label of `NOUNS`, or give None."""
+    def verdict(self, label: str, name: str) -> NameVerdict | None:
+        """Return what is wrong with a name under a label of `NOUNS`, or give None."""
         asked = label, name
         if asked not in self._verdicts:
             self._verdicts[asked] = (
@@ -106,14 +106,14 @@ class Names:
         return self._verdicts[asked]
 
     def known(self, label: str) -> frozenset[str]:
-        """Give all names that there are under a label."""
+        """Return all names that there are under a label."""
         if label not in self._known:
             self._known[label] = frozenset(self._all(label))
         return self._known[label]
 
     @cached_property
     def zones(self) -> Mapping[str, frozenset[str]]:
-        """Give the zones' names of each region."""
+        """Return the zones' names of each region."""
         return {
             region: frozenset(zone.name for zone in zones)
             for region, zones in self.masks.catalogue.regions.items()
@@ -127,23 +127,23 @@ class Names:
         every = range(len(self.masks.catalogue.names))
         return {value for place in every for value in self.masks.values(label, place)}
 
-    def _retired(self, label: str, name: str) -> Verdict | None:
+    def _retired(self, label: str, name: str) -> NameVerdict | None:
         taken = 0
         for each in self._labels_of(label, name):
             taken |= self.masks.taken(requirement(each, "In", (name,)))
         since = [self.masks.catalogue.columns["retired"].at(place) for place in positions(taken)]
-        return Verdict(State.RETIRED, since=max(map(str, since))) if since and all(since) else None
+        return NameVerdict(NameState.RETIRED, since=max(map(str, since))) if since and all(since) else None
 
     def _labels_of(self, label: str, name: str) -> tuple[str, ...]:
         if label != ACCELERATOR:
             return (label,)
         return _MAKERS if name in set(Maker) else _CHIPS
 
-    def _unknown(self, label: str, name: str) -> Verdict:
+    def _unknown(self, label: str, name: str) -> NameVerdict:
         if label == labels.INSTANCE_TYPE:
             return self._type(name)
         if near := self._slip(label, name):
-            return Verdict(State.SLIP, near)
+            return NameVerdict(NameState.SLIP, near)
         if label == labels.INSTANCE_FAMILY:
             return self._family(name)
         if label in _FORMS:
@@ -153,27 +153,27 @@ class Names:
         else:
             near = self._chip(label, name)
             if near:
-                return Verdict(State.SLIP, near)
+                return NameVerdict(NameState.SLIP, near)
             is_one = bool(_NAME.fullmatch(name))
         return self._new(label, name) if is_one else self._odd(label, name)
 
-    def _new(self, label: str, name: str) -> Verdict:
+    def _new(self, label: str, name: str) -> NameVerdict:
         """Judge a name that may be one; what is known under another label is not new."""
         odd = self._odd(label, name)
-        return odd if odd.elsewhere else Verdict(State.UNKNOWN, odd.near)
+        return odd if odd.elsewhere else NameVerdict(NameState.UNKNOWN, odd.near)
 
-    def _odd(self, label: str, name: str) -> Verdict:
+    def _odd(self, label: str, name: str) -> NameVerdict:
         for other in NOUNS:
             if other not in (label, ACCELERATOR) and name in self.known(other):
-                return Verdict(State.ODD, elsewhere=other)
-        return Verdict(State.ODD, nearest(name, sorted(self.known(label))))
+                return NameVerdict(NameState.ODD, elsewhere=other)
+        return NameVerdict(NameState.ODD, nearest(name, sorted(self.known(label))))
 
     def _slip(self, label: str, name: str) -> str:
         if label not in self._slips:
-            self._slips[label] = Slips(self.known(label), _SHORTEST.get(label, _LONG_WORD))
+            self._slips[label] = CloseMatches(self.known(label), _SHORTEST.get(label, _LONG_WORD))
         return self._slips[label].of(name)
 
-    def _family(self, name: str) -> Verdict:
+    def _family(self, name: str) -> NameVerdict:
         """Tell a new family from a slip: new ones have a known category, and letters that others have too."""
         parts, families = _FAMILY.fullmatch(name), self.known(labels.INSTANCE_FAMILY)
         if parts is None:
@@ -181,14 +181,16 @@ class Names:
         category = parts["category"]
         if category not in self._categories and (meant := self._slip(labels.INSTANCE_CATEGORY, category)):
             mended = meant + name[len(category) :]
-            return Verdict(State.SLIP, mended if mended in families else nearest(mended, sorted(families)))
+            return NameVerdict(
+                NameState.SLIP, mended if mended in families else nearest(mended, sorted(families))
+            )
         if set(parts["suffix"]) - self._suffixes and (near := _one_letter_off(name, families)):
-            return Verdict(State.SLIP, near)
+            return NameVerdict(NameState.SLIP, near)
         return self._new(labels.INSTANCE_FAMILY, name)
 
-    def _type(self, name: str) -> Verdict:
+    def _type(self, name: str) -> NameVerdict:
         if near := self._slip(labels.INSTANCE_TYPE, name):
-            return Verdict(State.SLIP, near)
+            return NameVerdict(NameState.SLIP, near)
         family, _, size = name.partition(".")
         if not size:
             return self._odd(labels.INSTANCE_TYPE, name)
@@ -199,17 +201,17 @@ class Names:
             if half not in self.known(label)
         }
         mended = ".".join(wrong[label].near if label in wrong else half for label, half in halves.items())
-        if all(verdict.state is State.UNKNOWN for verdict in wrong.values()):
+        if all(verdict.state is NameState.UNKNOWN for verdict in wrong.values()):
             # Of a known family the sizes it comes in tell more than any one type that looks alike.
             sizes = tuple(sorted(self._sizes(family), key=lambda size: (len(size), size)))
-            return Verdict(
-                State.UNKNOWN,
+            return NameVerdict(
+                NameState.UNKNOWN,
                 mended if mended in self.known(labels.INSTANCE_TYPE) and not sizes else "",
                 sizes=sizes,
             )
         if mended not in self.known(labels.INSTANCE_TYPE):
             mended = nearest(mended, self.masks.catalogue.names)
-        return Verdict(State.SLIP if mended else State.ODD, mended)
+        return NameVerdict(NameState.SLIP if mended else NameState.ODD, mended)
 
     def _sizes(self, family: str) -> Iterator[str]:
         for name in self.masks.catalogue.names:
@@ -234,7 +236,7 @@ class Names:
 
     @cached_property
     def _suffixes(self) -> frozenset[str]:
-        """Give the letters that stand behind a generation."""
+        """Return the letters that stand behind a generation."""
         found = map(_FAMILY.fullmatch, self.known(labels.INSTANCE_FAMILY))
         return frozenset(letter for each in found if each for letter in each["suffix"])
 
@@ -244,7 +246,7 @@ class Names:
 
 
 def _shape(size: str) -> str:
-    """Give a size without its numbers: what is left tells whether it can be one."""
+    """Return a size without its numbers: what is left tells whether it can be one."""
     return re.sub("[0-9]+", "#", size)
 
 

@@ -27,7 +27,7 @@ class Attempt(NamedTuple):
 
 
 def attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
-    """Give what is tried, in order.
+    """Yield what is tried, in order.
 
     Soft taints (PreferNoSchedule) are tolerated in the end, where any pool has one.
     """
@@ -45,14 +45,14 @@ def attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
 
 
 def least(pod: Pod) -> Iterator[Attempt]:
-    """Give what the pod can't do without: once for each of its required terms."""
+    """Yield what the pod can't do without: once for each of its required terms."""
     willing = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
     for term in pod.required or ((),):
         yield Attempt(wanted(pod, [term]), willing)
 
 
 def wanted(pod: Pod, terms: Iterable[Term]) -> Requirements:
-    """Give what a node has to be for the pod's selector and these terms of its affinity."""
+    """Return what a node has to be for the pod's selector and these terms of its affinity."""
     return combined(
         [
             *from_labels(pod.node_selector or {}),

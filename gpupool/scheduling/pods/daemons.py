@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpupool.karpenter.pods import HostPort, Pod, Resources
-    from gpupool.scheduling.nodepool import Pool
+    from gpupool.scheduling.nodepool import ScheduledPool
     from gpupool.scheduling.pods.attempts import Attempt
     from gpupool.scheduling.types.typemasks import Mask
 
@@ -33,7 +33,7 @@ class Daemon(NamedTuple):
     pod: Pod
 
 
-class Group(NamedTuple):
+class DaemonGroup(NamedTuple):
     """Types on whose nodes the same DaemonSets run."""
 
     types: Mask
@@ -44,17 +44,19 @@ class Group(NamedTuple):
     host_ports: tuple[HostPort, ...]
 
 
-def groups(pool: Pool, daemons: Sequence[Daemon], fixed: Resources | None = None) -> tuple[Group, ...]:
+def groups(
+    pool: ScheduledPool, daemons: Sequence[Daemon], fixed: Resources | None = None
+) -> tuple[DaemonGroup, ...]:
     """Part a pool's types by the DaemonSets that run on their nodes; `fixed` is taken on each besides."""
-    found = [Group(pool.types, (), fixed or {}, ())]
+    found = [DaemonGroup(pool.types, (), fixed or {}, ())]
     for daemon in daemons:
         runs = _types(pool, daemon.pod)
         found = [part for group in found for part in _split(group, daemon, runs) if part.types]
     return tuple(found)
 
 
-def _split(group: Group, daemon: Daemon, runs: Mask) -> tuple[Group, Group]:
-    with_it = Group(
+def _split(group: DaemonGroup, daemon: Daemon, runs: Mask) -> tuple[DaemonGroup, DaemonGroup]:
+    with_it = DaemonGroup(
         group.types & runs,
         (*group.daemons, daemon.name),
         total([group.requests, daemon.pod.requests]),
@@ -63,15 +65,15 @@ def _split(group: Group, daemon: Daemon, runs: Mask) -> tuple[Group, Group]:
     return with_it, group._replace(types=group.types & ~runs)
 
 
-def _types(pool: Pool, pod: Pod) -> Mask:
-    """Give the types on which a DaemonSet's pod runs; Karpenter counts none that wants devices by claims."""
+def _types(pool: ScheduledPool, pod: Pod) -> Mask:
+    """Return the types on which a DaemonSet's pod runs; Karpenter counts none that wants devices by claims."""
     found = 0
     for attempt in least(pod):
         found |= _types_for(pool, attempt)
     return 0 if pod.claims_devices else found
 
 
-def _types_for(pool: Pool, attempt: Attempt) -> Mask:
+def _types_for(pool: ScheduledPool, attempt: Attempt) -> Mask:
     if not all(attempt.pod.tolerates(taint) for taint in pool.taints):
         return 0
     if conflicts(pool.wanted, attempt.wanted, UNDEFINED_OK):

@@ -6,6 +6,7 @@ pod with no other pods and no nodes about.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,20 +15,21 @@ from gpupool.karpenter.pod_requests import total
 from gpupool.karpenter.requirements import combined, conflicts, requirement
 from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, by_price, launch
 from gpupool.scheduling.matching import lacking_values, offered_to
-from gpupool.scheduling.nodepool import Pool, in_order
+from gpupool.scheduling.nodepool import ScheduledPool, in_order
 from gpupool.scheduling.pods.attempts import attempts
 from gpupool.scheduling.pods.daemons import UNDEFINED_OK, Daemon, groups
 from gpupool.scheduling.pods.ignored import ignored
-from gpupool.scheduling.pods.room import Room
+from gpupool.scheduling.types.typemasks import Mask, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gpupool.karpenter.pods import Pod, Resources
+    from gpupool.karpenter.quantities import Amount
     from gpupool.karpenter.requirements import Requirements
     from gpupool.scheduling.pods.attempts import Attempt
-    from gpupool.scheduling.pods.daemons import Group
-    from gpupool.scheduling.types.typemasks import Mask
+    from gpupool.scheduling.pods.daemons import DaemonGroup
+
 
 _A_NEW_NODE = requirement(HOSTNAME, "In", ("hostname-placeholder",))
 """A node that is not there yet has a name that no pod can know."""
@@ -39,9 +41,9 @@ _SOFT = "PreferNoSchedule"
 class Site:
     """A pool with what DaemonSets take of its nodes."""
 
-    pool: Pool
-    groups: tuple[Group, ...]
-    room: Room
+    pool: ScheduledPool
+    groups: tuple[DaemonGroup, ...]
+    room: TypeRoom
     in_limits: Mask
     """The types of which one node is within the pool's limits."""
 
@@ -49,7 +51,7 @@ class Site:
 class Taken(NamedTuple):
     """A pool that takes the pod."""
 
-    pool: Pool
+    pool: ScheduledPool
     types: Mask
     """The types that the NodeClaim may have."""
 
@@ -58,7 +60,7 @@ class Taken(NamedTuple):
 
     @property
     def launch(self) -> Launch:
-        """Give what EC2 is asked for then.
+        """Return what EC2 is asked for then.
 
         Where DaemonSets run on some of the types only, Karpenter may leave the smaller ones of these out: how
         much the NodeClaim requests for DaemonSets is then a matter of chance.
@@ -67,23 +69,23 @@ class Taken(NamedTuple):
 
 
 def sites(
-    pools: Iterable[Pool], daemons: Sequence[Daemon] = (), fixed: Resources | None = None
+    pools: Iterable[ScheduledPool], daemons: Sequence[Daemon] = (), fixed: Resources | None = None
 ) -> list[Site]:
-    """Give pools with what DaemonSets take of their nodes, in the order of the pools.
+    """Return pools with what DaemonSets take of their nodes, in the order of the pools.
 
     Reservations, which only AWS knows, are supposed to be there for all that a pool of them alone takes.
     """
     known = [pool.supposed() if pool.is_reserved else pool for pool in pools]
-    return [Site(pool, groups(pool, daemons, fixed), Room(pool), pool.in_limits) for pool in known]
+    return [Site(pool, groups(pool, daemons, fixed), TypeRoom(pool), pool.in_limits) for pool in known]
 
 
 def taken_by(pod: Pod, site: Site) -> Taken | None:
-    """Give what a pool takes the pod with, were it the only one; None where it does not."""
+    """Return what a pool takes the pod with, were it the only one; None where it does not."""
     return _first(pod, [site])
 
 
 def chosen(pod: Pod, sites: Sequence[Site]) -> Taken | None:
-    """Give the pool that Karpenter launches a node of, reservations aside; None where none takes the pod."""
+    """Return the pool that Karpenter launches a node of, reservations aside; None where none takes the pod."""
     by_name = {site.pool.name: site for site in sites if not site.pool.is_supposed}
     return _first(pod, [by_name[pool.name] for pool in in_order(site.pool for site in by_name.values())])
 
@@ -101,7 +103,7 @@ def _first(pod: Pod, sites: Sequence[Site]) -> Taken | None:
 
 
 def lost_values(found: Taken) -> dict[str, tuple[int, int]]:
-    """Give the labels of which the cheapest types have too few values for `minValues`, while all have enough.
+    """Return the labels of which the cheapest types have too few values for `minValues`, while all have enough.
 
     No more than the cheapest 600 are written into a NodeClaim.
     """
@@ -125,18 +127,18 @@ def _taken(attempt: Attempt, site: Site) -> Taken | None:
     return Taken(pool, types, wanted)
 
 
-def new_node(pool: Pool) -> Requirements:
-    """Give what a node of the pool will be."""
+def new_node(pool: ScheduledPool) -> Requirements:
+    """Return what a node of the pool will be."""
     return {**pool.wanted, HOSTNAME: _A_NEW_NODE}
 
 
-def pod_is_kept_away(attempt: Attempt, pool: Pool) -> bool:
-    """Say whether a taint of the pool keeps the pod away."""
+def pod_is_kept_away(attempt: Attempt, pool: ScheduledPool) -> bool:
+    """Return whether a taint of the pool keeps the pod away."""
     return not all(attempt.pod.tolerates(taint) for taint in pool.taints)
 
 
-def with_labels(pool: Pool, wanted: Requirements, types: Mask) -> Mask:
-    """Give the types that do for all requirements, of which the pool's own are known to hold."""
+def with_labels(pool: ScheduledPool, wanted: Requirements, types: Mask) -> Mask:
+    """Return the types that do for all requirements, of which the pool's own are known to hold."""
     for key, each in wanted.items():
         if each != pool.wanted.get(key):
             types &= pool.market.taken(each)
@@ -144,7 +146,7 @@ def with_labels(pool: Pool, wanted: Requirements, types: Mask) -> Mask:
 
 
 def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
-    """Give the types on which the pod has room beside the DaemonSets."""
+    """Return the types on which the pod has room beside the DaemonSets."""
     found = 0
     for group in site.groups:
         if any(port.conflicts(other) for port in pod.host_ports for other in group.host_ports):
@@ -154,3 +156,37 @@ def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
             fitting &= site.room.with_at_least(name, asked)
         found |= fitting
     return found
+
+
+class _Steps(NamedTuple):
+    """Amounts in order, and for each the types that have as much; none have more than the last."""
+
+    amounts: list[Amount]
+    types: list[Mask]
+
+
+class TypeRoom:
+    """What is asked of a pool's types is worked out once for each resource."""
+
+    def __init__(self, pool: ScheduledPool) -> None:
+        """Take a pool; nothing is worked out before it is asked."""
+        self._pool = pool
+        self._steps: dict[str, _Steps] = {}
+
+    def with_at_least(self, name: str, amount: Amount) -> Mask:
+        """Return the pool's types with this much of a resource for pods, or more."""
+        steps = self._steps.get(name)
+        if steps is None:
+            steps = self._steps[name] = self._of(name)
+        return steps.types[bisect_left(steps.amounts, amount)]
+
+    def _of(self, name: str) -> _Steps:
+        market = self._pool.market
+        having: dict[Amount, Mask] = {}
+        for place in positions(self._pool.types):
+            amount = market.allocatable(place).get(name, 0)
+            having[amount] = having.get(amount, 0) | 1 << place
+        amounts, types = sorted(having), [0]
+        for amount in reversed(amounts):
+            types.append(types[-1] | having[amount])
+        return _Steps(amounts, types[::-1])

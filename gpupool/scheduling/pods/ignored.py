@@ -40,7 +40,7 @@ class Ignored(NamedTuple):
 
 
 def ignored(pod: Pod) -> Ignored | None:
-    """Say why Karpenter launches nothing for a pod, or give None."""
+    """Return why Karpenter launches nothing for a pod, or give None."""
     return next(_reasons(pod), None)
 
 
@@ -75,7 +75,7 @@ def _keeps_off(pod: Pod) -> Iterator[Ignored]:
 
 
 def _problem(each: Expression) -> str:
-    """Say why Karpenter refuses a condition; the words go on from its key."""
+    """Return why Karpenter refuses a condition; the words go on from its key."""
     key = ALIASES.get(each.key, each.key)
     if problem := _restricted(key) or syntax_problem(key):
         return problem

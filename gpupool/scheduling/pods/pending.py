@@ -9,13 +9,13 @@ from gpupool.findings import has_errors, in_file_order
 from gpupool.karpenter.pod_reading import read_pod
 from gpupool.karpenter.quantities import amount
 from gpupool.scheduling.pods.daemons import Daemon
-from gpupool.yamlio.nodes import find, mapping
+from gpupool.yamlio.located import find, mapping
 
 if TYPE_CHECKING:
     from gpupool.findings import Finding
     from gpupool.karpenter.pods import Pod, Resources
     from gpupool.manifests.workloads import PodTemplate, Workloads
-    from gpupool.yamlio.nodes import Node
+    from gpupool.yamlio.located import Located
 
 
 class Pending(NamedTuple):
@@ -44,7 +44,7 @@ def pending(found: Workloads) -> list[Pending]:
 
 
 def daemons(found: Workloads) -> list[Daemon]:
-    """Give the DaemonSets among workloads; the others count on no node by themselves.
+    """Return the DaemonSets among workloads; the others count on no node by themselves.
 
     Raises:
         InputError: with every mistake in the files and in the pods, in file order.
@@ -52,8 +52,8 @@ def daemons(found: Workloads) -> list[Daemon]:
     return [Daemon(each.template.object, each.pod) for each in pending(found) if each.template.pods is None]
 
 
-def overhead(cluster: Node | None) -> Resources | None:
-    """Give what a blueprint says that DaemonSets take of each node; None where it says nothing."""
+def overhead(cluster: Located | None) -> Resources | None:
+    """Return what a blueprint says that DaemonSets take of each node; None where it says nothing."""
     said = find(cluster, "daemonOverhead")
     if said is None or said.value is None:
         return None

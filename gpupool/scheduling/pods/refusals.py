@@ -13,9 +13,9 @@ from gpupool.scheduling.limits import NODES, exceeded
 from gpupool.scheduling.matching import lacking_values, offered_to
 from gpupool.scheduling.pods.attempts import least
 from gpupool.scheduling.pods.daemons import UNDEFINED_OK
+from gpupool.scheduling.pods.descriptions import amount_of, few, label, number_of, place_of
 from gpupool.scheduling.pods.fit import Site, Taken, lost_values, new_node, with_room
 from gpupool.scheduling.pods.ignored import ignored
-from gpupool.scheduling.pods.words import amount_of, few, label, number_of, place_of
 from gpupool.scheduling.types.capacity import ACCELERATORS, EFA
 from gpupool.scheduling.types.market import RESERVATION_LABELS
 from gpupool.scheduling.types.typemasks import Mask, positions
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.karpenter.pods import Pod
-    from gpupool.karpenter.requirements import Conflict, Requirements
+    from gpupool.karpenter.requirements import RequirementConflict, Requirements
     from gpupool.scheduling.pods.attempts import Attempt
 
 
-class Rule(StrEnum):
+class RefusalRule(StrEnum):
     """What can fail, in the order in which it is looked at."""
 
     IGNORED = "ignored"
@@ -45,7 +45,7 @@ class Rule(StrEnum):
     LIMITS = "limits"
 
 
-_ORDER = list(Rule)
+_ORDER = list(RefusalRule)
 _MACHINES = (labels.ARCH, labels.OS)
 _PLACES = (labels.CAPACITY_TYPE, labels.REGION, labels.ZONE, labels.ZONE_ID)
 
@@ -53,21 +53,21 @@ _PLACES = (labels.CAPACITY_TYPE, labels.REGION, labels.ZONE, labels.ZONE_ID)
 class Refusal(NamedTuple):
     """The first rule that fails, and what it says."""
 
-    rule: Rule
+    rule: RefusalRule
     message: str
     part: str = ""
     """The key of the pod's spec that it is about; empty where it is the pool's own doing."""
 
 
 def refusal(pod: Pod, site: Site) -> Refusal:
-    """Say why a pool that does not take a pod does not.
+    """Return why a pool that does not take a pod does not.
 
     Of several required terms of node affinity, the one that comes furthest counts.
     """
     if passed := ignored(pod):
-        return Refusal(Rule.IGNORED, passed.message, passed.part)
+        return Refusal(RefusalRule.IGNORED, passed.message, passed.part)
     if not site.pool.types:
-        return Refusal(Rule.CANDIDATES, _nothing(site))
+        return Refusal(RefusalRule.CANDIDATES, _nothing(site))
     found = [_first(attempt, site) for attempt in least(pod)]
     furthest = max(found, key=lambda each: _ORDER.index(each.rule))
     if len(found) == 1:
@@ -84,7 +84,7 @@ def _first(attempt: Attempt, site: Site) -> Refusal:
 def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     yield from _taints(attempt, site)
     for conflict in conflicts(new_node(site.pool), attempt.wanted, UNDEFINED_OK)[:1]:
-        rule = Rule.ARCH if conflict.key in _MACHINES else Rule.LABEL
+        rule = RefusalRule.ARCH if conflict.key in _MACHINES else RefusalRule.LABEL
         yield Refusal(rule, _disagreement(conflict), _part(attempt, conflict.key))
     wanted = combined([*site.pool.wanted.values(), *attempt.wanted.values()])
     types = site.pool.types
@@ -104,7 +104,7 @@ def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     left = _suitable(site, wanted, types) & site.in_limits
     for key, (count, least_count) in lost_values(Taken(site.pool, left, wanted)).items():
         asked = f"the pool's minValues requires {least_count} of {key}"
-        yield Refusal(Rule.MIN_VALUES, f"{asked}; the {MOST_IN_CLAIM} cheapest types have {count}")
+        yield Refusal(RefusalRule.MIN_VALUES, f"{asked}; the {MOST_IN_CLAIM} cheapest types have {count}")
 
 
 def _taints(attempt: Attempt, site: Site) -> Iterator[Refusal]:
@@ -112,10 +112,10 @@ def _taints(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     if untolerated:
         plural = "taints" if len(untolerated) > 1 else "taint"
         message = f"does not tolerate the pool's {plural} {', '.join(untolerated)}"
-        yield Refusal(Rule.TOLERATION, message, "tolerations")
+        yield Refusal(RefusalRule.TOLERATION, message, "tolerations")
 
 
-def _disagreement(conflict: Conflict) -> str:
+def _disagreement(conflict: RequirementConflict) -> str:
     wants = f"requires {label(conflict.incoming)}"
     if conflict.existing is None:
         return f"{wants}; the pool's nodes have no such label"
@@ -123,7 +123,7 @@ def _disagreement(conflict: Conflict) -> str:
 
 
 def _part(attempt: Attempt, key: str) -> str:
-    """Say where the pod asks for a label."""
+    """Return where the pod asks for a label."""
     names = {labels.ALIASES.get(name, name) for name in attempt.pod.node_selector or {}}
     return "nodeSelector" if key in names else "affinity"
 
@@ -137,11 +137,11 @@ def _narrowed(site: Site, wanted: Requirements, key: str, types: Mask) -> tuple[
     has = few(value for place in positions(types) for value in market.values(key, place))
     verb = "has" if _is_one(types) else "have"
     message = f"requires {label(wanted[key])}; {_those(types)} {verb} {has or 'no such label'}"
-    return left, [Refusal(Rule.ARCH if key in _MACHINES else Rule.LABEL, message)]
+    return left, [Refusal(RefusalRule.ARCH if key in _MACHINES else RefusalRule.LABEL, message)]
 
 
 def _asked(pod: Pod) -> list[str]:
-    """Give the resources that a pod asks for in the order in which they are looked at."""
+    """Return the resources that a pod asks for in the order in which they are looked at."""
     names = [name for name, asked in pod.requests.items() if asked and name != PODS]
     return [*sorted(names, key=lambda name: (place_of(name), name == EFA, name)), PODS]
 
@@ -154,7 +154,13 @@ def _with(site: Site, pod: Pod, name: str, types: Mask) -> tuple[Mask, list[Refu
         left |= types & group.types & site.room.with_at_least(name, need)
     if left or not types:
         return left, []
-    rule = Rule.EFA if name == EFA else Rule.ACCELERATOR if name in ACCELERATORS else Rule.RESOURCES
+    rule = (
+        RefusalRule.EFA
+        if name == EFA
+        else RefusalRule.ACCELERATOR
+        if name in ACCELERATORS
+        else RefusalRule.RESOURCES
+    )
     return left, [Refusal(rule, _too_small(site, pod, name, types), "containers")]
 
 
@@ -189,7 +195,7 @@ def _room(attempt: Attempt, site: Site, types: Mask) -> Iterator[Refusal]:
             if port.conflicts(other)
         }
         message = f"requests host port {few(taken)}, which a DaemonSet uses"
-        yield Refusal(Rule.HOST_PORT, message, "containers")
+        yield Refusal(RefusalRule.HOST_PORT, message, "containers")
 
 
 def _suitable(site: Site, wanted: Requirements, types: Mask) -> Mask:
@@ -209,7 +215,7 @@ def _offered(attempt: Attempt, site: Site, wanted: Requirements, types: Mask) ->
         if site.pool.market.region:
             message += f" in {site.pool.market.region}"
         part = next((_part(attempt, key) for key in _PLACES if key in attempt.wanted), "")
-        yield Refusal(Rule.OFFERING, message, part)
+        yield Refusal(RefusalRule.OFFERING, message, part)
 
 
 def _least_values(site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:
@@ -217,21 +223,21 @@ def _least_values(site: Site, wanted: Requirements, types: Mask) -> Iterator[Ref
         left = few(value for place in positions(types) for value in site.pool.market.values(key, place))
         asked = f"the pool's minValues requires {least_count} of {key}"
         message = f"{asked}; the types that fit the pod have {count}: {left}"
-        yield Refusal(Rule.MIN_VALUES, message)
+        yield Refusal(RefusalRule.MIN_VALUES, message)
 
 
 def _limits(site: Site, types: Mask, wanted: Requirements) -> Iterator[Refusal]:
     """Name the limit under which no candidate for the pod comes; or all that do so together."""
     pool = site.pool
     if pool.limits.get(NODES) == 0:
-        yield Refusal(Rule.LIMITS, "the pool's limits allow 0 nodes")
+        yield Refusal(RefusalRule.LIMITS, "the pool's limits allow 0 nodes")
         return
     left = types & site.in_limits
     if left and not lacking_values(pool.market, left, wanted):
         return
     broken = [set(exceeded(pool.market.capacity(place), pool.limits)) for place in positions(types & ~left)]
     common = sorted(set.intersection(*broken)) if broken else []
-    yield Refusal(Rule.LIMITS, _over(site, types, common, broken))
+    yield Refusal(RefusalRule.LIMITS, _over(site, types, common, broken))
 
 
 def _over(site: Site, types: Mask, common: list[str], broken: list[set[str]]) -> str:
@@ -258,7 +264,7 @@ def _given_up_too_late() -> Refusal:
         "fits only without its preferred affinity, and Karpenter drops required terms before preferred ones:"
         " put the required term that fits last"
     )
-    return Refusal(Rule.LABEL, message, "affinity")
+    return Refusal(RefusalRule.LABEL, message, "affinity")
 
 
 def _those(types: Mask) -> str:

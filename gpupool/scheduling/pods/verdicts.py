@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
 from gpupool.scheduling.launch import MOST_IN_FLEET, by_price, launch
 from gpupool.scheduling.pods.fit import Site, Taken, chosen, taken_by
-from gpupool.scheduling.pods.refusals import Refusal, Rule, refusal
+from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, refusal
 from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpupool.karpenter.pods import Pod
-    from gpupool.scheduling.nodepool import Pool
+    from gpupool.scheduling.nodepool import ScheduledPool
 
 
-class Machine(NamedTuple):
+class PricedType(NamedTuple):
     """An instance type with its price."""
 
     name: str
@@ -32,17 +32,17 @@ class Placed(NamedTuple):
     types: tuple[str, ...]
     """All types that take the pod, the cheapest first."""
 
-    first: Machine | None
+    first: PricedType | None
     """What EC2 is asked for before all others; None where offerings are not judged."""
 
-    dearest: Machine | None
+    dearest: PricedType | None
     """The dearest that EC2 may give instead."""
 
     capacity_type: str
     """The one that is tried; empty where offerings are not judged."""
 
 
-class Verdict(NamedTuple):
+class PodVerdict(NamedTuple):
     """Whether one pool takes a pod."""
 
     pool: str
@@ -63,7 +63,7 @@ class Verdict(NamedTuple):
 class Judged(NamedTuple):
     """What becomes of a pod."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[PodVerdict, ...]
     """In the order in which Karpenter asks the pools, static ones last."""
 
     chosen: str
@@ -77,7 +77,7 @@ class Judged(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Say whether the pod gets somewhere: on a node that is launched, or on one that is there anyway."""
+        """Return whether the pod gets somewhere: on a node that is launched, or on one that is there anyway."""
         there = (each for each in self.verdicts if each.placed)
         waits = (self.is_daemon or each.reserved or each.replicas is not None for each in there)
         return self.placed is not None or any(waits)
@@ -100,25 +100,25 @@ def judge_daemon(pod: Pod, sites: Sequence[Site]) -> Judged:
     return judge(settled, sites)._replace(chosen="", placed=None, is_daemon=True)
 
 
-def _verdict(pod: Pod, site: Site) -> Verdict:
+def _verdict(pod: Pod, site: Site) -> PodVerdict:
     found, pool = taken_by(pod, site), site.pool
     why = _failure(found) if found else refusal(pod, site)
     placed = _placed(found) if found and not why else None
-    return Verdict(pool.name, pool.replicas, pool.is_supposed, pool.types.bit_count(), placed, why)
+    return PodVerdict(pool.name, pool.replicas, pool.is_supposed, pool.types.bit_count(), placed, why)
 
 
 def _failure(found: Taken) -> Refusal | None:
-    """Say why nothing is launched where the scheduler has decided for a pool; it does so again and again."""
+    """Return why nothing is launched where the scheduler has decided for a pool; it does so again and again."""
     if not found.pool.market.judged or found.pool.is_supposed or found.launch.types:
         return None
     if any(each.min_values is not None for each in found.wanted.values()):
         asked = f"the {MOST_IN_FLEET} cheapest types, which Karpenter requests from EC2,"
         message = f"the pod fits, but the launch fails: {asked} have too few values for the pool's minValues"
-        return Refusal(Rule.MIN_VALUES, message)
+        return Refusal(RefusalRule.MIN_VALUES, message)
     message = (
         "the pod fits, but the launch fails: no type meets the NodeClaim, whose requirements conflict with"
     )
-    return Refusal(Rule.OFFERING, f"{message} each other")
+    return Refusal(RefusalRule.OFFERING, f"{message} each other")
 
 
 def _placed(found: Taken) -> Placed:
@@ -132,5 +132,5 @@ def _placed(found: Taken) -> Placed:
     return Placed(names, first, dearest, asked.capacity_type if asked else "")
 
 
-def _machine(pool: Pool, place: int) -> Machine:
-    return Machine(pool.market.catalogue.names[place], pool.market.price(place))
+def _machine(pool: ScheduledPool, place: int) -> PricedType:
+    return PricedType(pool.market.catalogue.names[place], pool.market.price(place))

@@ -7,8 +7,8 @@ from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement
 from gpupool.scheduling.traps.trap import (
     ACCELERATOR_LABELS,
-    Asked,
     Trap,
+    TrapSubject,
     accelerators,
     count,
     names,
@@ -17,7 +17,7 @@ from gpupool.scheduling.traps.trap import (
 from gpupool.scheduling.types.typemasks import Mask
 
 
-def contradictions(asked: Asked) -> Iterator[Trap]:
+def contradictions(asked: TrapSubject) -> Iterator[Trap]:
     """Find labels on which no value is left: Karpenter reads that as a machine without the label."""
     keys = dict.fromkeys(each.key for each in asked.entries)
     for key in keys:
@@ -31,7 +31,7 @@ def contradictions(asked: Asked) -> Iterator[Trap]:
             yield warning(Code.CONTRADICTION, message + launches, asked.path(key), fix)
 
 
-def machines_without(asked: Asked) -> Iterator[Trap]:
+def machines_without(asked: TrapSubject) -> Iterator[Trap]:
     """Find machines without an accelerator in a pool that is meant for them."""
     plain = [each for each in asked.launchable if not accelerators(each) and not each.kind.gpus]
     if not plain or not asked.for_accelerators:
@@ -50,7 +50,7 @@ def machines_without(asked: Asked) -> Iterator[Trap]:
     yield warning(Code.CPU_TYPES, message, asked.path(key), fix)
 
 
-def dead_values(asked: Asked) -> Iterator[Trap]:
+def dead_values(asked: TrapSubject) -> Iterator[Trap]:
     """Find values that no machine of the pool has: a family whose sizes are all left out, for example."""
     market, launchable = asked.found.market, asked.found.match.launchable
     for each in asked.entries:
@@ -67,7 +67,7 @@ def dead_values(asked: Asked) -> Iterator[Trap]:
                 yield warning(Code.DEAD_VALUE, message, asked.path(each.key, value), fix)
 
 
-def _why_dead(asked: Asked, key: str, value: str, having: Mask) -> str:
+def _why_dead(asked: TrapSubject, key: str, value: str, having: Mask) -> str:
     found = asked.found
     if not having:
         return f"no instance type has `{key}` {value}"
@@ -84,6 +84,6 @@ def _why_dead(asked: Asked, key: str, value: str, having: Mask) -> str:
     return f"{kept.kind.name} is {kept.reason}" if kept.reason.startswith(("not", "offered")) else kept.reason
 
 
-def _forgives(asked: Asked, key: str) -> bool:
+def _forgives(asked: TrapSubject, key: str) -> bool:
     said = asked.found.wanted.get(key)
     return said is not None and said.operator == "NotIn"

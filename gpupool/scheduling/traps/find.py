@@ -6,10 +6,10 @@ from typing import Final
 from gpupool.findings import Severity
 from gpupool.scheduling.explained import Explained
 from gpupool.scheduling.traps import conditions, machines, outcome
-from gpupool.scheduling.traps.trap import Asked, Rule, Trap
-from gpupool.yamlio.nodes import Plain
+from gpupool.scheduling.traps.trap import Trap, TrapRule, TrapSubject
+from gpupool.yamlio.located import Plain
 
-RULES: Final[tuple[Rule, ...]] = (
+RULES: Final[tuple[TrapRule, ...]] = (
     outcome.nothing,
     conditions.contradictions,
     conditions.machines_without,
@@ -28,7 +28,7 @@ _WORST_FIRST: Final = [*Severity]
 def traps(
     node_pool: Mapping[str, Plain], found: Explained, *, in_blueprint: bool = False
 ) -> tuple[Trap, ...]:
-    """Give what is surprising about a NodePool, the worst first."""
-    asked = Asked(node_pool, found, in_blueprint)
+    """Return what is surprising about a NodePool, the worst first."""
+    asked = TrapSubject(node_pool, found, in_blueprint)
     said = [trap for rule in RULES for trap in rule(asked)]
     return tuple(sorted(said, key=lambda trap: _WORST_FIRST.index(trap.severity)))

@@ -5,7 +5,7 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter import labels
-from gpupool.scheduling.traps.trap import Asked, Trap, accelerators, count, info, listed, names, warning
+from gpupool.scheduling.traps.trap import Trap, TrapSubject, accelerators, count, info, listed, names, warning
 from gpupool.scheduling.types.capacity import AMD, NVIDIA
 
 _MANY_TIMES: Final = 4
@@ -14,7 +14,7 @@ _MANY_TIMES: Final = 4
 _FEW_ON_SPOT: Final = 5
 
 
-def fractional(asked: Asked) -> Iterator[Trap]:
+def fractional(asked: TrapSubject) -> Iterator[Trap]:
     """Find machines with a share of a GPU."""
     shares = [each for each in asked.launchable if each.kind.gpus and not accelerators(each)]
     if shares:
@@ -27,7 +27,7 @@ def fractional(asked: Asked) -> Iterator[Trap]:
         yield warning(Code.FRACTIONAL_GPUS, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
 
 
-def architectures(asked: Asked) -> Iterator[Trap]:
+def architectures(asked: TrapSubject) -> Iterator[Trap]:
     """Find arm64 machines beside amd64 ones; it is g5g that slips into the category g."""
     able = [each for each in asked.launchable if accelerators(each)]
     arm = [each for each in able if each.kind.arch == "arm64"]
@@ -40,7 +40,7 @@ def architectures(asked: Asked) -> Iterator[Trap]:
         yield warning(Code.MIXED_ARCHITECTURES, message, asked.path(labels.ARCH), fix)
 
 
-def large_machine(asked: Asked) -> Iterator[Trap]:
+def large_machine(asked: TrapSubject) -> Iterator[Trap]:
     """Find that a pod for one accelerator may get a machine with many."""
     pod = asked.found.one_pod
     if pod is None:
@@ -58,7 +58,7 @@ def large_machine(asked: Asked) -> Iterator[Trap]:
         yield warning(Code.LARGE_MACHINE, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
 
 
-def _bound(asked: Asked, resource: str, most: int) -> str:
+def _bound(asked: TrapSubject, resource: str, most: int) -> str:
     """Return the fix that leaves types with at most so many accelerators, and none without any."""
     if resource in (NVIDIA, AMD):
         short = f"instances: {{gpus: {most if most == 1 else f'{{min: 1, max: {most}}}'}}}"
@@ -67,7 +67,7 @@ def _bound(asked: Asked, resource: str, most: int) -> str:
     return asked.fix(f"requirements: {{{label}: {{min: 1, max: {most}}}}}", label, "Lt", str(most + 1))
 
 
-def unpriced(asked: Asked) -> Iterator[Trap]:
+def unpriced(asked: TrapSubject) -> Iterator[Trap]:
     """Find machines that Karpenter does not launch for want of a price."""
     lacking = [each.kind.name for each in asked.found.candidates if each.offered and each.price is None]
     if asked.found.market.judged and lacking:
@@ -79,7 +79,7 @@ def unpriced(asked: Asked) -> Iterator[Trap]:
         yield warning(Code.NO_PRICE, message, asked.path(labels.INSTANCE_FAMILY))
 
 
-def few_on_spot(asked: Asked) -> Iterator[Trap]:
+def few_on_spot(asked: TrapSubject) -> Iterator[Trap]:
     """Find that spot has few types to choose from."""
     said = asked.found.wanted.get(labels.CAPACITY_TYPE)
     spot = [each for each in asked.launchable if "spot" in each.capacity_types]

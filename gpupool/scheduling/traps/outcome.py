@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.scheduling.limits import NODES, exceeded, written
-from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, count, info, listed, warning
+from gpupool.scheduling.traps.trap import REQUIREMENTS, Trap, TrapSubject, count, info, listed, warning
 from gpupool.scheduling.types.typemasks import positions
 
 
-def nothing(asked: Asked) -> Iterator[Trap]:
+def nothing(asked: TrapSubject) -> Iterator[Trap]:
     """Find that a pool launches nothing."""
     found = asked.found
     if found.match.launchable or not found.market.judged or found.reserved:
@@ -36,7 +36,7 @@ def values_left(too_few: Mapping[str, tuple[int, int]]) -> str:
     )
 
 
-def limits(asked: Asked) -> Iterator[Trap]:
+def limits(asked: TrapSubject) -> Iterator[Trap]:
     """Find limits below a single node, and the one that Karpenter may overrun."""
     found = asked.found
     types = list(positions(found.match.launchable))
@@ -65,8 +65,8 @@ def limits(asked: Asked) -> Iterator[Trap]:
         yield info(Code.SOFT_NODES, message, ("spec", "limits", NODES), "also limit accelerators or cpu")
 
 
-def open_questions(asked: Asked) -> Iterator[Trap]:
-    """Say what is left open."""
+def open_questions(asked: TrapSubject) -> Iterator[Trap]:
+    """Yield what is left open."""
     market = asked.found.market
     if not market.judged:
         region = f"region {market.region} is not in the catalogue" if market.region else "no region is set"
@@ -81,8 +81,8 @@ def open_questions(asked: Asked) -> Iterator[Trap]:
     yield from _overlays(asked)
 
 
-def _overlays(asked: Asked) -> Iterator[Trap]:
-    """Say which NodeOverlays don't count, or not everywhere."""
+def _overlays(asked: TrapSubject) -> Iterator[Trap]:
+    """Yield which NodeOverlays don't count, or not everywhere."""
     overlaid, types = asked.found.market.overlaid, asked.found.match.launchable
     for name in overlaid.refused:
         message = f"NodeOverlay `{name}` is ignored: it conflicts with another one of the same weight"

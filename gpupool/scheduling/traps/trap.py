@@ -12,9 +12,9 @@ from gpupool.karpenter.requirements import Requirement
 from gpupool.scheduling.explained import Candidate, Explained
 from gpupool.scheduling.matching import written_requirements
 from gpupool.scheduling.types.capacity import ACCELERATORS, DEVICES
-from gpupool.yamlio.nodes import Plain
+from gpupool.yamlio.located import Plain
 
-Path: TypeAlias = tuple[str | int, ...]
+FieldPath: TypeAlias = tuple[str | int, ...]
 REQUIREMENTS: Final = ("spec", "template", "spec", "requirements")
 ACCELERATOR_LABELS: Final = (
     labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_MEMORY,
@@ -31,12 +31,12 @@ class Trap(NamedTuple):
     severity: Severity
     message: str
     fix: str = ""
-    path: Path = REQUIREMENTS
+    path: FieldPath = REQUIREMENTS
     """Where it comes from in the NodePool."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class TrapSubject:
     """A NodePool as it stands, and what comes of it."""
 
     node_pool: Mapping[str, Plain]
@@ -54,12 +54,12 @@ class Asked:
 
     @cached_property
     def launchable(self) -> list[Candidate]:
-        """Give the types that are launched, or may be, where that can't be judged."""
+        """Return the types that are launched, or may be, where that can't be judged."""
         return [each for each in self.found.candidates if each.launchable is not False]
 
     @cached_property
     def for_accelerators(self) -> bool:
-        """Say whether the pool is meant for accelerators: by a condition, a limit or a taint of theirs."""
+        """Return whether the pool is meant for accelerators: by a condition, a limit or a taint of theirs."""
         taints = self.at(("spec", "template", "spec", "taints"))
         keys = (
             [each.get("key") for each in taints if isinstance(each, dict)] if isinstance(taints, list) else []
@@ -75,8 +75,8 @@ class Asked:
             return f"set `{short}`"
         return f'add `{{key: {key}, operator: {operator}, values: ["{value}"]}}` to the requirements'
 
-    def at(self, path: Path) -> Plain:
-        """Give what stands at a path of the NodePool; None where nothing does."""
+    def at(self, path: FieldPath) -> Plain:
+        """Return what stands at a path of the NodePool; None where nothing does."""
         value: Plain = dict(self.node_pool)
         for step in path:
             if isinstance(value, dict):
@@ -87,8 +87,8 @@ class Asked:
                 return None
         return value
 
-    def path(self, key: str, value: str = "") -> Path:
-        """Give where a condition on a label stands, or a value of it; the list where none does."""
+    def path(self, key: str, value: str = "") -> FieldPath:
+        """Return where a condition on a label stands, or a value of it; the list where none does."""
         for index, each in enumerate(self.entries):
             if each.key == key and (not value or value in each.values):
                 entry = (*REQUIREMENTS, index)
@@ -99,21 +99,21 @@ class Asked:
         return REQUIREMENTS
 
 
-Rule: TypeAlias = Callable[[Asked], Iterator[Trap]]
+TrapRule: TypeAlias = Callable[[TrapSubject], Iterator[Trap]]
 
 
-def warning(code: Code, message: str, path: Path, fix: str = "") -> Trap:
-    """Give a surprise that costs somebody something."""
+def warning(code: Code, message: str, path: FieldPath, fix: str = "") -> Trap:
+    """Return a surprise that costs somebody something."""
     return Trap(code, Severity.WARNING, message, fix, path)
 
 
-def info(code: Code, message: str, path: Path, fix: str = "") -> Trap:
-    """Give a surprise that is only worth knowing."""
+def info(code: Code, message: str, path: FieldPath, fix: str = "") -> Trap:
+    """Return a surprise that is only worth knowing."""
     return Trap(code, Severity.INFO, message, fix, path)
 
 
 def accelerators(candidate: Candidate) -> int:
-    """Give how many GPUs or other accelerators a node has for pods."""
+    """Return how many GPUs or other accelerators a node has for pods."""
     return int(max(candidate.allocatable.get(name, 0) for name in DEVICES))
 
 
@@ -130,5 +130,5 @@ def listed(words: Iterable[str]) -> str:
 
 
 def count(number: int, thing: str) -> str:
-    """Give a number and what it counts."""
+    """Return a number and what it counts."""
     return f"{number} {thing}{'s' * (number != 1)}"

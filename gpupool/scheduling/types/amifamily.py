@@ -57,11 +57,11 @@ NAMES: Final = tuple(_FAMILIES)
 
 
 def ami_family(name: str) -> AmiFamily:
-    """Give a family by its name; Karpenter takes one that it does not know for AL2."""
+    """Return a family by its name; Karpenter takes one that it does not know for AL2."""
     return _FAMILIES.get(name) or AmiFamily(name)
 
 
 def of_alias(alias: str) -> str:
-    """Give the family that an alias such as `al2023@v20260810` names; empty for one that nobody knows."""
+    """Return the family that an alias such as `al2023@v20260810` names; empty for one that nobody knows."""
     word = alias.partition("@")[0]
     return next((name for name in NAMES if name.lower() == word and name != "Custom"), "")

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple, TypeAlias
 from gpupool.karpenter.quantities import Amount, amount
 from gpupool.scheduling.types.amifamily import DEFAULT_VOLUME
 from gpupool.scheduling.types.instancetype import InstanceType
-from gpupool.scheduling.types.nodeclass import NodeClass
+from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
 
-Resources: TypeAlias = Mapping[str, Amount]
+TypeResources: TypeAlias = Mapping[str, Amount]
 
 CPU, MEMORY, STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 NVIDIA, AMD, GAUDI = "nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi"
@@ -53,13 +53,15 @@ DEFAULTS: Final = Settings()
 class Overhead(NamedTuple):
     """What of a node's capacity pods don't get."""
 
-    kube_reserved: Resources
-    system_reserved: Resources
-    eviction: Resources
+    kube_reserved: TypeResources
+    system_reserved: TypeResources
+    eviction: TypeResources
 
 
-def capacity(kind: InstanceType, node_class: NodeClass, settings: Settings = DEFAULTS) -> dict[str, Amount]:
-    """Give what Karpenter expects a node to have before one of its type has ever registered."""
+def capacity(
+    kind: InstanceType, node_class: ScheduledNodeClass, settings: Settings = DEFAULTS
+) -> dict[str, Amount]:
+    """Return what Karpenter expects a node to have before one of its type has ever registered."""
     room: dict[str, Amount] = {
         CPU: kind.vcpus,
         MEMORY: _memory(kind, settings),
@@ -77,8 +79,8 @@ def capacity(kind: InstanceType, node_class: NodeClass, settings: Settings = DEF
     return room
 
 
-def overhead(kind: InstanceType, node_class: NodeClass, settings: Settings = DEFAULTS) -> Overhead:
-    """Give what the kubelet, the system and the eviction threshold keep."""
+def overhead(kind: InstanceType, node_class: ScheduledNodeClass, settings: Settings = DEFAULTS) -> Overhead:
+    """Return what the kubelet, the system and the eviction threshold keep."""
     family = node_class.family
     pods = _eni_pods(kind, node_class, 0) if family.eni_limited_memory else _pods(kind, node_class, settings)
     return Overhead(
@@ -93,8 +95,8 @@ def overhead(kind: InstanceType, node_class: NodeClass, settings: Settings = DEF
     )
 
 
-def left_over(room: Resources, kept: Overhead) -> dict[str, Amount]:
-    """Give what is left for pods (`allocatable`); an amount may be negative, and then no pod ever fits."""
+def left_over(room: TypeResources, kept: Overhead) -> dict[str, Amount]:
+    """Return what is left for pods (`allocatable`); an amount may be negative, and then no pod ever fits."""
     left = {name: whole - sum(part.get(name, 0) for part in kept) for name, whole in room.items()}
     for name, pages in room.items():
         if name.startswith(_HUGE_PAGES):
@@ -102,15 +104,15 @@ def left_over(room: Resources, kept: Overhead) -> dict[str, Amount]:
     return left
 
 
-def fits(requests: Resources, room: Resources) -> bool:
-    """Say whether a node with this room has what is asked; one with a negative amount never has."""
+def fits(requests: TypeResources, room: TypeResources) -> bool:
+    """Return whether a node with this room has what is asked; one with a negative amount never has."""
     return all(left >= 0 for left in room.values()) and all(
         wanted <= room.get(name, 0) for name, wanted in requests.items()
     )
 
 
-def lacking(requests: Resources, room: Resources) -> Iterator[str]:
-    """Give the resources of which more is asked than there is."""
+def lacking(requests: TypeResources, room: TypeResources) -> Iterator[str]:
+    """Return the resources of which more is asked than there is."""
     return (name for name, wanted in requests.items() if wanted > room.get(name, 0))
 
 
@@ -120,7 +122,7 @@ def _memory(kind: InstanceType, settings: Settings) -> int:
     return (mebibytes - lost) * _MIB
 
 
-def _storage(kind: InstanceType, node_class: NodeClass) -> Amount:
+def _storage(kind: InstanceType, node_class: ScheduledNodeClass) -> Amount:
     if node_class.raid0 and kind.storage is not None:
         return kind.storage * 10**9
     devices, family = node_class.block_devices, node_class.family
@@ -133,13 +135,13 @@ def _storage(kind: InstanceType, node_class: NodeClass) -> Amount:
     return family.volume if own is None else own
 
 
-def _eni_pods(kind: InstanceType, node_class: NodeClass, reserved: int) -> int:
+def _eni_pods(kind: InstanceType, node_class: ScheduledNodeClass, reserved: int) -> int:
     efa_only = sum(each.efa_only and each.card == 0 for each in node_class.interfaces or ())
     interfaces = kind.cards[kind.default_card].interfaces - reserved - efa_only
     return interfaces * (kind.ipv4_per_interface - 1) + 2 if interfaces > 0 else 0
 
 
-def _pods(kind: InstanceType, node_class: NodeClass, settings: Settings) -> int:
+def _pods(kind: InstanceType, node_class: ScheduledNodeClass, settings: Settings) -> int:
     if node_class.max_pods is not None:
         pods = node_class.max_pods
     elif node_class.family.eni_limited_pods:

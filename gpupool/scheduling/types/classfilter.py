@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gpupool.scheduling.types.instancetype import InstanceType
-from gpupool.scheduling.types.nodeclass import NodeClass
+from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
 
 
-def refusal(kind: InstanceType, node_class: NodeClass) -> str:
-    """Say why a class can't be used with a type; empty where it can.
+def refusal(kind: InstanceType, node_class: ScheduledNodeClass) -> str:
+    """Return why a class can't be used with a type; empty where it can.
 
     Not judged: whether the type can be in the class's placement group, whose strategy only AWS knows.
     """
     return next(_refusals(kind, node_class), "")
 
 
-def narrows(node_class: NodeClass) -> bool:
-    """Say whether a class leaves any type out for another reason than its family."""
+def narrows(node_class: ScheduledNodeClass) -> bool:
+    """Return whether a class leaves any type out for another reason than its family."""
     return (
         node_class.interfaces is not None
         or node_class.nested_virtualization
@@ -27,7 +27,7 @@ def narrows(node_class: NodeClass) -> bool:
     )
 
 
-def _refusals(kind: InstanceType, node_class: NodeClass) -> Iterator[str]:
+def _refusals(kind: InstanceType, node_class: ScheduledNodeClass) -> Iterator[str]:
     if node_class.family.name == "AL2023" and kind.name.startswith("a1."):
         yield "AL2023 does not run on a1"
     if node_class.interfaces is not None:
@@ -38,7 +38,7 @@ def _refusals(kind: InstanceType, node_class: NodeClass) -> Iterator[str]:
         yield "the node class sets connectionTracking, which only types on the nitro hypervisor support"
 
 
-def _interfaces(kind: InstanceType, node_class: NodeClass) -> Iterator[str]:
+def _interfaces(kind: InstanceType, node_class: ScheduledNodeClass) -> Iterator[str]:
     if not kind.cards or kind.ena == "unsupported":
         yield "the node class sets network interfaces, and the type has no ENA"
         return

@@ -88,7 +88,7 @@ class InstanceType(NamedTuple):
 
     @property
     def accelerators(self) -> tuple[tuple[int, str, int | None], ...]:
-        """Give for each kind of accelerator how many there are, its name, and the MiB of one GPU."""
+        """Return for each kind of accelerator how many there are, its name, and the MiB of one GPU."""
         if self.gpus:
             return tuple((gpu.count, gpu.name, gpu.memory) for gpu in self.gpus)
         if self.neuron or self.inference:
@@ -100,7 +100,7 @@ class InstanceType(NamedTuple):
 
     @property
     def is_metal(self) -> bool:
-        """Say whether Karpenter takes it for bare metal, which goes by the size's name."""
+        """Return whether Karpenter takes it for bare metal, which goes by the size's name."""
         return "metal" in (self.size or "")
 
 
@@ -108,7 +108,7 @@ _LISTS = {"gpus": Gpu, "inference": Inference, "neuron": Neuron, "cards": Card}
 
 
 def instance_type(catalogue: Catalogue, position: int) -> InstanceType:
-    """Give the type that stands at `position` in the catalogue's names."""
+    """Return the type that stands at `position` in the catalogue's names."""
     said: dict[str, Any] = {
         name: catalogue.columns[name].at(position) for name in InstanceType._fields if name != "name"
     }

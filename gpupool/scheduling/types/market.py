@@ -8,11 +8,11 @@ from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, 
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirement, requirement
-from gpupool.scheduling.types.capacity import Resources, capacity, left_over, overhead
+from gpupool.scheduling.types.capacity import TypeResources, capacity, left_over, overhead
 from gpupool.scheduling.types.classfilter import narrows, refusal
 from gpupool.scheduling.types.instancetype import InstanceType, instance_type
-from gpupool.scheduling.types.nodeclass import NodeClass
-from gpupool.scheduling.types.typemasks import Mask, TypeMasks, Values, positions, spread
+from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
+from gpupool.scheduling.types.typemasks import Mask, MaskValues, TypeMasks, positions, spread
 
 RESERVATION_LABELS: Final = (
     labels.CAPACITY_RESERVATION_ID,
@@ -28,7 +28,7 @@ _PLACES: Final = (labels.ZONE, labels.ZONE_ID, labels.REGION)
 class OverlaidTypes(NamedTuple):
     """What NodeOverlays change, by the positions of types."""
 
-    capacity: Mapping[int, Resources] = {}
+    capacity: Mapping[int, TypeResources] = {}
     prices: Mapping[int, float] = {}
     """On demand, in all zones of a type."""
 
@@ -47,12 +47,12 @@ class Market:
     """
 
     def __init__(
-        self, masks: TypeMasks, node_class: NodeClass | None = None, region: str | None = None
+        self, masks: TypeMasks, node_class: ScheduledNodeClass | None = None, region: str | None = None
     ) -> None:
         """Take the types, a class (AL2023 as it comes where there is none) and a region."""
         self.masks = masks
         self.catalogue: Catalogue = masks.catalogue
-        self.node_class = node_class or NodeClass()
+        self.node_class = node_class or ScheduledNodeClass()
         self.region = region
         offered = self.catalogue.offered(region) if region else None
         self.judged = offered is not None
@@ -64,13 +64,13 @@ class Market:
 
     @cached_property
     def zones(self) -> tuple[Zone, ...]:
-        """Give the region's zones that the class has subnets in; all of them where that is not known."""
+        """Return the region's zones that the class has subnets in; all of them where that is not known."""
         known, mine = self.catalogue.regions.get(self.region or "", ()), self.node_class.zones
         return known if mine is None else tuple(zone for zone in known if zone.name in mine)
 
     @cached_property
     def zone_masks(self) -> dict[Zone, Mask]:
-        """Give the types that each zone offers."""
+        """Return the types that each zone offers."""
         bits = {
             zone: 1 << place for place, zone in enumerate(self.catalogue.regions.get(self.region or "", ()))
         }
@@ -81,7 +81,7 @@ class Market:
 
     @cached_property
     def price_list(self) -> Prices:
-        """Give the prices that Karpenter starts from here: the region's own, or those of us-east-1."""
+        """Return the prices that Karpenter starts from here: the region's own, or those of us-east-1."""
         found = self.catalogue.prices(self.region or FALLBACK_REGION) or self.catalogue.prices(
             FALLBACK_REGION
         )
@@ -89,14 +89,14 @@ class Market:
 
     @cached_property
     def priced(self) -> Mask:
-        """Give the types with a price; without one there is no on-demand or spot offering."""
+        """Return the types with a price; without one there is no on-demand or spot offering."""
         listed = enumerate(self.price_list.amounts)
         found = sum(1 << place for place, price in listed if price is not None)
         return found | sum(1 << place for place in self.overlaid.prices if not found >> place & 1)
 
     @cached_property
     def of_class(self) -> Mask:
-        """Give the types that the class can be used with."""
+        """Return the types that the class can be used with."""
         suspects = self.masks.all if narrows(self.node_class) else self.masks.having("family", _is_a1)
         return self.masks.all & ~sum(
             1 << place for place in positions(suspects) if refusal(self.kind(place), self.node_class)
@@ -104,25 +104,25 @@ class Market:
 
     @cached_property
     def launchable_by_type(self) -> dict[str, Mask]:
-        """Give the types that EC2 launches in each capacity type."""
+        """Return the types that EC2 launches in each capacity type."""
         return {
             name: self.masks.taken(requirement(labels.CAPACITY_TYPE, "In", (name,)))
             for name in CAPACITY_TYPES
         }
 
     def changed(self, overlaid: OverlaidTypes) -> "Market":
-        """Give the same with what NodeOverlays change."""
+        """Return the same with what NodeOverlays change."""
         other = Market(self.masks, self.node_class, self.region)
         other.overlaid = overlaid
         return other
 
     def knows(self, key: str) -> bool:
-        """Say whether types have a label of this key, or say that they lack it."""
+        """Return whether types have a label of this key, or say that they lack it."""
         own = (labels.OS, labels.WINDOWS_BUILD, *_PLACES, *RESERVATION_LABELS)
         return self.masks.knows(key) or key in own
 
     def taken(self, requirement: Requirement) -> Mask:
-        """Give the types that a requirement takes; a label that no type has keeps none out."""
+        """Return the types that a requirement takes; a label that no type has keeps none out."""
         key = requirement.key
         if self.masks.knows(key):
             return self.masks.taken(requirement)
@@ -135,8 +135,8 @@ class Market:
             return self._all_if(requirement.takes((build,) if build else ()))
         return self._all_if(key not in RESERVATION_LABELS or requirement.takes(()))
 
-    def values(self, key: str, position: int) -> Values:
-        """Give the values that a type may have for a label, as `minValues` counts them."""
+    def values(self, key: str, position: int) -> MaskValues:
+        """Return the values that a type may have for a label, as `minValues` counts them."""
         if self.masks.knows(key):
             return self.masks.values(key, position)
         here = [zone for zone, mask in self.zone_masks.items() if mask >> position & 1]
@@ -152,18 +152,18 @@ class Market:
         return (build,) if key == labels.WINDOWS_BUILD and build else ()
 
     def kind(self, position: int) -> InstanceType:
-        """Give a type as a record."""
+        """Return a type as a record."""
         found = self._kinds.get(position)
         if found is None:
             found = self._kinds[position] = instance_type(self.catalogue, position)
         return found
 
     def price(self, position: int) -> float | None:
-        """Give what a type costs by the hour, on demand."""
+        """Return what a type costs by the hour, on demand."""
         return self.overlaid.prices.get(position, self.price_list.amounts[position])
 
     def capacity(self, position: int) -> dict[str, Amount]:
-        """Give what Karpenter expects a node of a type to have."""
+        """Return what Karpenter expects a node of a type to have."""
         found = self._capacity.get(position)
         if found is None:
             made = capacity(self.kind(position), self.node_class)
@@ -171,7 +171,7 @@ class Market:
         return found
 
     def allocatable(self, position: int) -> dict[str, Amount]:
-        """Give what pods may use of it."""
+        """Return what pods may use of it."""
         found = self._allocatable.get(position)
         if found is None:
             kept = overhead(self.kind(position), self.node_class)
@@ -200,7 +200,7 @@ class Market:
     def _running(self, requirement: Requirement) -> Mask:
         return self.masks.having("arch", lambda arch: requirement.takes(self._systems(arch)))
 
-    def _systems(self, arch: str) -> Values:
+    def _systems(self, arch: str) -> MaskValues:
         if not self.node_class.family.windows_build:
             return ("linux",)
         return ("windows",) if arch == "amd64" else ()

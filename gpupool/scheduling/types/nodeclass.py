@@ -5,12 +5,12 @@ from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount, amount
 from gpupool.scheduling.types.amifamily import AmiFamily, ami_family, of_alias
-from gpupool.yamlio.nodes import Plain, plain_list, plain_map, plain_text
+from gpupool.yamlio.located import Plain, plain_list, plain_map, plain_text
 
 _EFA_ONLY: Final = "efa-only"
 
 
-class BlockDevice(NamedTuple):
+class ClassVolume(NamedTuple):
     """One block device mapping."""
 
     device: str
@@ -28,7 +28,7 @@ class Interface(NamedTuple):
     efa_only: bool
 
 
-class NodeClass(NamedTuple):
+class ScheduledNodeClass(NamedTuple):
     """The part of an EC2NodeClass that instance types depend on; without arguments AL2023 as it comes."""
 
     name: str = ""
@@ -38,7 +38,7 @@ class NodeClass(NamedTuple):
     kube_reserved: Mapping[str, str] = {}
     system_reserved: Mapping[str, str] = {}
     eviction_hard: Mapping[str, str] = {}
-    block_devices: tuple[BlockDevice, ...] = ()
+    block_devices: tuple[ClassVolume, ...] = ()
     raid0: bool = False
     interfaces: tuple[Interface, ...] | None = None
     """None where the class lays none out; a type then has all the EFA interfaces that it can have."""
@@ -56,17 +56,17 @@ class NodeClass(NamedTuple):
 
     @property
     def efa_only(self) -> int | None:
-        """Give how many EFA-only interfaces the layout has; None without a layout."""
+        """Return how many EFA-only interfaces the layout has; None without a layout."""
         return None if self.interfaces is None else sum(each.efa_only for each in self.interfaces)
 
 
-def read_node_class(body: Mapping[str, Plain]) -> NodeClass:
+def read_node_class(body: Mapping[str, Plain]) -> ScheduledNodeClass:
     """Read an EC2NodeClass that Karpenter would take; what is written wrongly counts as not said."""
     spec, status = plain_map(body.get("spec")), plain_map(body.get("status"))
     kubelet, processor = plain_map(spec.get("kubelet")), plain_map(spec.get("cpuOptions"))
     interfaces = spec.get("networkInterfaces")
     subnets = [plain_map(each) for each in plain_list(status.get("subnets"))]
-    return NodeClass(
+    return ScheduledNodeClass(
         name=plain_text(plain_map(body.get("metadata")).get("name")),
         family=ami_family(_family(spec)),
         max_pods=_whole(kubelet.get("maxPods")),
@@ -94,9 +94,9 @@ def _family(spec: Mapping[str, Plain]) -> str:
     return next((of_alias(alias) for alias in aliases if alias), "") or "Custom"
 
 
-def _block_device(mapping: Mapping[str, Plain]) -> BlockDevice:
+def _block_device(mapping: Mapping[str, Plain]) -> ClassVolume:
     size = plain_map(mapping.get("ebs")).get("volumeSize")
-    return BlockDevice(
+    return ClassVolume(
         plain_text(mapping.get("deviceName")),
         None if size is None else amount(str(size)),
         mapping.get("rootVolume") is True,

@@ -13,7 +13,7 @@ from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement
 
 Mask: TypeAlias = int
-Values: TypeAlias = tuple[str, ...]
+MaskValues: TypeAlias = tuple[str, ...]
 """What a type may have as a label's value; none where it lacks the label."""
 
 Fact: TypeAlias = Any
@@ -24,7 +24,7 @@ _BYTE: Final = 256
 
 
 def positions(mask: Mask) -> Iterator[int]:
-    """Give the positions of the types in a set, in order."""
+    """Yield the positions of the types in a set, in order."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -38,34 +38,34 @@ class TypeMasks:
         """Take a catalogue; what is asked of it is worked out once."""
         self.catalogue = catalogue
         self.all: Mask = (1 << len(catalogue.names)) - 1
-        self._labels: dict[str, tuple[tuple[Values, ...], Column]] = {}
+        self._labels: dict[str, tuple[tuple[MaskValues, ...], Column]] = {}
 
     def knows(self, key: str) -> bool:
-        """Say whether types have a label of this key at all, whatever the class and the region."""
+        """Return whether types have a label of this key at all, whatever the class and the region."""
         return key == labels.INSTANCE_TYPE or key in _LABELS
 
     def taken(self, requirement: Requirement) -> Mask:
-        """Give the types that a requirement on a label of theirs takes."""
+        """Return the types that a requirement on a label of theirs takes."""
         if requirement.key == labels.INSTANCE_TYPE:
             return self._of_names(requirement)
         values, column = self._label(requirement.key)
         return spread(column, [requirement.takes(each) for each in values])
 
-    def values(self, key: str, position: int) -> Values:
-        """Give the values of a label that a type may have."""
+    def values(self, key: str, position: int) -> MaskValues:
+        """Return the values of a label that a type may have."""
         if key == labels.INSTANCE_TYPE:
             return (self.catalogue.names[position],)
         values, column = self._label(key)
         return values[column.index[position]]
 
     def known(self, key: str) -> frozenset[str]:
-        """Give every value that some type has for a label."""
+        """Return every value that some type has for a label."""
         if key == labels.INSTANCE_TYPE:
             return frozenset(self.catalogue.names)
         return frozenset(value for each in self._label(key)[0] for value in each)
 
     def having(self, column: str, wanted: Callable[[Fact], bool]) -> Mask:
-        """Give the types of which a fact in the catalogue is as wanted."""
+        """Return the types of which a fact in the catalogue is as wanted."""
         found = self.catalogue.columns[column]
         return spread(found, [wanted(value) for value in found.values])
 
@@ -76,7 +76,7 @@ class TypeMasks:
         places = map(self.catalogue.position, requirement.values)
         return sum(1 << place for place in places if place is not None)
 
-    def _label(self, key: str) -> tuple[tuple[Values, ...], Column]:
+    def _label(self, key: str) -> tuple[tuple[MaskValues, ...], Column]:
         known = self._labels.get(key)
         if known is None:
             columns, read = _LABELS[key]
@@ -87,7 +87,7 @@ class TypeMasks:
 
 
 def spread(column: Column, taken: Sequence[bool]) -> Mask:
-    """Give the types whose value is one of those taken."""
+    """Return the types whose value is one of those taken."""
     if isinstance(column.index, bytes):
         table = bytes(_YES if each else _NO for each in taken).ljust(_BYTE, b"0")
         return int(column.index[::-1].translate(table), 2)
@@ -95,7 +95,7 @@ def spread(column: Column, taken: Sequence[bool]) -> Mask:
 
 
 def _paired(columns: Sequence[Column]) -> Column:
-    """Give one column whose values are those of several side by side; of one column that column itself."""
+    """Return one column whose values are those of several side by side; of one column that column itself."""
     if len(columns) == 1:
         return columns[0]
     rows = list(zip(*(column.index for column in columns), strict=True))
@@ -105,27 +105,27 @@ def _paired(columns: Sequence[Column]) -> Column:
     return Column(tuple(values), bytes(index) if len(place) <= _BYTE else tuple(index))
 
 
-def _text(value: Fact) -> Values:
+def _text(value: Fact) -> MaskValues:
     return () if value is None else (str(value),)
 
 
-def _boolean(value: Fact) -> Values:
+def _boolean(value: Fact) -> MaskValues:
     return ("true",) if value else ("false",)
 
 
-def _of_gpu(field: int) -> Callable[[Fact], Values]:
+def _of_gpu(field: int) -> Callable[[Fact], MaskValues]:
     """Read a field of the GPU; a type with several kinds of them has no GPU labels."""
 
-    def read(gpus: Fact) -> Values:
+    def read(gpus: Fact) -> MaskValues:
         return (labelled(gpus[0][field]),) if gpus is not None and len(gpus) == 1 else ()
 
     return read
 
 
-def _of_accelerator(neuron_field: int | None, field: int) -> Callable[[Fact], Values]:
+def _of_accelerator(neuron_field: int | None, field: int) -> Callable[[Fact], MaskValues]:
     """Read a field of the Neuron device or else of the inference accelerator, where there is one kind."""
 
-    def read(both: Fact) -> Values:
+    def read(both: Fact) -> MaskValues:
         neuron, inference = both
         if neuron is not None:
             if len(neuron) != 1:
@@ -142,7 +142,7 @@ def labelled(value: Fact) -> str:
 
 
 _ACCELERATOR: Final = ("neuron", "inference")
-_LABELS: Final[dict[str, tuple[tuple[str, ...], Callable[..., Values]]]] = {
+_LABELS: Final[dict[str, tuple[tuple[str, ...], Callable[..., MaskValues]]]] = {
     labels.ARCH: (("arch",), _text),
     labels.CAPACITY_TYPE: (("capacity_types",), tuple),
     labels.INSTANCE_TENANCY: (("arch",), lambda _: ("default", "dedicated")),

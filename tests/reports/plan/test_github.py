@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given, settings
 
-from gpupool.planning.plan import Conflict, Consent, Guard, Place, Plan, Rejection
+from gpupool.planning.plan import BlueprintPlace, Conflict, Consent, Guard, Plan, Rejection
 from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.plan.github import document, step_outputs, step_summary
 from gpupool.reports.plan.wording import verdict
 from tests.planning.plans import EXAMPLES, PLANS, change, large, plan
-from tests.reports.test_github import read
+from tests.reports.validate.test_github import read
 from tests.tiers import examples
 
 MOST = 10
@@ -32,7 +32,8 @@ def test_any_plan_is_read_back(made: Plan) -> None:
 
 def test_the_gravest_come_first_and_the_rest_is_counted() -> None:
     rejections = tuple(
-        Rejection(f"spec.f{number}", "wrong", Place("a,b.yaml", number + 1, 2)) for number in range(8)
+        Rejection(f"spec.f{number}", "wrong", BlueprintPlace("a,b.yaml", number + 1, 2))
+        for number in range(8)
     )
     made = plan(
         change("NodePool/a", "update", conflicts=(Conflict("spec.weight", "helm", "gitops", ""),) * 3),

@@ -32,7 +32,7 @@ SAME = {"all.txt": "text.txt", "summary.md": "comment.md"}
 
 
 def written(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Give the golden files of a plan by name."""
+    """Return the golden files of a plan by name."""
     made = {name: write(plan) for name, write in WAYS.items()}
     return ((name, text) for name, text in made.items() if text != made.get(SAME.get(name, "")))
 

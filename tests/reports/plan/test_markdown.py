@@ -31,7 +31,7 @@ OURS = {
 
 
 def tokens(text: str) -> list[Token]:
-    """Give everything that a reader sees, from the outside in."""
+    """Return everything that a reader sees, from the outside in."""
     found = []
     for token in READER.parse(text):
         found.append(token)

@@ -16,7 +16,7 @@ from tests.tiers import is_thorough
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpupool.rollout.desired import Desired
+    from gpupool.rollout.desired_state import DesiredState
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept
 
@@ -66,7 +66,7 @@ def world(kept: Kept, variants: Mapping[str, int]) -> World:
     return found
 
 
-def fresh_specs(kept: Kept, wanted: Desired) -> dict[str, Any]:
+def fresh_specs(kept: Kept, wanted: DesiredState) -> dict[str, Any]:
     """Return the specs that a blueprint comes to on a server on which nothing was.
 
     An object's spec depends on its own body alone, so that each is worked out once.

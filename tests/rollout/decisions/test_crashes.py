@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gpupool.cluster.port import UnansweredError
+from gpupool.cluster.client import UnansweredError
 from gpupool.errors import GpupoolError
-from gpupool.planning.foreign import PART_OF
-from gpupool.rollout.results import ensure_whole
+from gpupool.planning.foreign_fields import PART_OF
+from gpupool.rollout.applying.results import ensure_whole
 from tests.memory import blueprints
 from tests.memory.worlds import own_set
 from tests.rollout.decisions.cases import (
@@ -26,8 +26,8 @@ from tests.rollout.decisions.cases import (
 )
 
 if TYPE_CHECKING:
-    from gpupool.cluster.port import Answer, Request
-    from gpupool.rollout.desired import Desired
+    from gpupool.cluster.client import Request, Response
+    from gpupool.rollout.desired_state import DesiredState
     from tests.memory.worlds import Kept, World
 
 CASES: Final = 3_000
@@ -55,7 +55,7 @@ class Crash:
     path: str = ""
     """The one that is not answered any more; empty for all."""
 
-    def __call__(self, request: Request) -> Answer | None:
+    def __call__(self, request: Request) -> Response | None:
         """Strike."""
         if self.has_struck and self.ending != "lost" and self.path in {"", request.path}:
             raise self.problem
@@ -102,7 +102,7 @@ def test_a_run_that_ends_at_any_write(kept: Kept, part: int) -> None:
         ensure_finished(here, blueprints.chosen(third), seed)
 
 
-def run(here: World, wanted: Desired, crash: Crash, seed: int) -> None:
+def run(here: World, wanted: DesiredState, crash: Crash, seed: int) -> None:
     """Apply until the crash; note how it ended."""
     found = here.look(wanted, EVERYTHING)
     here.server.hooks.append(crash)
@@ -121,7 +121,7 @@ def run(here: World, wanted: Desired, crash: Crash, seed: int) -> None:
     outcomes[ended] += 1
 
 
-def ensure_finished(here: World, wanted: Desired, seed: int) -> None:
+def ensure_finished(here: World, wanted: DesiredState, seed: int) -> None:
     """Ensure that the next run, be it of another edition, has it all as it shall be."""
     here.unlock()
     here.apply(wanted, EVERYTHING)
@@ -138,7 +138,7 @@ def ensure_finished(here: World, wanted: Desired, seed: int) -> None:
     assert here.server.version == version
 
 
-def ensure_nothing_leaks(here: World, wanted: Desired, seed: int) -> None:
+def ensure_nothing_leaks(here: World, wanted: DesiredState, seed: int) -> None:
     """Ensure that the inventory knows of everything that has our label."""
     ours = {
         address

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from gpupool.errors import GuardError
-from gpupool.planning.foreign import PART_OF
+from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable, is_settled
 from tests.memory import blueprints
 from tests.memory.worlds import own_set

@@ -16,7 +16,7 @@ from tests.tiers import volume
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpupool.rollout.desired import Desired
+    from gpupool.rollout.desired_state import DesiredState
     from tests.memory.worlds import Kept
 
 
@@ -44,7 +44,7 @@ def test_from_one_generated_blueprint_to_the_next(kept: Kept, tmp_path: Path) ->
     assert len(settled) >= 2 * FEWEST
 
 
-def ensure_settled(here: World, wanted: Desired) -> None:
+def ensure_settled(here: World, wanted: DesiredState) -> None:
     """Ensure that an apply leaves what the blueprint says, and nothing to do."""
     here.apply(wanted, EVERYTHING)
     version = here.server.version

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from gpupool.cluster.port import MERGE, Request
+from gpupool.cluster.client import MERGE, Request
 from gpupool.errors import ClusterError, GpupoolError
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
 from tests.memory import blueprints
 from tests.memory.values import copy
 from tests.memory.worlds import inventory_path

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.cluster import lease
-from gpupool.cluster.kinds import lease_path
-from gpupool.cluster.port import MERGE, Request
+from gpupool.cluster.client import MERGE, Request
+from gpupool.cluster.resources import lease_path
 from gpupool.errors import GuardError, PartialError
-from gpupool.rollout.lock import MARGIN, SECONDS, SKEW, TRUST_SECONDS
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.lock.lock import MARGIN, SECONDS, SKEW, TRUST_SECONDS
 from tests.memory import blueprints
 from tests.memory.worlds import NAMESPACE
 from tests.rollout.decisions.cases import EVERYTHING, fresh_specs, world

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from gpupool.cluster.kinds import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_POOL
-from gpupool.cluster.port import Answer
-from gpupool.yamlio.nodes import plain_map
+from gpupool.cluster.client import Response
+from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_POOL
+from gpupool.yamlio.located import plain_map
 from tests.memory import blueprints
 from tests.memory.worlds import World, address_of
 from tests.rollout.decisions.cases import EVERYTHING
@@ -18,9 +18,9 @@ from tests.rollout.decisions.cases import EVERYTHING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpupool.cluster.port import Request
-    from gpupool.rollout.desired import Desired
-    from gpupool.rollout.results import Result
+    from gpupool.cluster.client import Request
+    from gpupool.rollout.applying.results import Result
+    from gpupool.rollout.desired_state import DesiredState
     from tests.memory.worlds import Kept
 
 COUNT: Final = 30
@@ -31,28 +31,28 @@ PATHS: Final = {kind.path: kind.name for kind in (*KINDS.values(), NODE_CLAIM)}
 
 
 @pytest.fixture
-def wanted(tmp_path: Path) -> tuple[Desired, Desired]:
+def wanted(tmp_path: Path) -> tuple[DesiredState, DesiredState]:
     """A blueprint of many pools, each with a class of its own, and one with a single pool left."""
     names = [f"p-{number:02}" for number in range(COUNT)]
     pools = {name: {"accelerator": "l4", "nodeClass": {"tags": {"pool": name}}} for name in names}
     return read(pools, tmp_path), read({KEPT: pools[KEPT]}, tmp_path)
 
 
-def read(pools: dict[str, Any], folder: Path) -> Desired:
+def read(pools: dict[str, Any], folder: Path) -> DesiredState:
     words = blueprints.blueprint(0) | {"pools": pools}
     del words["nodeClasses"]
     return blueprints.read(words, folder)
 
 
 @pytest.fixture
-def here(kept: Kept, wanted: tuple[Desired, Desired]) -> World:
+def here(kept: Kept, wanted: tuple[DesiredState, DesiredState]) -> World:
     """A world with all of them, in which several are deleted at once."""
     found = World(kept, concurrency=WORKERS)
     found.apply(wanted[0])
     return found
 
 
-def pruned(here: World, wanted: Desired) -> Result:
+def pruned(here: World, wanted: DesiredState) -> Result:
     """Prune; the requests since the plan are those that are left in the server."""
     found = here.look(wanted, MANY)
     here.server.requests.clear()
@@ -72,7 +72,7 @@ def lists(here: World) -> Counter[str]:
 
 
 def test_one_count_serves_many_pools_and_as_many_classes_as_are_deleted_at_once(
-    here: World, wanted: tuple[Desired, Desired]
+    here: World, wanted: tuple[DesiredState, DesiredState]
 ) -> None:
     pruned(here, wanted[1])
 
@@ -81,7 +81,9 @@ def test_one_count_serves_many_pools_and_as_many_classes_as_are_deleted_at_once(
     assert lists(here) == {NODE_CLAIM.name: 1 + rounds, NODE_POOL.name: rounds}
 
 
-def test_the_longer_a_count_takes_the_more_it_serves(here: World, wanted: tuple[Desired, Desired]) -> None:
+def test_the_longer_a_count_takes_the_more_it_serves(
+    here: World, wanted: tuple[DesiredState, DesiredState]
+) -> None:
     """Otherwise the time that a prune takes would grow with the square of the objects."""
     here.claim(KEPT, 10 * COUNT)
 
@@ -92,7 +94,7 @@ def test_the_longer_a_count_takes_the_more_it_serves(here: World, wanted: tuple[
 
 
 def test_nodes_of_pools_that_stay_are_not_listed_for_those_that_go(
-    here: World, wanted: tuple[Desired, Desired]
+    here: World, wanted: tuple[DesiredState, DesiredState]
 ) -> None:
     pruned(here, wanted[1])
 
@@ -104,7 +106,7 @@ def test_nodes_of_pools_that_stay_are_not_listed_for_those_that_go(
 
 
 def test_each_deletion_names_a_version_that_is_older_than_the_count_it_follows(
-    here: World, wanted: tuple[Desired, Desired]
+    here: World, wanted: tuple[DesiredState, DesiredState]
 ) -> None:
     """So nothing can have been written to the object since it was counted."""
     versions: dict[str, str] = {}
@@ -131,7 +133,7 @@ def test_each_deletion_names_a_version_that_is_older_than_the_count_it_follows(
 
 @pytest.mark.parametrize("nth", [1, 2, COUNT - 1])
 def test_a_node_that_comes_while_others_of_the_batch_are_deleted_keeps_its_pool(
-    here: World, wanted: tuple[Desired, Desired], nth: int
+    here: World, wanted: tuple[DesiredState, DesiredState], nth: int
 ) -> None:
     """Right before the nth deletion, Karpenter launches a node of the last pool of the batch, and says so."""
     last = f"p-{COUNT - 1:02}"
@@ -160,7 +162,7 @@ def test_a_node_that_comes_while_others_of_the_batch_are_deleted_keeps_its_pool(
 
 
 def test_what_is_written_all_the_time_costs_the_others_nothing(
-    here: World, wanted: tuple[Desired, Desired]
+    here: World, wanted: tuple[DesiredState, DesiredState]
 ) -> None:
     """A pool whose status never stands still is tried ten times, and the others once."""
     restless, tries = "p-07", Counter[str]()
@@ -185,14 +187,14 @@ def test_what_is_written_all_the_time_costs_the_others_nothing(
 
 
 def test_where_nothing_can_be_counted_nothing_is_deleted(
-    here: World, wanted: tuple[Desired, Desired]
+    here: World, wanted: tuple[DesiredState, DesiredState]
 ) -> None:
     """One object says why, and the others that they were not tried."""
     found = here.look(wanted[1], MANY)
     before = here.objects()
 
-    def refuse(request: Request) -> Answer | None:
-        return Answer(403, {"message": "no"}) if request.path == NODE_CLAIM.path else None
+    def refuse(request: Request) -> Response | None:
+        return Response(403, {"message": "no"}) if request.path == NODE_CLAIM.path else None
 
     here.server.hooks.append(refuse)
     result = here.carry_out(found)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import gpupool
-from gpupool.cluster.port import APPLY, Answer
+from gpupool.cluster.client import APPLY, Response
 from gpupool.errors import GpupoolError
 from gpupool.planning.plan import Consent
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
 from tests.memory import blueprints
 from tests.memory.worlds import World
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, FrameType
 
-    from gpupool.cluster.port import Request
-    from gpupool.rollout.desired import Desired
+    from gpupool.cluster.client import Request
+    from gpupool.rollout.desired_state import DesiredState
     from tests.memory.worlds import Kept
 
 FEW: Final = 20
@@ -38,7 +38,7 @@ PACKAGE: Final = str(Path(gpupool.__file__).parent)
 PRUNE: Final = Consent(prune=True, max_deletes=MANY)
 
 
-def fleet(count: int, edition: int, folder: Path) -> Desired:
+def fleet(count: int, edition: int, folder: Path) -> DesiredState:
     """Return a blueprint of so many pools, each with a class of its own."""
     pools: dict[str, Any] = {
         f"p-{number:02}": {"accelerator": "l4", "weight": edition, "nodeClass": {"tags": {"v": str(edition)}}}
@@ -66,9 +66,9 @@ def counting() -> Iterator[Counter[CodeType]]:
         sys.setprofile(before)
 
 
-def refuse(request: Request) -> Answer | None:
+def refuse(request: Request) -> Response | None:
     is_write = request.content_type == APPLY and not request.is_dry_run
-    return Answer(500, {"message": "no"}) if is_write else None
+    return Response(500, {"message": "no"}) if is_write else None
 
 
 def calls_of(kept: Kept, count: int, case: str, folder: Path) -> Counter[CodeType]:

@@ -10,7 +10,7 @@ import pytest
 
 from gpupool.errors import GpupoolError, GuardError
 from gpupool.planning.plan import Consent
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable
 from tests.memory import blueprints
 from tests.memory.worlds import address_of, missing_leaves
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from gpupool.cluster.port import Request
-    from gpupool.rollout.desired import Desired
+    from gpupool.cluster.client import Request
+    from gpupool.rollout.desired_state import DesiredState
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept, World
 
@@ -175,7 +175,7 @@ class Second:
     """Another run, which waits for nothing, with another edition."""
 
     here: World
-    wanted: Desired
+    wanted: DesiredState
     ended: str = "was never begun"
 
     def __call__(self) -> None:

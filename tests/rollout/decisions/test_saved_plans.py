@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gpupool.cluster.port import Request
+from gpupool.cluster.client import Request
 from gpupool.errors import OutdatedError
 from gpupool.objects import is_pool
-from gpupool.planning.foreign import PART_OF
+from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.planning.verify import StalePlanError
 from gpupool.rollout.session import ensure_applicable
-from gpupool.rollout.verify import StalePlanError
 from tests.memory import blueprints
 from tests.memory.worlds import inventory_path, missing_leaves
 from tests.rollout.decisions.cases import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from gpupool.planning.plan import Plan
-    from gpupool.rollout.desired import Desired
+    from gpupool.rollout.desired_state import DesiredState
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept, World
 
@@ -152,7 +152,7 @@ def test_what_happens_between_plan_and_apply(kept: Kept, part: int) -> None:
         assert not here.is_locked()
 
 
-def meddle(random: Random, here: World, wanted: Desired) -> tuple[dict[str, str], bool]:
+def meddle(random: Random, here: World, wanted: DesiredState) -> tuple[dict[str, str], bool]:
     """Let others do something to a few objects; return what, and whether a plan made before is no longer true."""
     bodies = blueprints.bodies(wanted)
     happened, is_stale = {}, False

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gpupool.cluster.kinds import NODE_CLAIM
-from gpupool.cluster.port import Request
+from gpupool.cluster.client import Request
+from gpupool.cluster.resources import NODE_CLAIM
 from gpupool.errors import GuardError, NotReadyError
 from gpupool.planning.plan import Consent
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
 from gpupool.rollout.session import is_settled
-from gpupool.yamlio.nodes import plain_map
+from gpupool.yamlio.located import plain_map
 from tests.memory import blueprints
 from tests.rollout.decisions.cases import fresh_specs, world
 
 if TYPE_CHECKING:
-    from gpupool.rollout.results import Result
+    from gpupool.rollout.applying.results import Result
     from tests.memory.worlds import Kept, World
 
 HOLD: Final = "karpenter.k8s.aws/termination"

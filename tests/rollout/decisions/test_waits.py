@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from gpupool.cluster.client import Response
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.kinds import KINDS
-from gpupool.cluster.port import Answer
+from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, NotReadyError, PartialError
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
 from gpupool.rollout.session import is_ready
-from gpupool.rollout.waiting import wait_ready
+from gpupool.rollout.watch.waiting import wait_ready
 from tests.memory import blueprints
 from tests.memory.worlds import World, address_of
 from tests.rollout.decisions.cases import (
@@ -32,8 +32,8 @@ from tests.rollout.decisions.cases import (
 if TYPE_CHECKING:
     from random import Random
 
-    from gpupool.cluster.port import Request
-    from gpupool.rollout.results import Result
+    from gpupool.cluster.client import Request
+    from gpupool.rollout.applying.results import Result
     from gpupool.rollout.session import Session
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept
@@ -209,9 +209,9 @@ def test_a_server_that_is_away_for_a_moment(kept: Kept, is_ever_there: bool) -> 
     kept.clock.each_second = [Karpenter(here, {"NodePool/a": 40.0})]
     seen: list[bool] = [] if is_ever_there else [True]
 
-    def away(_request: Request) -> Answer | None:
+    def away(_request: Request) -> Response | None:
         seen.append(True)
-        return Answer(403, {"message": "no"}) if len(seen) > 1 and kept.clock.now < until else None
+        return Response(403, {"message": "no"}) if len(seen) > 1 and kept.clock.now < until else None
 
     here.server.hooks.append(away)
     if is_ever_there:

@@ -32,7 +32,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def another(
     api_server: ApiServer, faulty: FaultProxy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[[], Scene]]:
-    """Give a way to make scenes, each with a name of its own, so that inventories and locks may stay."""
+    """Yield a way to make scenes, each with a name of its own, so that inventories and locks may stay."""
     made: list[Scene] = []
 
     def make() -> Scene:
@@ -47,13 +47,13 @@ def another(
 
 @pytest.fixture
 def scene(another: Callable[[], Scene]) -> Scene:
-    """Give a scene with nothing in it."""
+    """Return a scene with nothing in it."""
     return another()
 
 
 @pytest.fixture
 def first(scene: Scene, faulty: FaultProxy) -> Scene:
-    """Give a scene in which the first blueprint was applied."""
+    """Return a scene in which the first blueprint was applied."""
     said = scene.run("apply", FIRST)
     assert said.code == 0, said.err
     faulty.forget()
@@ -62,7 +62,7 @@ def first(scene: Scene, faulty: FaultProxy) -> Scene:
 
 @pytest.fixture
 def clean(another: Callable[[], Scene]) -> Clean:
-    """Give what pools come to where nothing goes wrong."""
+    """Return what pools come to where nothing goes wrong."""
 
     def specs(pools: Pools) -> dict[str, Any]:
         if (words := str(pools)) not in _CLEAN:

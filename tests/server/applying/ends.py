@@ -34,7 +34,7 @@ def finish(scene: Scene, specs: Mapping[str, Any]) -> None:
 
 
 def is_true(scene: Scene) -> bool:
-    """Say whether the inventory lists what is there, and nothing is pending."""
+    """Return whether the inventory lists what is there, and nothing is pending."""
     there = {
         address: (each["metadata"]["uid"], each["metadata"]["generation"])
         for address, each in scene.live().items()

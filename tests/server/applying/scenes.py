@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from gpupool.planning.foreign import PART_OF
-from gpupool.rollout.inventory import Place
+from gpupool.planning.foreign_fields import PART_OF
+from gpupool.rollout.inventory.store import InventoryRef
 from tests.cli.run import SECONDS, Outcome, gpupool
 from tests.rig.fault_proxy import Rule
 from tests.server import leases, statuses
@@ -82,13 +82,13 @@ class Scene:
 
     @property
     def lock(self) -> str:
-        """Give the name of the lock, and of the inventory."""
+        """Return the name of the lock, and of the inventory."""
         return f"gpupool-{self.name}"
 
     # The command line.
 
     def words(self, command: str, pools: Pools, *more: str) -> list[str]:
-        """Give the words after `gpupool`; the way to the server is the one on which things go wrong."""
+        """Return the words after `gpupool`; the way to the server is the one on which things go wrong."""
         named = {f"{self.name}-{pool}": words for pool, words in pools.items()}
         file = self.folder / f"{'-'.join(pools)}-{len(json.dumps(pools))}.yaml"
         file.write_text(TOP.replace("NAME", self.name) + yaml.safe_dump({"pools": named}), "utf-8")
@@ -131,8 +131,8 @@ class Scene:
     # What is on the server.
 
     def live(self) -> dict[str, dict[str, Any]]:
-        """Give the objects that belong to this blueprint, or are named as if they did."""
-        own = Place(NAMESPACE, self.lock).id
+        """Return the objects that belong to this blueprint, or are named as if they did."""
+        own = InventoryRef(NAMESPACE, self.lock).id
         found = {}
         for kind, path in SERVED.items():
             for each in self.server.request("GET", path).body["items"]:
@@ -143,17 +143,17 @@ class Scene:
         return found
 
     def specs(self) -> dict[str, Any]:
-        """Give what those objects say, as if the blueprint had no name of its own."""
+        """Return what those objects say, as if the blueprint had no name of its own."""
         specs = {address: each["spec"] for address, each in self.live().items()}
         found: dict[str, Any] = json.loads(json.dumps(specs).replace(self.name, "NAME"))
         return found
 
     def versions(self) -> dict[str, str]:
-        """Give the resourceVersion of each of those objects."""
+        """Return the resourceVersion of each of those objects."""
         return {address: each["metadata"]["resourceVersion"] for address, each in self.live().items()}
 
     def inventory(self) -> dict[str, Any]:
-        """Give the data of the inventory, read; empty where there is none."""
+        """Return the data of the inventory, read; empty where there is none."""
         path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{self.lock}"
         answer = self.server.request("GET", path)
         if answer.status == 404:
@@ -161,7 +161,7 @@ class Scene:
         return {key: json.loads(text) for key, text in answer.body["data"].items()}
 
     def listed(self, part: str = "current") -> dict[str, tuple[str, int]]:
-        """Give uid and generation of each object that the inventory lists."""
+        """Return uid and generation of each object that the inventory lists."""
         said = self.inventory().get(part, [])
         return {
             f"{each['kind']}/{each['name'].removeprefix(f'{self.name}-')}": (each["uid"], each["generation"])
@@ -183,7 +183,7 @@ class Scene:
             assert (said.code, said.err) == (0, "")
 
     def written(self) -> list[str]:
-        """Give each write that the server stored, as in `PATCH NodePool/keep`."""
+        """Return each write that the server stored, as in `PATCH NodePool/keep`."""
         return [self.short(each) for each in self.faulty.seen if each.is_committed]
 
     def tries(self, words: str) -> int:
@@ -196,7 +196,7 @@ class Scene:
         return self.faulty.rules[-1]
 
     def short(self, seen: Seen) -> str:
-        """Give a request in few words, as in `PATCH NodePool/keep`, `dry NodePool/keep` or `GET leases`."""
+        """Return a request in few words, as in `PATCH NodePool/keep`, `dry NodePool/keep` or `GET leases`."""
         return self._short(seen.method, seen.path, seen.query)
 
     def matching(self, words: str) -> Match:
@@ -215,7 +215,7 @@ class Scene:
 
 
 def at_write(nth: int, strike: Callable[[], None]) -> Callable[[int, Seen, Answered], None]:
-    """Give a hook that strikes at the nth write."""
+    """Return a hook that strikes at the nth write."""
 
     def hook(count: int, _seen: Seen, _answered: Answered) -> None:
         if count == nth:

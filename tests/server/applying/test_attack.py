@@ -77,7 +77,7 @@ def lay_repository(folder: Path) -> Path:
 
 
 def is_told(text: str) -> bool:
-    """Say whether a part of the secret stands in a text."""
+    """Return whether a part of the secret stands in a text."""
     return any(SECRET[at : at + PART] in text for at in range(len(SECRET) - PART + 1))
 
 
@@ -129,7 +129,7 @@ class Attacks:
         return text
 
     def forge(self) -> str:
-        """Give a saved plan another content, and apply it."""
+        """Return a saved plan another content, and apply it."""
         path = self.scene.folder / "plan.json"
         text = self._ran("plan", "--prune", "-o", f"json={path}")
         if not path.exists():

@@ -53,7 +53,7 @@ class Plugin:
         return self.scene.folder / "runs"
 
     def words(self, *tokens: str) -> list[str]:
-        """Give the words of an apply that uses them."""
+        """Return the words of an apply that uses them."""
         program = self.scene.folder / "plugin.py"
         program.write_text(PLUGIN, "utf-8")
         words = self.scene.words("apply", SECOND, *ONE_BY_ONE)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gpupool.rollout import lock
+from gpupool.rollout.lock import lock
 from tests.rig.fault_proxy import fault_proxy
 from tests.rig.faults import Late
 from tests.server import leases
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def beside() -> Iterator[Callable[[Scene], Scene]]:
-    """Give a way to reach the same scene by another way, so that it is known who wrote what."""
+    """Yield a way to reach the same scene by another way, so that it is known who wrote what."""
     with ExitStack() as ways:
         made: list[Scene] = []
 
@@ -77,7 +77,7 @@ def waiting_for(scene: Scene, pools: Pools, hold: Hold) -> Outcome:
 
 
 def times(scene: Scene) -> list[float]:
-    """Give when each write came, but for those that are about the lock itself."""
+    """Return when each write came, but for those that are about the lock itself."""
     return [each.at for each in scene.faulty.seen if each.is_committed and "/leases" not in each.path]
 
 

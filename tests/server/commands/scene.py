@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from gpupool.cluster.kinds import KINDS, KUBE_SYSTEM, config_map_path
+from gpupool.cluster.resources import KINDS, KUBE_SYSTEM, config_map_path
 from gpupool.planning import file as plans
 from gpupool.planning.plan import Plan
 from tests.cli.blueprints import TOP
@@ -106,34 +106,34 @@ class Scene:
     # What there is.
 
     def live(self, address: str) -> Body | None:
-        """Give an object; None where there is none."""
+        """Return an object; None where there is none."""
         answer = self.server.request("GET", self.path(address))
         return answer.body if answer.status == 200 else None
 
     def there(self, address: str) -> Body:
-        """Give an object, which has to be there."""
+        """Return an object, which has to be there."""
         found = self.live(address)
         assert found is not None, address
         return found
 
     def versions(self) -> dict[str, str]:
-        """Give the resourceVersion of everything that gpupool could have written."""
+        """Return the resourceVersion of everything that gpupool could have written."""
         found = [(kind.path, each) for kind in KINDS.values() for each in self._list(kind.path)]
         found += [(path, each) for path in OWN for each in self._own(path)]
         return {f"{path}/{each['name']}": each["resourceVersion"] for path, each in found}
 
     def inventory(self) -> Body:
-        """Give the inventory's data, its lists read."""
+        """Return the inventory's data, its lists read."""
         answer = self.server.request("GET", config_map_path("kube-system", f"gpupool-{NAME}"))
         assert answer.status == 200, answer
         return {key: json.loads(text) for key, text in answer.body["data"].items()}
 
     def listed(self) -> list[str]:
-        """Give what the inventory lists."""
+        """Return what the inventory lists."""
         return sorted(f"{each['kind']}/{each['name']}" for each in self.inventory()["current"])
 
     def uid(self) -> str:
-        """Give the uid by which a blueprint knows its cluster."""
+        """Return the uid by which a blueprint knows its cluster."""
         return str(self.server.request("GET", KUBE_SYSTEM).body["metadata"]["uid"])
 
     def clear(self) -> None:
@@ -144,7 +144,7 @@ class Scene:
                 self._ask("DELETE", f"{path}/{each['name']}")
 
     def path(self, address: str) -> str:
-        """Give where an object is."""
+        """Return where an object is."""
         kind, _, name = address.partition("/")
         return KINDS[kind].path_of(name)
 

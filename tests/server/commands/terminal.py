@@ -73,7 +73,7 @@ def _until_it_waits(process_id: int) -> None:
 
 
 def _read(terminal: int) -> str:
-    """Give what was written since; nothing once the other side has ended.
+    """Return what was written since; nothing once the other side has ended.
 
     Raises:
         TimeoutError: It waits for something that nobody types.

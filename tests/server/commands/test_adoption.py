@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpupool.rollout.inventory import Place
+from gpupool.rollout.inventory.store import InventoryRef
 from tests.cli.blueprints import TOP
 from tests.cli.run import Outcome
 from tests.server.commands.scene import CHAT, QUICK, TRAIN, Scene
@@ -285,7 +285,9 @@ class TestOfOthers:
     @pytest.mark.parametrize(
         "flags", [(), ADOPT, (*ADOPT, "--on-conflict", "take")], ids=["", "adopt", "take"]
     )
-    @pytest.mark.parametrize("owner", [Place("kube-system", "gpupool-other").id, "applyset-of-kubectl-v1"])
+    @pytest.mark.parametrize(
+        "owner", [InventoryRef("kube-system", "gpupool-other").id, "applyset-of-kubectl-v1"]
+    )
     def test_is_never_taken(self, scene: Scene, owner: str, flags: tuple[str, ...]) -> None:
         scene.create(BY_HAND, **{PART_OF: owner})
         before = scene.versions()

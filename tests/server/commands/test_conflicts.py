@@ -21,7 +21,7 @@ def applied(scene: Scene) -> Scene:
 
 
 def owned_by(scene: Scene, manager: str) -> list[dict[str, Any]]:
-    """Give what a manager owns, by its own Update or Apply."""
+    """Return what a manager owns, by its own Update or Apply."""
     fields = scene.there(POOL)["metadata"]["managedFields"]
     return [each["fieldsV1"] for each in fields if each["manager"] == manager]
 

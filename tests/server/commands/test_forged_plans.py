@@ -12,7 +12,7 @@ import pytest
 from gpupool.planning.compare import differences
 from gpupool.planning.fingerprint import fingerprint, planned
 from gpupool.planning.plan import Change, Consent, FieldChange, Plan
-from gpupool.rendering.roles import Place
+from gpupool.rendering.roles import RoleScope
 from tests.cli.run import Outcome
 from tests.planning.test_file import sealed
 from tests.planning.test_signature import KEY, OTHER, private, public
@@ -228,7 +228,9 @@ class TestWithoutTheServersWord:
     def _planned(self, scene: Scene) -> None:
         scene.apply()
         scene.says(CHAT.replace("gpus: 8}", "gpus: 16}"))
-        with granted_but(scene.server, "plan", Place(NAME, "kube-system"), ("nodepools", "patch")) as user:
+        with granted_but(
+            scene.server, "plan", RoleScope(NAME, "kube-system"), ("nodepools", "patch")
+        ) as user:
             plan = scene.plan("--as", user)
         assert [each.verified for each in plan.changes] == ["server", "read-only"]
 

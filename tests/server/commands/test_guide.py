@@ -33,7 +33,7 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def steady(text: str) -> str:
-    """Give a text without what is another one in each run."""
+    """Return a text without what is another one in each run."""
     for name, form in VOLATILE.items():
         text = re.sub(form, name, text, flags=re.MULTILINE)
     return text

@@ -33,7 +33,7 @@ def apply(scene: Scene, *arguments: str) -> Outcome:
 
 
 def line_of(said: Outcome, start: str) -> str:
-    """Give the one line that begins so, without its beginning; nothing where there is none."""
+    """Return the one line that begins so, without its beginning; nothing where there is none."""
     found = [each.removeprefix(start) for each in said.err.splitlines() if each.startswith(start)]
     assert len(found) < 2, said.err
     return found[0] if found else ""

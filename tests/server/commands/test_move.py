@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gpupool.planning.foreign import BLUEPRINT, PART_OF
+from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF
 from gpupool.rendering import roles as rights
-from gpupool.rollout.inventory import Place
+from gpupool.rollout.inventory.store import InventoryRef
 from tests.server import leases
 from tests.server.commands.scene import CHAT, TRAIN, Scene
 from tests.server.identities import granted_but
@@ -17,7 +17,7 @@ from tests.server.identities import granted_but
 if TYPE_CHECKING:
     from tests.cli.run import Outcome
 
-OLD, NEW = Place("kube-system", "gpupool-demo"), Place("kube-system", "gpupool-gpus")
+OLD, NEW = InventoryRef("kube-system", "gpupool-demo"), InventoryRef("kube-system", "gpupool-gpus")
 FOUR = ("EC2NodeClass/chat", "EC2NodeClass/train", "NodePool/chat", "NodePool/train")
 MOVES = ("move", "--from", "demo", "--context", "rig")
 
@@ -46,7 +46,7 @@ def without_labels(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "metadata": metadata}
 
 
-def data(scene: Scene, place: Place) -> dict[str, Any]:
+def data(scene: Scene, place: InventoryRef) -> dict[str, Any]:
     path = f"/api/v1/namespaces/{place.namespace}/configmaps/{place.name}"
     return {key: json.loads(text) for key, text in scene.server.request("GET", path).body["data"].items()}
 
@@ -155,7 +155,7 @@ def test_into_another_namespace_and_back(scene: Scene) -> None:
 
     assert scene.run("move", "--from", "kube-system/demo", "--yes", "--context", "rig").code == 0
 
-    there = Place("kube-public", "gpupool-demo")
+    there = InventoryRef("kube-public", "gpupool-demo")
     assert scene.there("NodePool/chat")["metadata"]["labels"] == {PART_OF: there.id, BLUEPRINT: "demo"}
     assert [each["name"] for each in data(scene, there)["current"]] == ["chat", "chat"]
     assert applied(scene).err.endswith("nothing to do\n")
@@ -230,7 +230,7 @@ def test_what_people_changed_stays_theirs(two: Scene) -> None:
 
 
 @pytest.mark.parametrize("place", [OLD, NEW])
-def test_nothing_is_moved_while_a_run_holds_either_lock(two: Scene, place: Place) -> None:
+def test_nothing_is_moved_while_a_run_holds_either_lock(two: Scene, place: InventoryRef) -> None:
     leases.held_by_another(two.server, place.name)
     before = two.versions()
 
@@ -257,7 +257,7 @@ def test_what_an_interrupted_apply_left_is_moved(two: Scene) -> None:
 
 
 def test_it_does_with_the_rights_of_both_blueprints(two: Scene) -> None:
-    places = (rights.Place("demo", "kube-system"), rights.Place("gpus", "kube-system"))
+    places = (rights.RoleScope("demo", "kube-system"), rights.RoleScope("gpus", "kube-system"))
     with granted_but(two.server, "apply", places[1], None) as user:
         alone = two.run(*MOVES, "--yes", "--as", user)
         with granted_but(two.server, "apply", places[0], None):

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from gpupool.rendering.roles import Place
+from gpupool.rendering.roles import RoleScope
 from tests.cli.run import Outcome
 from tests.server import statuses
 from tests.server.commands.scene import CHAT, NAME, QUICK, TRAIN, Scene
@@ -458,7 +458,7 @@ class TestRights:
     """Whoever may not try a change in a dry run may not write it either."""
 
     LACKING: Final = ("nodepools", "create")
-    PLACE: Final = Place("demo", "kube-system")
+    PLACE: Final = RoleScope("demo", "kube-system")
 
     def test_nothing_is_written_where_one_change_can_not_be_tried(self, scene: Scene) -> None:
         before = scene.versions()

@@ -27,7 +27,7 @@ def apply(scene: Scene, *arguments: str) -> Outcome:
 
 
 def in_order(said: Outcome, *lines: str) -> bool:
-    """Say whether lines stand on standard error one after the other, whatever is between them."""
+    """Return whether lines stand on standard error one after the other, whatever is between them."""
     rest = iter(said.err.splitlines())
     return all(line in rest for line in lines)
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from gpupool.rendering.roles import Place, Subject
+from gpupool.rendering.roles import RoleScope, Subject
 from tests.cli.run import Outcome, process
 from tests.pauses import skip_pauses
 from tests.server.commands.scene import NAME, QUICK, Scene
@@ -132,7 +132,7 @@ class TestWhole:
         subject = Subject("User", "deployer")
 
         forbidden = scene.run("diff", "--as", "deployer")
-        with granted(scene.server, "apply", Place(NAME, "kube-system"), subject):
+        with granted(scene.server, "apply", RoleScope(NAME, "kube-system"), subject):
             said = scene.run("apply", "--as", "deployer", "--context", "rig", "--yes", *QUICK)
 
         assert (forbidden.code, said.code) == (1, 0), said.err

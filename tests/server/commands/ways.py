@@ -12,7 +12,7 @@ Change = Callable[[Config], object]
 
 
 def config(access: Access) -> Config:
-    """Give the kubeconfig of a user, as its file says it."""
+    """Return the kubeconfig of a user, as its file says it."""
     user = {"name": access.user, "user": {"token": access.token}}
     cluster = {"server": access.url, "certificate-authority": str(access.authority)}
     return {
@@ -54,7 +54,7 @@ def script(name: str, text: str) -> str:
 
 
 def credential(token: str, **status: str) -> str:
-    """Give what a plugin prints."""
+    """Return what a plugin prints."""
     said = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "kind": "ExecCredential",

@@ -6,17 +6,17 @@ import json
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from gpupool.cluster.port import APPLY
+from gpupool.cluster.client import APPLY
 from gpupool.planning import ownership
-from gpupool.rollout.desired import desired
-from gpupool.rollout.inventory import Place
-from gpupool.rollout.wishes import wishes
+from gpupool.rollout.desired_state import desired
+from gpupool.rollout.inventory.store import InventoryRef
+from gpupool.rollout.planning.desired_objects import wishes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from random import Random
 
-    from gpupool.rollout.wishes import Wish
+    from gpupool.rollout.planning.desired_objects import DesiredObject
     from tests.rig.client import Answer
 
 Body: TypeAlias = dict[str, Any]
@@ -25,10 +25,10 @@ SPELLINGS = {"1h": "60m", "30s": "0.5m", "5m": "300s", "64": "64000m", "1000": "
 """Amounts and times, and equivalent."""
 
 
-def wishes_of(files: Sequence[str]) -> tuple[Wish, ...]:
-    """Give what gpupool would apply for a blueprint."""
+def wishes_of(files: Sequence[str]) -> tuple[DesiredObject, ...]:
+    """Return what gpupool would apply for a blueprint."""
     wanted = desired(files)
-    return wishes(wanted, Place(wanted.namespace, wanted.inventory))
+    return wishes(wanted, InventoryRef(wanted.namespace, wanted.inventory))
 
 
 class Server(Protocol):
@@ -41,7 +41,7 @@ class Server(Protocol):
 class Story:
     """What happens to one object, step by step."""
 
-    def __init__(self, server: Server, wish: Wish, random: Random) -> None:
+    def __init__(self, server: Server, wish: DesiredObject, random: Random) -> None:
         """Apply it, as gpupool does."""
         self.server, self.random = server, random
         self.path = wish.kind.path_of(wish.name)
@@ -81,7 +81,7 @@ class Story:
         assert self.server.request("DELETE", self.path).status == 200
 
     def bodies(self, live: Body) -> Iterator[Body]:
-        """Give bodies that gpupool may be about to apply."""
+        """Yield bodies that gpupool may be about to apply."""
         known = [self.base, self.last, restored(live)]
         yield from known
         for body in known:
@@ -98,7 +98,7 @@ class Story:
 
 
 def restored(live: Body) -> Body:
-    """Give what gpupool must have applied, by its managed fields and the values that are there."""
+    """Return what gpupool must have applied, by its managed fields and the values that are there."""
     own = ownership.applied(live)
     found = dict(_owned({} if own is None else own.fields, live))
     found |= {"apiVersion": live["apiVersion"], "kind": live["kind"]}
@@ -118,7 +118,7 @@ def _value(fields: Any, live: Any) -> Any:  # noqa: ANN401 - any part of an obje
 
 
 def mutated(random: Random, body: Body) -> Body:
-    """Give a body that differs in one to three places of its spec, labels or annotations."""
+    """Return a body that differs in one to three places of its spec, labels or annotations."""
     found = deepcopy(body)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         metadata = found.setdefault("metadata", {})
@@ -144,7 +144,7 @@ def _mutate(random: Random, root: Any) -> None:  # noqa: ANN401 - any part of an
 
 
 def _holders(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any part of an object
-    """Give every map and list of a tree."""
+    """Yield every map and list of a tree."""
     if isinstance(value, dict | list):
         yield value
         for item in value.values() if isinstance(value, dict) else value:
@@ -152,7 +152,7 @@ def _holders(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any part of an obje
 
 
 def _other(random: Random, value: Any) -> Any:  # noqa: ANN401 - any part of an object
-    """Give another value, or equivalent."""
+    """Return another value, or equivalent."""
     if isinstance(value, bool):
         return random.choice((not value, int(value), None))
     if isinstance(value, int | float):

@@ -8,14 +8,14 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 
-from gpupool.cluster.kinds import KINDS
+from gpupool.cluster.resources import KINDS
 from gpupool.errors import GuardError
 from gpupool.planning.compare import differences, stripped
-from gpupool.planning.foreign import is_default
+from gpupool.planning.foreign_fields import is_default
 from gpupool.planning.ownership import applied
 from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_whole
 from gpupool.rollout.session import ensure_applicable, is_settled
 from gpupool.yamlio.write import dump
 from tests import strategies
@@ -47,14 +47,14 @@ GOLDEN = sampled([case for case in cases() if case.expected_files is not None])
 
 @pytest.fixture
 def here(api_server: ApiServer) -> Iterator[World]:
-    """Give a server with nothing on it."""
+    """Yield a server with nothing on it."""
     with world(api_server) as found:
         yield found
 
 
 @pytest.fixture
 def example() -> list[str]:
-    """Give the blueprint of an example that has pools, a class and overlays."""
+    """Return the blueprint of an example that has pools, a class and overlays."""
     return [str(EXAMPLES / file) for file in ALL["ml-platform"]]
 
 
@@ -144,7 +144,7 @@ def test_from_one_generated_blueprint_to_the_next(
 
 
 def is_filled_in(difference: Difference) -> bool:
-    """Say whether the server filled in what the body leaves out; a budget that says nothing is 10 %."""
+    """Return whether the server filled in what the body leaves out; a budget that says nothing is 10 %."""
     if difference.op == "add":
         return is_default(difference.keys, difference.after) or difference.after == {"nodes": "10%"}
     return difference.path == "spec.disruption.budgets[]" and difference.before == {}

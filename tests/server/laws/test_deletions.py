@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from gpupool.errors import GpupoolError
-from gpupool.planning.foreign import PART_OF
-from gpupool.rollout.desired import desired
-from gpupool.rollout.inventory import Place
+from gpupool.planning.foreign_fields import PART_OF
+from gpupool.rollout.desired_state import desired
+from gpupool.rollout.inventory.store import InventoryRef
 from tests.cli.run import Outcome, gpupool
 from tests.rig.audit import Event
 from tests.rig.server import ApiServer
@@ -24,7 +24,7 @@ BLUEPRINTS, INVENTORIES = volume(160, at_least=40), volume(80, at_least=20)
 """By default a part: `tests/rollout/decisions` asks the same of more, on the server in memory."""
 
 NAME = "never-deleted"
-PLACE = Place("kube-system", f"gpupool-{NAME}")
+PLACE = InventoryRef("kube-system", f"gpupool-{NAME}")
 CONFIG_MAP = f"/api/v1/namespaces/kube-system/configmaps/{PLACE.name}"
 POOLS = "/apis/karpenter.sh/v1/nodepools"
 CLASSES = "/apis/karpenter.k8s.aws/v1/ec2nodeclasses"
@@ -83,7 +83,7 @@ class World:
         assert deleted == []
 
     def names(self) -> set[str]:
-        """Give every object that is there, as RESOURCE/NAME."""
+        """Return every object that is there, as RESOURCE/NAME."""
         return {
             f"{path.rpartition('/')[2]}/{each['metadata']['name']}"
             for path in (POOLS, CLASSES)
@@ -112,12 +112,12 @@ def world(
 
 
 def labels(name: str) -> dict[str, str]:
-    """Give the labels of a foreign pool; one was copied from ours with all that stood there."""
+    """Return the labels of a foreign pool; one was copied from ours with all that stood there."""
     return {"of-another-set": {PART_OF: "applyset-other-v1"}, "a-copy": {PART_OF: PLACE.id}}.get(name, {})
 
 
 def wanted(file: Path) -> set[str] | None:
-    """Give what a blueprint wants to be there, as RESOURCE/NAME; None for one that is refused."""
+    """Return what a blueprint wants to be there, as RESOURCE/NAME; None for one that is refused."""
     try:
         found = desired([str(file)])
     except GpupoolError:
@@ -127,7 +127,7 @@ def wanted(file: Path) -> set[str] | None:
 
 
 def mutants(count: int) -> Iterator[bytes]:
-    """Give blueprints that went wrong in one to three places; some are still valid, and mean something else."""
+    """Yield blueprints that went wrong in one to three places; some are still valid, and mean something else."""
     chance = Random(SEED)  # noqa: S311 - it has to be the same each time
     for _ in range(count):
         lines = TEXT.splitlines(keepends=True)
@@ -187,7 +187,7 @@ def test_a_blueprint_that_went_wrong_deletes_nothing_that_it_still_has(world: Wo
 
 
 def inventories(server: ApiServer, count: int) -> Iterator[dict[str, Any]]:
-    """Give merge patches that make a good inventory wrong."""
+    """Yield merge patches that make a good inventory wrong."""
     chance = Random(SEED)  # noqa: S311 - it has to be the same each time
     found = server.request("GET", CONFIG_MAP).body
     entries = json.loads(found["data"]["current"])

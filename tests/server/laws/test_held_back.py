@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from gpupool.cluster.kinds import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
+from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.errors import GpupoolError, GuardError, InputError
-from gpupool.planning.foreign import PART_OF
+from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
 from tests.server.laws.worlds import world
 from tests.server.objects import NODE_POOL as SOME_POOL
@@ -36,7 +36,7 @@ GONE: Final = {each for each in ALL if "gone" in each}
 
 @pytest.fixture
 def here(api_server: ApiServer) -> Iterator[World]:
-    """Give a server with nothing on it, NodeClaims included."""
+    """Yield a server with nothing on it, NodeClaims included."""
     with world(api_server) as found:
         yield found
         api_server.request("DELETE", NODE_CLAIM.path)
@@ -44,7 +44,7 @@ def here(api_server: ApiServer) -> Iterator[World]:
 
 @pytest.fixture
 def files(here: World, tmp_path: Path) -> list[str]:
-    """Give the blueprint, two pools of which were there and are in it no more."""
+    """Return the blueprint, two pools of which were there and are in it no more."""
     here.apply(written(tmp_path, POOLS))
     assert here.uids().keys() == ALL
     return written(tmp_path, {"kept": POOLS["kept"]})

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from gpupool.cluster.kinds import config_map_path
+from gpupool.cluster.resources import config_map_path
 from gpupool.errors import ClusterError
-from gpupool.rollout import inventory
-from gpupool.rollout.inventory_encoding import Entry
+from gpupool.rollout.inventory import store
+from gpupool.rollout.inventory.encoding import InventoryEntry
 from tests.server.laws.worlds import world
 from tests.test_examples import EXAMPLES
 
@@ -30,7 +30,7 @@ ENTRY = {"group": "karpenter.sh", "kind": "NodePool", "name": "a", "uid": "u", "
 
 @pytest.fixture
 def here(api_server: ApiServer) -> Iterator[World]:
-    """Give a server on which an example was applied."""
+    """Yield a server on which an example was applied."""
     with world(api_server) as found:
         found.apply(EXAMPLE)
         yield found
@@ -138,8 +138,10 @@ MANY = 20_000
 
 def test_twenty_thousand_objects_are_listed(here: World) -> None:
     """In a real ConfigMap: before the first apply, while all of them change, and when they are few again."""
-    cluster, place = here.look(EXAMPLE).reached.cluster, inventory.Place("kube-system", "gpupool-many")
-    new = [Entry("NodePool", f"team-{number:05}-gpu", "", 0, f"{number:024x}") for number in range(MANY)]
+    cluster, place = here.look(EXAMPLE).reached.cluster, store.InventoryRef("kube-system", "gpupool-many")
+    new = [
+        InventoryEntry("NodePool", f"team-{number:05}-gpu", "", 0, f"{number:024x}") for number in range(MANY)
+    ]
     there = [
         each._replace(uid=str(UUID(int=chance(number).getrandbits(128))), generation=1)
         for number, each in enumerate(new)
@@ -148,24 +150,22 @@ def test_twenty_thousand_objects_are_listed(here: World) -> None:
         each._replace(digest=f"{chance(number).getrandbits(96):024x}") for number, each in enumerate(there)
     ]
 
-    began = inventory.begin(cluster, inventory.read(cluster, place), new, "p1", "t")
-    assert inventory.read(cluster, place).pending == tuple(new)
-    inventory.finish(cluster, began, there, {}, "t")
-    assert inventory.read(cluster, place).current == tuple(there)
-    began = inventory.begin(cluster, inventory.read(cluster, place), wanted, "p2", "t")
-    found = inventory.read(cluster, place)
+    began = store.begin(cluster, store.read(cluster, place), new, "p1", "t")
+    assert store.read(cluster, place).pending == tuple(new)
+    store.finish(cluster, began, there, {}, "t")
+    assert store.read(cluster, place).current == tuple(there)
+    began = store.begin(cluster, store.read(cluster, place), wanted, "p2", "t")
+    found = store.read(cluster, place)
     assert (found.current, found.pending, found.pending_plan) == (tuple(there), tuple(wanted), "p2")
-    few = inventory.finish(cluster, began, wanted[:3], {}, "t")
-    assert inventory.read(cluster, place).said == few.said
+    few = store.finish(cluster, began, wanted[:3], {}, "t")
+    assert store.read(cluster, place).said == few.said
     stored = here.server.request("GET", config_map_path(*place)).body
     assert set(stored["data"]) == {"current", "history", "key", "serial"}
     assert not stored.get("binaryData")
 
     with pytest.raises(ClusterError, match="has too many objects: a list of 40000 does not fit"):
-        inventory.begin(
-            cluster, few, [*new, *(each._replace(name=f"x-{each.name}") for each in new)], "p3", "t"
-        )
-    assert inventory.read(cluster, place).said == few.said
+        store.begin(cluster, few, [*new, *(each._replace(name=f"x-{each.name}") for each in new)], "p3", "t")
+    assert store.read(cluster, place).said == few.said
     here.server.request("DELETE", config_map_path(*place))
 
 
@@ -173,13 +173,13 @@ def test_a_plan_warns_before_it_is_full(here: World) -> None:
     """Half of it is enough: what does not fit can't be applied at all."""
     found = here.look(EXAMPLE)
     cluster, place = found.reached.cluster, found.prepared.observed.inventory.place
-    own = inventory.read(cluster, place).current
+    own = store.read(cluster, place).current
     for count, said in (
         (MANY // 8, []),
         (3 * MANY // 4, [f"for {3 * MANY // 4 + len(own)} objects: make several"]),
     ):
         more = [
-            Entry(
+            InventoryEntry(
                 "NodePool",
                 f"team-{number:05}-gpu",
                 str(UUID(int=chance(number).getrandbits(128))),
@@ -188,8 +188,8 @@ def test_a_plan_warns_before_it_is_full(here: World) -> None:
             )
             for number in range(count)
         ]
-        began = inventory.begin(cluster, inventory.read(cluster, place), [*own, *more], "p", "t")
-        inventory.finish(cluster, began, [*own, *more], {}, "t")
+        began = store.begin(cluster, store.read(cluster, place), [*own, *more], "p", "t")
+        store.finish(cluster, began, [*own, *more], {}, "t")
 
         warnings = [each for each in here.look(EXAMPLE).plan.warnings if "of what a ConfigMap holds" in each]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from gpupool.rendering.roles import Place
+from gpupool.rendering.roles import RoleScope
 from tests.cli.run import Outcome, gpupool
 from tests.rig.server import ApiServer
 from tests.server.identities import granted_but
 
 NAME = "least-rights"
-PLACE = Place(NAME, "kube-system")
+PLACE = RoleScope(NAME, "kube-system")
 HEAD = f"""\
 apiVersion: gpupool.dev/v1alpha1
 kind: Blueprint
@@ -56,7 +56,7 @@ def _before(
 
 
 def lacks(said: Outcome, resource: str, verb: str) -> bool:
-    """Say whether the message names the right that is missing."""
+    """Return whether the message names the right that is missing."""
     return f'cannot {verb} resource "{resource}"' in said.err
 
 

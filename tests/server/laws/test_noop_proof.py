@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gpupool.rollout.wishes import Wish
+    from gpupool.rollout.planning.desired_objects import DesiredObject
     from tests.rig.server import ApiServer
 
 BLUEPRINTS, OBJECTS, LENGTH = volume(28, at_least=8), 3, 9
@@ -44,7 +44,7 @@ ENOUGH = volume(800, at_least=200)
 
 @pytest.fixture
 def server(api_server: ApiServer) -> Iterator[ApiServer]:
-    """Give a server with nothing on it."""
+    """Yield a server with nothing on it."""
     clear(api_server)
     yield api_server
     clear(api_server)
@@ -80,7 +80,7 @@ def test_of_whatever_others_leave(server: ApiServer, tmp_path: Path) -> None:
 
 
 def held_against_the_server(story: Story) -> Iterator[bool]:
-    """Give what is said of each body, having asked the server about those that change nothing."""
+    """Yield what is said of each body, having asked the server about those that change nothing."""
     live = story.live
     for body in story.bodies(live):
         is_same = is_applied_already(live, body)
@@ -91,7 +91,7 @@ def held_against_the_server(story: Story) -> Iterator[bool]:
 
 
 @pytest.mark.parametrize("wish", wishes_of([EXAMPLE]), ids=lambda wish: wish.address)
-def test_it_is_said_in_the_ordinary_case(server: ApiServer, wish: Wish) -> None:
+def test_it_is_said_in_the_ordinary_case(server: ApiServer, wish: DesiredObject) -> None:
     """Applied, and then written to by Karpenter, by a second master that says the same, and by who labels things."""
     story = Story(server, wish, Random(0))  # noqa: S311 - no secret
     listed = server.request("GET", wish.kind.path).body["items"]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gpupool.planning.plan import Plan
-    from gpupool.rollout.wishes import Wish
+    from gpupool.rollout.planning.desired_objects import DesiredObject
     from tests.rig.server import ApiServer
     from tests.server.laws.worlds import World
 
@@ -43,7 +43,7 @@ BESIDE = {"NodePool": {"limits": {"example.com/licences": 3}}, "EC2NodeClass": {
 
 @pytest.fixture
 def here(api_server: ApiServer) -> Iterator[World]:
-    """Give a server with nothing on it."""
+    """Yield a server with nothing on it."""
     with world(api_server) as found:
         yield found
     statuses.delete_all(api_server)  # others left some that are no longer the blueprint's
@@ -57,7 +57,7 @@ def planned(here: World, files: Sequence[str], consent: Consent) -> Plan:
     return plan
 
 
-def beside(wish: Wish) -> tuple[str, str, bytes, str]:
+def beside(wish: DesiredObject) -> tuple[str, str, bytes, str]:
     """Return the request that writes something beside what gpupool applies; an object that is absent has no use for it."""
     path = f"{wish.kind.path_of(wish.name)}?fieldManager=kubectl-edit"
     return (
@@ -86,7 +86,7 @@ def test_golden_blueprints(here: World, case: Case, monkeypatch: pytest.MonkeyPa
     assert {each.actions for each in plan.changes} == {("create",)}
 
 
-def meddle(here: World, wish: Wish, random: Random) -> None:
+def meddle(here: World, wish: DesiredObject, random: Random) -> None:
     """Let things happen to an object, which gpupool may have applied before, or somebody by its name."""
     if wish.address not in here.objects():
         story = Story(here.server, wish, random)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpupool.errors import ClusterError
 from gpupool.planning.compare import differences, stripped
-from gpupool.planning.merged import merged
+from gpupool.planning.emulated_apply import merged
 from gpupool.rollout.session import ensure_applicable
 from gpupool.yamlio.write import dump
 from tests import strategies
@@ -71,7 +71,7 @@ def test_of_whatever_others_leave(api_server: ApiServer, tmp_path: Path) -> None
 
 
 def held_against_the_server(story: Story) -> Iterator[str]:
-    """Say for each body that the server takes whether it changes anything."""
+    """Yield for each body that the server takes whether it changes anything."""
     live = story.live
     bodies = [*story.bodies(live)]
     for body in (*bodies, less(story.random, bodies[0]), less(story.random, bodies[1])):
@@ -85,7 +85,7 @@ def held_against_the_server(story: Story) -> Iterator[str]:
 
 @pytest.fixture
 def here(api_server: ApiServer) -> Iterator[World]:
-    """Give a server with nothing on it."""
+    """Yield a server with nothing on it."""
     with world(api_server) as found:
         yield found
         once(found, is_refused=False)
@@ -135,14 +135,14 @@ def once(here: World, *, is_refused: bool) -> Plan:
 
 
 def is_default(difference: Difference) -> bool:
-    """Say whether it is what the server filled in, or an empty map that it took out of the metadata."""
+    """Return whether it is what the server filled in, or an empty map that it took out of the metadata."""
     if difference.path.startswith("metadata."):
         return difference.before == {}
     return difference.op == "add" and difference.path.startswith(DEFAULTS)
 
 
 def less(random: Random, body: Body) -> Body:
-    """Give a body without some of its keys."""
+    """Return a body without some of its keys."""
     return {
         key: less(random, value) if isinstance(value, dict) else value
         for key, value in body.items()
@@ -151,7 +151,7 @@ def less(random: Random, body: Body) -> Body:
 
 
 def is_plain(value: Any, key: str = "") -> bool:  # noqa: ANN401 - any part of an object
-    """Say whether it has nothing that gpupool never writes: nulls, and budgets without a number of nodes."""
+    """Return whether it has nothing that gpupool never writes: nulls, and budgets without a number of nodes."""
     if isinstance(value, dict):
         return all(is_plain(item, name) for name, item in value.items()) and (
             key != "budgets" or "nodes" in value

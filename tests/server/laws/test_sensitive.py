@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gpupool import objects
-from gpupool.rendering.roles import Place
-from gpupool.rollout.desired import desired
+from gpupool.rendering.roles import RoleScope
+from gpupool.rollout.desired_state import desired
 from tests.cli.run import Outcome, gpupool
 from tests.rig.server import ApiServer
 from tests.server.identities import granted_but
@@ -55,7 +55,7 @@ FORMATS = ("text", "patch", "json", "markdown", "github")
 
 
 def text(gpus: int = 8, more: str = "", token: str = SECRETS["token"], user_data: str = USER_DATA) -> str:
-    """Give the blueprint."""
+    """Return the blueprint."""
     said = {
         "token": token, "vault": SECRETS["vault"], "context": SECRETS["context"],
         "annotation": SECRETS["annotation"], "user_data": user_data, "label": SECRETS["label"],
@@ -90,14 +90,14 @@ def partial_leaks(said: str) -> list[str]:
 
 
 def leaks(said: str) -> list[str]:
-    """Give the secrets that stand in a text, as they are or as JSON writes them."""
+    """Return the secrets that stand in a text, as they are or as JSON writes them."""
     forms = {name: {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
              for name, secret in SECRETS.items()}  # fmt: skip
     return [name for name, each in forms.items() if any(form in said for form in each)]
 
 
 def everything(ended: Outcome) -> str:
-    """Give all that a command said or wrote."""
+    """Return all that a command said or wrote."""
     files = [each.read_text("utf-8") for each in Path().iterdir() if each.name != "gpupool.yaml"]
     return "\n".join([ended.out, ended.err, *files])
 
@@ -260,7 +260,7 @@ def test_what_is_tried_again_at_apply_is_quoted_without_them(
     api_server: ApiServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A plan made by somebody who may not try is tried by whoever applies it; then it is refused, in words."""
-    place = Place(NAME, "kube-system")
+    place = RoleScope(NAME, "kube-system")
     with granted_but(api_server, "plan", place, ("ec2nodeclasses", "patch")) as user:
         planned = gpupool(capsys, "plan", "--as", user, "-o", "json=plan.json")
     assert planned.code == 0, planned.err
@@ -460,7 +460,7 @@ def test_a_plan_by_somebody_who_finds_no_key(
     api_server: ApiServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The digests are of chance then: nothing can be tried against them, and nothing be compared with them."""
-    place = Place(NAME, "kube-system")
+    place = RoleScope(NAME, "kube-system")
     with granted_but(api_server, "plan", place, ("customresourcedefinitions", "get")) as user:
         planned = gpupool(capsys, "plan", "--as", user, "-o", "json=plan.json", "-o", "text")
     assert (planned.code, "`gpupool apply` will refuse this plan" in planned.out) == (0, True), planned.err

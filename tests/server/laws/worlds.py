@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gpupool.cluster.kinds import KINDS, config_map_path
+from gpupool.cluster.resources import KINDS, config_map_path
 from gpupool.planning.plan import Consent
-from gpupool.rollout.applying import How
-from gpupool.rollout.reach import Way
-from gpupool.rollout.results import ensure_whole
+from gpupool.rollout.applying.apply import ApplyOptions
+from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.connection import ClusterOptions
 from gpupool.rollout.session import carry_out, ensure_applicable, is_settled, look, version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from gpupool.rollout.results import Outcome, Result
+    from gpupool.rollout.applying.results import Outcome, Result
     from gpupool.rollout.session import Session
     from tests.rig.server import ApiServer
 
@@ -37,10 +37,10 @@ class World:
     done: list[Outcome] = field(default_factory=list)
 
     @property
-    def way(self) -> Way:
-        """Give the way of a command line that names the kubeconfig and nothing else."""
+    def way(self) -> ClusterOptions:
+        """Return the way of a command line that names the kubeconfig and nothing else."""
         # A handshake for each of more connections costs more than they gain.
-        return Way(kubeconfig=str(self.kubeconfig), timeout=SECONDS, concurrency=2)
+        return ClusterOptions(kubeconfig=str(self.kubeconfig), timeout=SECONDS, concurrency=2)
 
     def look(self, files: Sequence[str], consent: Consent | None = None) -> Session:
         """Plan, as `gpupool diff` does."""
@@ -58,7 +58,7 @@ class World:
 
     def carry_out(self, session: Session) -> Result:
         """Do what was planned."""
-        how = How(
+        how = ApplyOptions(
             wait="none",
             lock_timeout=SECONDS,
             tooling=f"gpupool/{version()}",
@@ -72,7 +72,7 @@ class World:
         return carry_out(session, how)
 
     def objects(self) -> dict[str, dict[str, Any]]:
-        """Give every object of the kinds that gpupool writes, by `KIND/NAME`."""
+        """Return every object of the kinds that gpupool writes, by `KIND/NAME`."""
         return {
             f"{kind.name}/{body['metadata']['name']}": body
             for kind in KINDS.values()
@@ -80,17 +80,17 @@ class World:
         }
 
     def inventories(self, namespace: str = "kube-system") -> dict[str, dict[str, Any]]:
-        """Give every inventory of a namespace, by name."""
+        """Return every inventory of a namespace, by name."""
         path = f"{config_map_path(namespace)}?labelSelector={INVENTORIES}"
         return {each["metadata"]["name"]: each for each in self.server.request("GET", path).body["items"]}
 
     def versions(self) -> dict[str, str]:
-        """Give the resourceVersion of each object and inventory."""
+        """Return the resourceVersion of each object and inventory."""
         found = {**self.objects(), **self.inventories()}
         return {name: body["metadata"]["resourceVersion"] for name, body in found.items()}
 
     def uids(self) -> dict[str, str]:
-        """Give the uid of each object."""
+        """Return the uid of each object."""
         return {address: body["metadata"]["uid"] for address, body in self.objects().items()}
 
     def put(self, address: str, body: Mapping[str, Any], manager: str = "kubectl-create") -> dict[str, Any]:
@@ -121,7 +121,7 @@ class World:
 
 @contextmanager
 def world(server: ApiServer, kubeconfig: Path | None = None) -> Iterator[World]:
-    """Give a server on which there is nothing of anybody's, and leave it so."""
+    """Yield a server on which there is nothing of anybody's, and leave it so."""
     found = World(server, kubeconfig or server.kubeconfig)
     clear(server)
     try:

@@ -1,0 +1,1 @@
+"""Validation of blueprints and manifests, and its report."""

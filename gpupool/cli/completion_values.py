@@ -1,0 +1,131 @@
+"""Candidates for shell completion: what the value of an option or argument can be.
+
+Each function is an `autocompletion=` of typer's. It is called while a user types, so it imports only
+what it needs and opens no connection. Where one raises, `completing` offers nothing.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from os.path import expandvars
+from pathlib import Path
+from typing import TypeAlias
+
+import typer
+
+Candidates: TypeAlias = Iterable[str | tuple[str, str]]
+"""Values, or pairs of a value and its description; those that do not begin as what is typed are left out."""
+
+
+def one_of(*values: str) -> Callable[[], Candidates]:
+    """Return a completion for a closed set of values."""
+    return lambda: values
+
+
+def subjects(ctx: typer.Context, incomplete: str) -> Candidates:
+    """Return what `explain` explains: pools, their fields, and codes of findings."""
+    if incomplete.startswith("GP"):
+        from gpupool.codes import Code
+
+        return [(str(code), code.meaning) for code in Code]
+    if manifests := ctx.params.get("manifests"):
+        from gpupool.api import pools
+
+        return pools((), [str(path) for name in manifests if (path := _path(name)).exists()]).names
+    from gpupool.provenance import names
+
+    blueprint = names.read_unchecked(_blueprint_files(ctx))
+    known = names.pool_names(blueprint)
+    near = [name for name in known if f"{incomplete}.".startswith(f"{name}.")] or _only(known, incomplete)
+    fields = [path for name in near for path in names.field_paths(blueprint, name)]
+    return _next_level(list(dict.fromkeys([*known, *fields, *names.section_paths(blueprint)])), incomplete)
+
+
+def addresses(ctx: typer.Context) -> Candidates:
+    """Return the blueprint's objects, as in `NodePool/chat`."""
+    from gpupool.api import render_files
+
+    return [f"{each.ref.kind}/{each.ref.name}" for each in render_files(_blueprint_files(ctx)).manifests]
+
+
+def result_formats(ctx: typer.Context) -> Candidates:
+    """Return the formats of a result; a calendar can also be drawn."""
+    return ["text", "json", "svg"] if ctx.params.get("calendar") else ["text", "json"]
+
+
+def profiles() -> Candidates:
+    """Return the names of the shipped profiles."""
+    from gpupool.profiles.load import shipped_names
+
+    return shipped_names()
+
+
+def karpenter_versions() -> Candidates:
+    """Return the minors of Karpenter that gpupool knows."""
+    from gpupool.karpenter.versions import TARGETS
+
+    return TARGETS
+
+
+def contexts(ctx: typer.Context) -> Candidates:
+    """Return the contexts of the kubeconfig."""
+    from gpupool.cluster.contexts import context_names
+
+    named = ctx.params.get("kubeconfig")
+    return context_names(str(_path(named)) if named else None)
+
+
+def instance_types() -> Candidates:
+    """Return every instance type of the catalogue."""
+    from gpupool.catalogue.load import preferred
+
+    return preferred(None).names
+
+
+def regions() -> Candidates:
+    """Return the regions of the catalogue."""
+    from gpupool.catalogue.load import preferred
+
+    return preferred(None).regions
+
+
+def timezones() -> Candidates:
+    """Return the names of time zones."""
+    from zoneinfo import available_timezones
+
+    return sorted(available_timezones())
+
+
+def charts() -> Candidates:
+    """Return the charts that gpupool renders values for."""
+    from gpupool.helm.charts import CHARTS
+
+    return [chart.name for chart in CHARTS]
+
+
+def _blueprint_files(ctx: typer.Context) -> list[str]:
+    """Return the blueprint files named on the command line, or the default one."""
+    # Only those that are files: a pipe would be waited for, and standard input is the terminal.
+    return [str(path) for name in ctx.params["file"] if (path := _path(name)).is_file()]
+
+
+def _path(text: str) -> Path:
+    """Expand what the shell would: the words of an unfinished line come as they are typed."""
+    return Path(expandvars(text)).expanduser()
+
+
+def _next_level(paths: Sequence[str], incomplete: str) -> list[str]:
+    """Return the outermost paths that begin as what is typed; below a single one, also the next ones."""
+    matching = [path for path in paths if path.startswith(incomplete)]
+    shown = _outermost(matching)
+    if len(shown) == 1:
+        shown += _outermost([path for path in matching if path not in shown])
+    return shown
+
+
+def _outermost(paths: Sequence[str]) -> list[str]:
+    return [path for path in paths if not any(path.startswith((f"{other}.", f"{other}[")) for other in paths)]
+
+
+def _only(names: Sequence[str], incomplete: str) -> list[str]:
+    """Return the one name that begins as what is typed, or nothing where several do."""
+    matching = [name for name in names if name.startswith(incomplete)]
+    return matching if len(matching) == 1 else []

@@ -1,0 +1,1 @@
+"""Disruption windows in local time compiled to UTC budgets."""

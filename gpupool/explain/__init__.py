@@ -1,0 +1,1 @@
+"""Explanation of one pool: its instance types, and its calendar of disruption."""

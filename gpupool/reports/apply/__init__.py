@@ -1,0 +1,1 @@
+"""Texts about an apply or a move: progress, result, what is not Ready."""

@@ -1,0 +1,63 @@
+"""What a move between two inventories does, and how it ended, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF
+from gpupool.reports.escaping import one_line
+from gpupool.reports.tables import aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpupool.rollout.applying.moving import Move
+    from gpupool.rollout.applying.results import Result
+
+_UNDESIRED: Final = "not in the blueprint: `gpupool apply --prune` would delete it"
+
+
+def text(move: Move) -> str:
+    """Return what is moved, and what is not."""
+    return "".join(f"{line}\n" for line in _lines(move))
+
+
+def _lines(move: Move) -> Iterator[str]:
+    source, target = move.source.place, move.target.place
+    yield f"Move from the inventory {source.namespace}/{source.name} to {target.namespace}/{target.name}:"
+    yield from _rows({each: _UNDESIRED if each in move.undesired else "" for each in move.live})
+    if move.left:
+        yield "Not moved:"
+        yield from _rows(move.left)
+    yield f"Only the labels {PART_OF} and {BLUEPRINT} change; no node is disrupted."
+
+
+def _rows(notes: Mapping[str, str]) -> Iterator[str]:
+    yield from (
+        f"  {line}" for line in aligned([(one_line(each), note) for each, note in sorted(notes.items())])
+    )
+
+
+def nothing(move: Move) -> str:
+    """Return the text for an inventory that lists no objects."""
+    return f"Nothing to do: the inventory {_title(move)} lists no objects.\n"
+
+
+def ended(move: Move, result: Result) -> str:
+    """Return the summary at the end."""
+    moved, kept = (
+        len([each for each in result.of("done") if each.action == word]) for word in ("move", "keep")
+    )
+    already = f" ({kept} had been moved before)" if kept else ""
+    said = f"Moved {moved + kept} objects{already}.\n"
+    if result.of("failed", "not tried") or result.unrecorded:
+        return said
+    place = move.source.place
+    return (
+        f"{said}The inventory {_title(move)} is empty now; to delete it:"
+        f" kubectl delete configmap {place.name} --namespace {place.namespace}\n"
+    )
+
+
+def _title(move: Move) -> str:
+    return f"{move.source.place.namespace}/{move.source.place.name}"

@@ -1,0 +1,106 @@
+"""A week of disruption as an SVG picture: one file without scripts, fonts or links."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from html import escape
+
+from gpupool.explain.calendar import DAYS, HOURS, Calendar
+from gpupool.reports.explain.calendar import (
+    ReasonGroup,
+    amount,
+    day_name,
+    groups,
+    notes,
+    remarks,
+    subtitle,
+    title,
+)
+
+_CELL, _ROW, _GAP = 28, 22, 2
+_LEFT, _TOP, _LINE = 84, 66, 18
+_HEAD = 42
+_WIDTH = _LEFT + HOURS * _CELL + 16
+_SHADES = ("#e8e8e8", "#fdecc8", "#d9ecc0", "#b5dca4", "#8fca8b")
+"""From none to all; dark text is easy to read on each."""
+
+_escaped = partial(escape, quote=False)
+
+
+def svg(calendar: Calendar) -> str:
+    """Draw the week."""
+    found = groups(calendar)
+    below = [*remarks(calendar), *notes(calendar)]
+    height = _TOP + len(found) * _group_height() + len(below) * _LINE + 16
+    lines = [
+        _head(height),
+        f'<title id="title">{_escaped(title(calendar))}</title>',
+        f'<desc id="description">{_escaped(_description(calendar, found))}</desc>',
+        f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
+        _text(16, 26, title(calendar), ' font-size="16" font-weight="600"'),
+        _text(16, 46, subtitle(calendar)),
+    ]
+    for index, group in enumerate(found):
+        lines += _group(group, calendar, _TOP + index * _group_height())
+    bottom = _TOP + len(found) * _group_height() + _LINE
+    lines += [_text(16, bottom + index * _LINE, line) for index, line in enumerate(below)]
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _head(height: int) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}"'
+        f' height="{height}" role="img" aria-labelledby="title description"'
+        ' font-family="system-ui, sans-serif" font-size="12" fill="#222">'
+    )
+
+
+def _group_height() -> int:
+    return _HEAD + DAYS * _ROW + 12
+
+
+def _group(group: ReasonGroup, calendar: Calendar, top: int) -> Iterator[str]:
+    yield _text(16, top + 16, ", ".join(group.reasons), ' font-weight="600"')
+    for hour in range(HOURS):
+        yield _text(_LEFT + hour * _CELL + _CELL // 2, top + _HEAD - 6, f"{hour:02}", ' text-anchor="middle"')
+    for row in range(DAYS):
+        day = day_name(calendar.monday + timedelta(days=row))
+        y = top + _HEAD + row * _ROW
+        yield _text(16, y + 15, day)
+        for hour, number in enumerate(group.week[row]):
+            if number is not None:
+                is_changing = (row, hour) in group.changing
+                yield _cell(_LEFT + hour * _CELL, y, number, calendar, f"{day} {hour:02}:00", is_changing)
+
+
+def _cell(x: int, y: int, number: int, calendar: Calendar, when: str, is_changing: bool) -> str:
+    said = (
+        f"{when}: {amount(number, calendar)} of {calendar.nodes}" + ", changes within the hour" * is_changing
+    )
+    shade = _SHADES[-(-number * (len(_SHADES) - 1) // calendar.nodes) if number else 0]
+    centred = ' text-anchor="middle" font-size="10"'
+    inner = _text(x + (_CELL - _GAP) // 2, y + 14, f"{number}{'*' * is_changing}", centred)
+    return (
+        f"<g><title>{_escaped(said)}</title>"
+        f'<rect x="{x}" y="{y}" width="{_CELL - _GAP}" height="{_ROW - _GAP}" fill="{shade}"/>'
+        f"{inner}</g>"
+    )
+
+
+def _text(x: int, y: int, said: str, more: str = "") -> str:
+    return f'<text x="{x}" y="{y}"{more}>{_escaped(said)}</text>'
+
+
+def _description(calendar: Calendar, found: list[ReasonGroup]) -> str:
+    parts = []
+    for group in found:
+        names = ", ".join(group.reasons)
+        if group.constant is not None:
+            parts.append(f"{names}: {amount(group.constant, calendar)} in every hour")
+            continue
+        numbers = [number for row in group.week for number in row if number is not None]
+        shut = sum(number == 0 for number in numbers)
+        parts.append(
+            f"{names}: from {min(numbers)} to {max(numbers)} nodes, none in {shut} of {len(numbers)} hours"
+        )
+    return f"{subtitle(calendar)}. {'; '.join(parts)}."

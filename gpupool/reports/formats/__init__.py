@@ -1,1 +1,0 @@
-"""A report of `validate` in each format that programs and people read."""

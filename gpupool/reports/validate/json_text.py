@@ -1,0 +1,54 @@
+"""A report as JSON: `{"findings": […], "summary": {…}}`."""
+
+import json
+from typing import Any
+
+from gpupool.checking.report import Report
+from gpupool.codes import layer
+from gpupool.findings import Finding, Severity
+from gpupool.reports.escaping import in_json
+
+
+def document(report: Report) -> str:
+    """Return every finding with all of its keys, and the summary; `line` is null for a file as a whole."""
+    found = {"findings": [finding_object(each) for each in report.findings], "summary": summary(report)}
+    return in_json(json.dumps(found, indent=2, ensure_ascii=False)) + "\n"
+
+
+def summary(report: Report) -> dict[str, Any]:
+    """Return what was checked in plain values."""
+    return {
+        "files": len(report.files),
+        "documents": report.documents,
+        "objects": report.kinds(),
+        "passedOver": dict(report.passed_over),
+        "skipped": [
+            {"file": each.at.file, "line": each.at.line or None, "reason": each.reason}
+            for each in report.skipped
+        ],
+        **{f"{severity}s": report.count(severity) for severity in Severity},
+    }
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """Return one finding with all of its keys; `also` has the other places of the same finding."""
+    return {
+        "rule": str(finding.code),
+        "layer": layer(finding.code),
+        "severity": finding.severity,
+        "message": finding.message,
+        "fix": finding.fix,
+        **_place(finding),
+        "also": [_place(each) for each in finding.also],
+    }
+
+
+def _place(finding: Finding) -> dict[str, str | int | None]:
+    at = finding.at
+    return {
+        "file": at.file,
+        "line": at.line or None,
+        "column": at.column or None,
+        "path": finding.path,
+        "object": finding.object,
+    }

@@ -1,0 +1,1 @@
+"""Apply a plan: writes, deletions, moves, and their results."""

@@ -1,0 +1,89 @@
+"""What a blueprint wants of a cluster: the rendered objects, and how its cluster half is set."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gpupool.rollout.connection import Pins
+from gpupool.yamlio.located import find, items, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gpupool.findings import Finding
+    from gpupool.objects import Manifest
+    from gpupool.rendering.values import Release
+    from gpupool.yamlio.located import Located
+
+DEFAULT_NAMESPACE: Final = "kube-system"
+_STDIN: Final = "-"
+
+
+class DesiredState(NamedTuple):
+    """One blueprint, rendered, with its words for the cluster half."""
+
+    blueprint: str
+    node: Located
+    """The merged blueprint."""
+
+    manifests: tuple[Manifest, ...]
+    """In the order in which they are written."""
+
+    releases: tuple[Release, ...]
+    findings: tuple[Finding, ...]
+    pins: Pins
+    namespace: str
+    """Of the inventory and the lock."""
+
+    prune: bool
+    sensitive: tuple[str, ...]
+    karpenter: str
+    """The Karpenter minor that it is for."""
+
+    features: tuple[str, ...]
+    """Feature gates that are on in the cluster's Karpenter beyond its defaults."""
+
+    files: Mapping[str, str]
+    """A sha256 of each file, by the name it was given with."""
+
+    @property
+    def overlays_count(self) -> bool:
+        """Return whether Karpenter looks at NodeOverlays at all: the blueprint says that their gate is on."""
+        return "NodeOverlay" in self.features
+
+    @property
+    def inventory(self) -> str:
+        """Return the name of the inventory's ConfigMap, and of the lock's Lease."""
+        return f"gpupool-{self.blueprint}"
+
+
+def desired(paths: Sequence[str], *, allow_empty: bool = False) -> DesiredState:
+    """Read and render blueprint files, later ones over earlier ones; one without pools only where allowed.
+
+    Raises:
+        InputError: with every mistake found, in file order.
+    """
+    from gpupool.rendering.render import render_files
+
+    rendered = render_files(paths, allow_empty=allow_empty)
+    cluster, prune = find(rendered.blueprint, "cluster"), find(rendered.blueprint, "prune")
+    return DesiredState(
+        blueprint=rendered.name,
+        node=rendered.blueprint,
+        manifests=rendered.manifests,
+        releases=rendered.releases,
+        findings=rendered.findings,
+        pins=Pins(*(text_at(cluster, word) or None for word in ("context", "server", "uid"))),
+        namespace=text_at(rendered.blueprint, "inventory", "namespace") or DEFAULT_NAMESPACE,
+        prune=prune is not None and prune.value is True,
+        sensitive=rendered.sensitive,
+        karpenter=rendered.expanded.karpenter,
+        features=tuple(str(each.value) for each in items(find(cluster, "features"))),
+        files={path: _digest(path) for path in paths if path != _STDIN},
+    )
+
+
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

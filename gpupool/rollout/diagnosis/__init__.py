@@ -1,1 +1,0 @@
-"""Each thing that doctor looks at, as a check."""

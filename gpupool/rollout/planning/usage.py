@@ -1,0 +1,112 @@
+"""What runs on NodePools and node classes: counted for a plan, and again right before deletions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpupool.cluster.listing import read_all
+from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
+from gpupool.karpenter.labels import NODEPOOL
+from gpupool.objects import labels_of
+from gpupool.planning.guards import nodes
+from gpupool.planning.pruning import reference_of, referring, refers
+from gpupool.yamlio.located import plain_map, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from gpupool.cluster.client import Cluster
+    from gpupool.planning.pruning import ClassRef
+    from gpupool.yamlio.located import Plain
+
+
+class Usage(NamedTuple):
+    """How many NodeClaims there are of each NodePool, and of each node class."""
+
+    by_pool: Counter[str]
+    by_class: Counter[ClassRef]
+
+    def of(self, kind: str, name: str) -> int | None:
+        """Return how many there are of an object; None for a kind that has none."""
+        counts = {NODE_POOL.name: self.by_pool[name], EC2_NODE_CLASS.name: self.by_class[kind, name]}
+        return counts.get(kind)
+
+
+class InUse(NamedTuple):
+    """What keeps objects of one kind from being deleted, at one moment."""
+
+    kind: str
+    usage: Usage
+    pools: Mapping[ClassRef, list[str]]
+    """The NodePools that refer to each node class."""
+
+    size: int = 0
+    """How many objects the server listed for it."""
+
+    def why(self, name: str) -> str:
+        """Return what keeps an object; the empty text where nothing does."""
+        if pools := self.pools.get((self.kind, name)):
+            return refers(pools)
+        count = self.usage.of(self.kind, name)
+        return f"it still has {nodes(count)}" if count else ""
+
+
+def no_use(kind: str) -> InUse:
+    """Return what keeps objects of a kind on which nothing can run."""
+    return InUse(kind, Usage(Counter(), Counter()), {})
+
+
+def use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
+    """Return what keeps some NodePools; the server looks for their NodeClaims, and lists no others.
+
+    Raises:
+        ClusterError: where the server refuses.
+    """
+    if not names:
+        return no_use(NODE_POOL.name)
+    selector = f"{NODEPOOL} in ({','.join(sorted(names))})"
+    claims = read_all(cluster, NODE_CLAIM, _references, selector)
+    return InUse(NODE_POOL.name, _usage(claims), {}, len(claims))
+
+
+def use_of_classes(cluster: Cluster) -> InUse:
+    """Return what keeps node classes: the NodePools that refer to them, and their NodeClaims.
+
+    No selector of the API server tells them by their class, so that all are listed.
+
+    Raises:
+        ClusterError: where the server refuses.
+    """
+    pools = read_all(cluster, NODE_POOL, reference_of)
+    claims = read_all(cluster, NODE_CLAIM, _references)
+    return InUse(EC2_NODE_CLASS.name, _usage(claims), referring(pools), len(pools) + len(claims))
+
+
+def usage_of(claims: Iterable[Mapping[str, Plain]]) -> Usage:
+    """Count NodeClaims."""
+    return _usage(map(_references, claims))
+
+
+def node_claims(cluster: Cluster) -> Usage:
+    """Count the NodeClaims of a cluster.
+
+    Raises:
+        ClusterError: where the server refuses.
+    """
+    return _usage(read_all(cluster, NODE_CLAIM, _references))
+
+
+def _usage(references: Iterable[tuple[str, ClassRef]]) -> Usage:
+    counted = Usage(Counter(), Counter())
+    for pool, node_class in references:
+        counted.by_pool[pool] += 1
+        counted.by_class[node_class] += 1
+    return counted
+
+
+def _references(claim: Mapping[str, Plain]) -> tuple[str, ClassRef]:
+    """Return what a NodeClaim was launched from: its NodePool, empty for none, and its node class."""
+    reference = plain_map(plain_map(claim.get("spec")).get("nodeClassRef"))
+    node_class = plain_text(reference.get("kind")), plain_text(reference.get("name"))
+    return plain_text(labels_of(claim).get(NODEPOOL)), node_class

@@ -1,0 +1,59 @@
+"""Conditions of an EC2NodeClass into which Karpenter wrote nothing, because it failed on them.
+
+Karpenter 1.14 writes a condition of a class when AWS gave an answer. Where AWS refused, as for a role that
+does not exist or an AMI date that was never published, the condition stays as it was, no event is recorded,
+and the error is only in the controller's log. What is known is which fields the condition is about.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gpupool.yamlio.located import plain_list, plain_map, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from gpupool.yamlio.located import Plain
+
+_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "AMIsReady": ("amiSelectorTerms",),
+    "SubnetsReady": ("subnetSelectorTerms",),
+    "SecurityGroupsReady": ("securityGroupSelectorTerms",),
+    "InstanceProfileReady": ("role", "instanceProfile"),
+    "PlacementGroupReady": ("placementGroupSelector",),
+    "CapacityReservationsReady": ("capacityReservationSelectorTerms",),
+}
+"""The fields of `spec` that each condition of a class is about; no other kind has these conditions."""
+
+_NAMES: Final = ("alias", "id", "name", "ssmParameter")
+"""What is quoted of a selector: tags can be secret."""
+
+ONLY_LOGGED: Final = "the error is only in its log"
+
+
+def is_of_a_class(types: Collection[str]) -> bool:
+    """Return whether conditions of these types are those of an EC2NodeClass."""
+    return any(each in _FIELDS for each in types)
+
+
+def no_result(types: Iterable[str], body: Mapping[str, Plain]) -> str:
+    """Return a sentence that names conditions without a result, and the fields that they are about."""
+    spec = plain_map(body.get("spec"))
+    named = " and ".join(f"{each}{_about(each, spec)}" for each in types)
+    return f"no result for {named}: Karpenter failed, and {ONLY_LOGGED}"
+
+
+def _about(condition: str, spec: Mapping[str, Plain]) -> str:
+    field = next((each for each in _FIELDS.get(condition, ()) if each in spec), "")
+    if not field:
+        return ""
+    value = _quoted(spec[field])
+    return f" (spec.{field}{f': {value}' if value else ''})"
+
+
+def _quoted(value: Plain) -> str:
+    if isinstance(value, str):
+        return value
+    terms = [plain_map(each) for each in (plain_list(value) or [value])]
+    return ", ".join(plain_text(term[key]) for term in terms for key in _NAMES if key in term)
