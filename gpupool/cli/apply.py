@@ -232,20 +232,13 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
 
 
 def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool) -> "ApplyOptions":
-    from gpupool.reports.apply.result import done_line
-    from gpupool.rollout.applying.apply import ApplyOptions
-    from gpupool.rollout.commit import commit
-    from gpupool.rollout.lock.lock_owner import myself
-    from gpupool.rollout.session import version
+    from gpupool.api.live import apply_options
 
-    return ApplyOptions(
-        wait="none" if manner.wait == "none" else "ready",
+    options = apply_options(
+        files,
+        wait=manner.wait == "ready",
         lock_timeout=manner.lock_timeout,
-        tooling=f"gpupool/{version()}",
-        who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
         overlays_count=overlays_count,
-        files=tuple(files),
-        say=told.say,
-        done=lambda outcome: told.say(done_line(outcome)),
-        waits=told,
+        on_progress=told.say,
     )
+    return replace(options, waits=told)

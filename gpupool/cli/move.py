@@ -8,13 +8,11 @@ import typer
 from gpupool.cli.cluster_options import ends_at_once, one_deadline, reaches_cluster, seconds
 from gpupool.cli.confirmation import ensure_meant, ensure_terminal
 from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
-from gpupool.cli.progress import Live, live
-from gpupool.errors import GuardError, UsageError
+from gpupool.cli.progress import live
+from gpupool.errors import GuardError
 
 if TYPE_CHECKING:
-    from gpupool.rollout.applying.moving import Manner
     from gpupool.rollout.connection import ClusterOptions
-    from gpupool.rollout.inventory.store import InventoryRef
 
 
 @reaches_cluster
@@ -48,19 +46,19 @@ def move(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     files = files_or_default(file)
     refuse_stdin_twice(files)
-    wait, before = seconds("--lock-timeout", lock_timeout), _parsed(source)
+    wait = seconds("--lock-timeout", lock_timeout)
 
+    from gpupool.api.live import move_options
     from gpupool.cluster.deadline import Deadline
     from gpupool.reports.apply import moved as report
     from gpupool.rollout.applying import moving
     from gpupool.rollout.applying.results import ensure_whole
     from gpupool.rollout.connection import reach
     from gpupool.rollout.desired_state import desired
-    from gpupool.rollout.inventory.store import InventoryRef
 
     wanted = desired(files)
     deadline = Deadline(way.timeout)
-    place = InventoryRef(before.namespace or wanted.namespace, before.name)
+    place = moving.parse_source(source, wanted.namespace)
     with one_deadline(way, deadline.stop):
         reached = reach(way, wanted.pins, deadline)
         found = moving.find_move(reached, wanted, place)
@@ -73,21 +71,9 @@ def move(
         with ends_at_once():
             _agree(yes=yes)
         with live() as told:
-            result = moving.carry_out(reached, wanted, found, _manner(files, wait, told))
+            result = moving.carry_out(reached, wanted, found, move_options(files, wait, told.say))
     sys.stderr.write(report.ended(found, result))
     ensure_whole(result)
-
-
-def _parsed(source: str) -> "InventoryRef":
-    """Parse `[NAMESPACE/]NAME`; the namespace is empty where there is none."""
-    from gpupool.planning.addresses import is_label, is_name
-    from gpupool.rollout.inventory.store import InventoryRef
-
-    namespace, slash, name = source.rpartition("/")
-    if not (name and is_name(f"gpupool-{name}") and (is_label(namespace) or not slash)):
-        message = f"--from {source}: name a blueprint, as in demo or kube-system/demo"
-        raise UsageError(message)
-    return InventoryRef(namespace, f"gpupool-{name}")
 
 
 def _agree(*, yes: bool) -> None:
@@ -97,20 +83,3 @@ def _agree(*, yes: bool) -> None:
     if typer.prompt("Move these objects? Only `yes` is accepted", err=True) != "yes":
         message = "not confirmed: nothing was moved"
         raise GuardError(message)
-
-
-def _manner(files: list[str], lock_timeout: float, told: Live) -> "Manner":
-    from gpupool.reports.apply.result import done_line
-    from gpupool.rollout.applying.moving import Manner
-    from gpupool.rollout.commit import commit
-    from gpupool.rollout.lock.lock_owner import myself
-    from gpupool.rollout.session import version
-
-    return Manner(
-        lock_timeout=lock_timeout,
-        tooling=f"gpupool/{version()}",
-        who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
-        files=tuple(files),
-        say=told.say,
-        done=lambda outcome: told.say(done_line(outcome)),
-    )

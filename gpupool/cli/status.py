@@ -64,31 +64,23 @@ def status(
     wanted = desired(files)
     with one_deadline(way):
         reached = reach(way, wanted.pins, Deadline(way.timeout))
-        late = [] if wait is None else _late(reached, wanted, wait)
+        unfinished = [] if wait is None else _late(reached, wanted, wait)
         if wait is not None:
             last = Deadline(_LAST_LOOK_SECONDS)
             reached = reached._replace(cluster=reached.cluster.afresh(last.seconds), deadline=last)
         found = read(reached, wanted)
     output.deliver(places, lambda name: _written(found, name))
-    if late:
-        message = f"not {'Ready' if wait == 'ready' else 'rolled out'} in time: {'; '.join(late)}"
+    if unfinished:
+        message = f"not {'Ready' if wait == 'ready' else 'rolled out'} in time: {'; '.join(unfinished)}"
         raise NotReadyError(message)
 
 
-def _late(reached: "Reached", wanted: "DesiredState", wait: str) -> list[str]:
-    """Wait, and give what is not well when that ends, each with its reason."""
+def _late(reached: "Reached", wanted: "DesiredState", wait: Literal["ready", "rollout"]) -> list[str]:
     from gpupool.cli.progress import live
-    from gpupool.cluster.resources import NODE_POOL
-    from gpupool.rollout.watch.nodeclaims import wait_rolled
-    from gpupool.rollout.watch.status import waited_for
-    from gpupool.rollout.watch.waiting import wait_ready
+    from gpupool.rollout.watch.status import late
 
-    names = waited_for(wanted)
     with live() as say:
-        found = wait_ready(reached.cluster, reached.deadline, names, say, sensitive=wanted.sensitive)
-        if wait == "rollout" and all(each.is_ready for each in found.values()):
-            found = wait_rolled(reached.cluster, reached.deadline, names.get(NODE_POOL.name, ()), say)
-    return [f"{kind}/{name}: {each.reason}" for (kind, name), each in found.items() if not each.is_ready]
+        return late(reached, wanted, wait, say)
 
 
 def _written(found: "Status", name: str) -> str:

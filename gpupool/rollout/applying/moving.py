@@ -16,6 +16,7 @@ from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, GpupoolError, OutdatedError, UsageError
 from gpupool.objects import labels_of
+from gpupool.planning.addresses import is_label, is_name
 from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF
 from gpupool.planning.masking import Masker
 from gpupool.planning.ownership import is_applied_already
@@ -23,6 +24,7 @@ from gpupool.rollout import redaction
 from gpupool.rollout.applying.results import Result
 from gpupool.rollout.applying.writing import RelabelContext, relabel
 from gpupool.rollout.inventory import store
+from gpupool.rollout.inventory.store import InventoryRef
 from gpupool.rollout.live_state import observe, uid_of
 from gpupool.rollout.lock.lock import held
 from gpupool.rollout.planning.desired_objects import wishes
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.connection import Reached
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.inventory.encoding import InventoryEntry
-    from gpupool.rollout.inventory.store import Inventory, InventoryRef
+    from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.live_state import LiveState
     from gpupool.rollout.lock.lock import Lock
     from gpupool.rollout.planning.desired_objects import DesiredObject
@@ -85,6 +87,19 @@ class _Recording(NamedTuple):
     cluster: Cluster
     manner: Manner
     secrets: redaction.Secrets
+
+
+def parse_source(source: str, namespace: str) -> InventoryRef:
+    """Parse `[NAMESPACE/]NAME` of a blueprint; `namespace` is that of its inventory where none is named.
+
+    Raises:
+        UsageError: for what is no name of a blueprint.
+    """
+    stated, slash, name = source.rpartition("/")
+    if not (name and is_name(f"gpupool-{name}") and (is_label(stated) or not slash)):
+        message = f"--from {source}: name a blueprint, as in demo or kube-system/demo"
+        raise UsageError(message)
+    return InventoryRef(stated or namespace, f"gpupool-{name}")
 
 
 def find_move(reached: Reached, wanted: DesiredState, source: InventoryRef) -> Move:

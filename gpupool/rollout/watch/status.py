@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.listing import list_if_served
 from gpupool.cluster.parallel import each as in_parallel
-from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY
+from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
 from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
 from gpupool.objects import is_pool, labels_of
@@ -19,13 +19,22 @@ from gpupool.rollout.live_state import by_address, name_of, uid_of
 from gpupool.rollout.lock.unlock import look
 from gpupool.rollout.redaction import secrets_in
 from gpupool.rollout.watch.events import SECONDS, warnings_of
-from gpupool.rollout.watch.nodeclaims import STAGES, of_pools, outdated
-from gpupool.rollout.watch.waiting import GONE, INFORMATIONAL, READY, Readiness, conditions, ready
+from gpupool.rollout.watch.nodeclaims import STAGES, of_pools, outdated, wait_rolled
+from gpupool.rollout.watch.waiting import (
+    GONE,
+    INFORMATIONAL,
+    READY,
+    Readiness,
+    conditions,
+    ready,
+    wait_ready,
+)
 from gpupool.scheduling.types.capacity import DEVICES
 from gpupool.yamlio.located import plain_map, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Literal
 
     from gpupool.cluster.lease import Lease
     from gpupool.rollout.connection import Reached
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.watch.events import WarningEvent
     from gpupool.rollout.watch.nodeclaims import LaunchedInstance, NodeClaim
+    from gpupool.rollout.watch.waiting import Progress
     from gpupool.yamlio.located import Plain
 
 
@@ -272,3 +282,17 @@ def _use(body: Mapping[str, Plain]) -> Iterator[ResourceUse]:
 
 def _text(value: Plain) -> str:
     return "" if value is None else str(value)
+
+
+def late(
+    reached: Reached,
+    wanted: DesiredState,
+    state: Literal["ready", "rollout"],
+    say: Callable[[Progress], None],
+) -> list[str]:
+    """Wait until all is Ready, or rolled out; return what is not when the time is over, each with its reason."""
+    names = waited_for(wanted)
+    found = wait_ready(reached.cluster, reached.deadline, names, say, sensitive=wanted.sensitive)
+    if state == "rollout" and all(readiness.is_ready for readiness in found.values()):
+        found = wait_rolled(reached.cluster, reached.deadline, names.get(NODE_POOL.name, ()), say)
+    return [f"{kind}/{name}: {item.reason}" for (kind, name), item in found.items() if not item.is_ready]

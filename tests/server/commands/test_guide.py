@@ -57,6 +57,24 @@ def test_the_guide_shows_what_is_printed(
             assert re.fullmatch(as_pattern(steady(shown)), printed, re.DOTALL), f"$ {command}\n{printed}"
 
 
+def test_the_python_example_runs(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide = (DOCS / "how-to" / "call-gpupool-from-python.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(scene.server.kubeconfig))
+    (blueprint,) = blocks(guide, "yaml")
+    Path("gpupool.yaml").write_text(blueprint, "utf-8")
+
+    for text in blocks(guide, "python"):
+        exec(compile(text, "example", "exec"), {})  # noqa: S102 - our own page
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["EC2NodeClass chat", "NodePool chat", "1 NodePool"]
+    assert "+ create NodePool/chat  gpupool.yaml:9" in lines
+    assert lines[-1] == "ml-platform False"
+
+
 def test_what_is_compared_by_its_form_alone() -> None:
     line = "Cluster    rig, https://127.0.0.1:6443, uid 0d3bafa9-2c5e-4b5c-9a53-5f6d8a1c7e21"
 

@@ -1,13 +1,13 @@
-"""The few verbs of gpupool, for Python users and for the command line.
+"""What needs no cluster: render, check, explain and fit blueprints and manifests.
 
-Each imports what it needs when it is called: to read manifests takes no blueprint.
+Each function imports what it needs when it is called: to read manifests takes no blueprint.
 """
 
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gpupool.codes import Code
 from gpupool.errors import InputError, StaleError, UsageError
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from gpupool.explain.calendar import Calendar
     from gpupool.explain.explanation import Explanation
     from gpupool.pools import LoadedNodePools
+    from gpupool.profiles.shown import ProfileListing
     from gpupool.provenance.values import Provenance
     from gpupool.rendering.folder import Written
     from gpupool.rendering.render import Rendered
+    from gpupool.rendering.roles import Subject
     from gpupool.rendering.starter import Starter
     from gpupool.reports.fit.text import FitReport
 
@@ -286,6 +288,60 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
             [Finding(Code.IN_THE_WAY, "there is a file of this name already", Location(str(path)), fix)]
         )
     write_whole(path, starter_text(starter))
+
+
+def refresh_catalogue(
+    regions: Sequence[str] = (), profile: str | None = None, *, today: "date | None" = None
+) -> "Catalogue":
+    """Return the shipped catalogue with what an AWS account answers about regions laid over it.
+
+    Unlike the rest of this module, it asks AWS: about the regions, or that of the AWS profile.
+
+    Raises:
+        AccountError: where the account can't be reached, or refuses to answer.
+    """
+    from datetime import UTC, datetime
+
+    from gpupool.catalogue.load import shipped
+    from gpupool.catalogue.refresh import ask
+    from gpupool.catalogue.renew import renewed
+
+    day = today or datetime.now(UTC).date()
+    return renewed(shipped(), ask(regions, profile), day.isoformat()).catalogue
+
+
+def profiles() -> "Sequence[ProfileListing]":
+    """Return the profiles that gpupool ships, each with what it sets and why."""
+    from gpupool.profiles.shown import show_all
+
+    return show_all()
+
+
+def profile(name: str) -> "ProfileListing":
+    """Return one profile, by its name or by the path of its file.
+
+    Raises:
+        UsageError: for an unknown name.
+        InputError: with every mistake in the file.
+    """
+    from gpupool.profiles.shown import show
+
+    return show(name)
+
+
+def roles(purpose: "Literal['plan', 'apply']", files: Sequence[str], subject: "Subject | None" = None) -> str:
+    """Return the Kubernetes roles to grant to whoever plans, or applies, a blueprint, as YAML.
+
+    `purpose` is `plan` or `apply`; without a subject they are for the group `gpupool-plan` or `gpupool-apply`.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+    """
+    from gpupool.rendering.roles import RoleScope, roles_text
+    from gpupool.rollout.desired_state import desired
+
+    blueprint = desired(files)
+    return roles_text(purpose, RoleScope(blueprint.blueprint, blueprint.namespace), subject)
 
 
 def _stdin() -> bytes:

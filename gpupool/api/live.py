@@ -1,0 +1,324 @@
+"""What asks a cluster: plan, diff, apply, status, doctor, move and unlock.
+
+Each function connects by itself, as `cluster` says, and ensures first that the cluster is the one that the
+blueprint names. Without `cluster`, that is the kubeconfig and the context that kubectl would use, unless the
+blueprint names another one. Without `consent`, nothing is done beyond what the blueprint says: no deletion, and
+nothing of another owner is taken over. The errors are those of the commands (`GpupoolError.exit_code`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gpupool.cluster.lease import Lease
+    from gpupool.planning.plan import Consent, Plan
+    from gpupool.rollout.applying.apply import ApplyOptions
+    from gpupool.rollout.applying.moving import Manner
+    from gpupool.rollout.applying.results import Outcome, Result
+    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.desired_state import DesiredState
+    from gpupool.rollout.doctor.check import Diagnosis
+    from gpupool.rollout.watch.status import Status
+
+
+def diff(files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None) -> Plan:
+    """Return what an apply would change; the plan is complete, but not sealed to be saved.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        GuardError: where the cluster is not the blueprint's.
+        ClusterError: where the API server can't be reached, or answers with an error.
+    """
+    from gpupool.rollout import session
+
+    return session.look(files, _current(cluster), consent or _no_consent()).plan
+
+
+def plan(files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None) -> Plan:
+    """Return a plan to be saved: what an apply would change, and what it was decided on.
+
+    `consent` holds what the plan may do beyond writing the blueprint's own objects; `apply_plan` does just that.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        GuardError: where the cluster is not the blueprint's.
+        ClusterError: where the API server can't be reached, or answers with an error.
+    """
+    from gpupool.rollout import session
+
+    return session.saved(files, _current(cluster), consent or _no_consent()).plan
+
+
+def read_plan(path: str, verify_key: str | None = None) -> Plan:
+    """Read a saved plan; with the path of a public key, only one that is signed by it.
+
+    Raises:
+        InputError: where the file can't be read, or is no valid plan.
+        GuardError: where the signature is missing or wrong.
+    """
+    from gpupool.planning import file
+
+    if verify_key is None:
+        return file.read(file.contents(path), path)
+    from gpupool.planning.signature import ensure_signed, verifying_key
+
+    key = verifying_key(verify_key)
+    saved = file.read(file.contents(path), path)
+    ensure_signed(saved, key)
+    return saved
+
+
+def write_plan(plan: Plan, path: str, sign_key: str | None = None) -> None:
+    """Write a plan as JSON, readable by its owner alone; with the path of a private key, signed by it.
+
+    Raises:
+        InputError: where the file can't be written.
+    """
+    from gpupool.planning.file import text
+    from gpupool.rendering.folder import write_whole
+
+    if sign_key is not None:
+        from gpupool.planning.signature import signed, signing_key
+
+        plan = signed(plan, signing_key(sign_key))
+    write_whole(Path(path), text(plan), is_private=True)
+
+
+def plan_document(plan: Plan, format_name: str = "text", *, show_textual: bool = False) -> str:
+    """Return a plan as `text`, `patch`, `json`, `markdown` or `github` annotations, without secrets."""
+    from gpupool.reports.plan.formats import FORMATS
+
+    return FORMATS[format_name](plan, show_textual=show_textual)
+
+
+def apply(
+    files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None, *,
+    wait: bool = True, lock_timeout: float = 60.0, on_progress: Callable[[str], None] | None = None,
+) -> Result:  # fmt: skip
+    """Plan and apply a blueprint without a prompt, and return what became of each object.
+
+    Args:
+        files: The blueprint's files, later ones over earlier ones.
+        cluster: How to connect.
+        consent: What may be done beyond writing the blueprint's own objects, such as pruning.
+        wait: Whether to wait until what was applied is Ready.
+        lock_timeout: Seconds to wait for another run that holds the blueprint's lock.
+        on_progress: Called with a line for each event.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        GuardError: where a guard blocks the plan, or another run holds the lock; nothing is applied.
+        ConflictError: where another owner manages what would be written; nothing is applied.
+        ClusterError: where the API server can't be reached or rejects an object; nothing is applied.
+    """
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout import session
+
+    cluster = _current(cluster)
+    deadline = Deadline(cluster.timeout)
+    looked = session.look(files, cluster, consent or _no_consent(), deadline)
+    session.ensure_applicable(looked.plan)
+    options = apply_options(
+        files, wait=wait, lock_timeout=lock_timeout, overlays_count=looked.wanted.overlays_count,
+        on_progress=on_progress,
+    )  # fmt: skip
+    return session.carry_out(looked, options)
+
+
+def apply_plan(
+    plan: Plan, files: Sequence[str] = (), cluster: ClusterOptions | None = None, *,
+    wait: bool = True, lock_timeout: float = 60.0, on_progress: Callable[[str], None] | None = None,
+) -> Result:  # fmt: skip
+    """Apply a saved plan as it is, if it is not stale, and return what became of each object.
+
+    `files` are the blueprint's; they are read only where the plan holds sensitive values as digests.
+
+    Raises:
+        OutdatedError: where the plan has expired, is for another cluster, or is stale; nothing is applied.
+        GuardError: where a guard blocks the plan, or another run holds the lock; nothing is applied.
+    """
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout.session import carry_out_saved
+
+    cluster = _current(cluster)
+    options = apply_options(
+        files, wait=wait, lock_timeout=lock_timeout, overlays_count=False, on_progress=on_progress
+    )
+    return carry_out_saved(plan, files, cluster, Deadline(cluster.timeout), options)
+
+
+def status(files: Sequence[str], cluster: ClusterOptions | None = None) -> Status:
+    """Return the state of the blueprint's objects in the cluster, and of the nodes of its pools.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        ClusterError: where the API server can't be reached, or answers with an error.
+    """
+    from gpupool.rollout.watch.status import status as read
+
+    desired, reached = _reach(files, cluster)
+    return read(reached, desired)
+
+
+def wait_until(
+    state: Literal["ready", "rollout"], files: Sequence[str], cluster: ClusterOptions | None = None
+) -> list[str]:
+    """Wait until all objects are Ready, or with `rollout` also until no node is outdated.
+
+    Returns what is not when `cluster.timeout` is over: `NodePool/chat: …`, each with its reason; empty for a
+    success.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        ClusterError: where the API server can't be reached, or answers with an error.
+    """
+    from gpupool.rollout.watch.status import late
+
+    desired, reached = _reach(files, cluster)
+    return late(reached, desired, state, _ignore_progress)
+
+
+def doctor(
+    files: Sequence[str] = (), cluster: ClusterOptions | None = None, *, prove_plan_only: bool = False
+) -> Diagnosis:
+    """Return the checks of whether plan and apply would work; without files, those of the cluster only.
+
+    Nothing is written; with `prove_plan_only` it tries to, which has to be denied.
+
+    Raises:
+        InputError: with every mistake in the blueprint.
+        GuardError: where the cluster is not the blueprint's.
+    """
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
+
+    cluster = _current(cluster)
+    blueprint = desired(files) if files else None
+    return diagnose(DoctorRequest(cluster, blueprint, prove_plan_only), Deadline(cluster.timeout))
+
+
+def lock_holder(files: Sequence[str], cluster: ClusterOptions | None = None) -> Lease | None:
+    """Return the lock of a blueprint; None where it is free.
+
+    Raises:
+        ClusterError: where the API server can't be reached, or answers with an error.
+    """
+    from gpupool.rollout.lock import unlock as locks
+
+    desired, reached = _reach(files, cluster)
+    return locks.look(reached.cluster, desired.namespace, desired.inventory)
+
+
+def unlock(files: Sequence[str], holder: str, cluster: ClusterOptions | None = None) -> Lease | None:
+    """Delete the lock of a dead run and return it as it was; None where the lock is free.
+
+    `holder` is the id that the lock's holder has; the lock of any other holder stays.
+
+    Raises:
+        GuardError: where another run holds the lock.
+    """
+    from gpupool.rollout.lock import unlock as locks
+    from gpupool.rollout.lock.lock import unlock_line
+
+    desired, reached = _reach(files, cluster)
+    lock = locks.look(reached.cluster, desired.namespace, desired.inventory)
+    if lock is None:
+        return None
+    return locks.unlock(reached.cluster, lock, holder, unlock_line(reached.way, files))
+
+
+def move(
+    files: Sequence[str], source: str, cluster: ClusterOptions | None = None, *,
+    lock_timeout: float = 60.0, on_progress: Callable[[str], None] | None = None,
+) -> Result | None:  # fmt: skip
+    """Move the objects of a renamed blueprint to its new name or inventory, without a prompt.
+
+    `source` is the blueprint that has them now: `NAME`, or `NAMESPACE/NAME` where its inventory is elsewhere.
+    Returns what became of each object; None where nothing is left to be moved.
+
+    Raises:
+        GuardError: where another run holds one of the locks.
+        ConflictError: where an object is of neither blueprint.
+    """
+    from gpupool.rollout.applying import moving
+
+    desired, reached = _reach(files, cluster)
+    found = moving.find_move(reached, desired, moving.parse_source(source, desired.namespace))
+    if moving.is_over(found):
+        return None
+    return moving.carry_out(reached, desired, found, move_options(files, lock_timeout, on_progress))
+
+
+def move_options(
+    files: Sequence[str], lock_timeout: float, on_progress: Callable[[str], None] | None = None
+) -> Manner:
+    """Return the options of a move by this user, from the commit that the files are of."""
+    from gpupool.rollout.applying.moving import Manner
+
+    options = apply_options(
+        files, wait=False, lock_timeout=lock_timeout, overlays_count=False, on_progress=on_progress
+    )
+    return Manner(lock_timeout, options.tooling, options.who, options.files, options.say, options.done)
+
+
+def apply_options(
+    files: Sequence[str], *, wait: bool, lock_timeout: float, overlays_count: bool,
+    on_progress: Callable[[str], None] | None = None,
+) -> ApplyOptions:  # fmt: skip
+    """Return the options of an apply by this user, from the commit that the files are of."""
+    from gpupool.reports.apply.result import done_line
+    from gpupool.rollout.applying.apply import ApplyOptions
+    from gpupool.rollout.commit import commit
+    from gpupool.rollout.lock.lock_owner import myself
+    from gpupool.rollout.session import version
+
+    say = on_progress or _ignore
+
+    def done(outcome: Outcome) -> None:
+        say(done_line(outcome))
+
+    return ApplyOptions(
+        wait="ready" if wait else "none",
+        lock_timeout=lock_timeout,
+        tooling=f"gpupool/{version()}",
+        who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
+        overlays_count=overlays_count,
+        files=tuple(files),
+        say=say,
+        done=done,
+        waits=_ignore_progress,
+    )
+
+
+def _ignore(_text: str) -> None:
+    """Drop a line of progress."""
+
+
+def _ignore_progress(_progress: object) -> None:
+    """Drop the progress of a wait."""
+
+
+def _current(cluster: ClusterOptions | None) -> ClusterOptions:
+    from gpupool.rollout.connection import ClusterOptions
+
+    return cluster or ClusterOptions()
+
+
+def _no_consent() -> Consent:
+    from gpupool.planning.plan import Consent
+
+    return Consent()
+
+
+def _reach(files: Sequence[str], cluster: ClusterOptions | None) -> tuple[DesiredState, Reached]:
+    from gpupool.cluster.deadline import Deadline
+    from gpupool.rollout.connection import reach
+    from gpupool.rollout.desired_state import desired
+
+    blueprint, cluster = desired(files), _current(cluster)
+    return blueprint, reach(cluster, blueprint.pins, Deadline(cluster.timeout))
