@@ -32,7 +32,7 @@ _STAND_INS = {
 }
 """What go-yaml reads and libyaml does not, with something as long in its place, so that places stay right.
 
-Without them 4 of 400 random manifests are refused that kubectl accepts (tests/server/test_manifest_reading.py).
+Without them 4 of 400 random manifests that kubectl accepts are refused: tests/server/test_manifest_reading.py
 """
 
 
