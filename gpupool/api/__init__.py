@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ClusterOptions", "Consent", "apply", "apply_plan", "calendars", "catalogue", "chart_values",
     "check_folder", "diff", "doctor", "explain", "explain_all", "fit", "folder_diff", "lock_holder",
-    "move", "plan", "plan_document", "pools", "profile", "profiles", "provenance", "read_plan", "refresh_catalogue",
-    "render_files", "roles", "schema_text", "status", "unlock", "validate", "wait_until",
+    "move", "plan", "plan_document", "pools", "profile", "profiles", "provenance", "read_plan",
+    "refresh_catalogue", "render_files", "roles", "schema_text", "status", "unlock", "validate", "wait_until",
     "write_folder", "write_karpenter_schemas", "write_plan", "write_starter",
 ]  # fmt: skip
 

@@ -1,9 +1,10 @@
 """What asks a cluster: plan, diff, apply, status, doctor, move and unlock.
 
 Each function connects by itself, as `cluster` says, and ensures first that the cluster is the one that the
-blueprint names. Without `cluster`, that is the kubeconfig and the context that kubectl would use, unless the
-blueprint names another one. Without `consent`, nothing is done beyond what the blueprint says: no deletion, and
-nothing of another owner is taken over. The errors are those of the commands (`GpupoolError.exit_code`).
+blueprint names. Without `cluster`, that is the kubeconfig and the context that kubectl would use, unless
+the blueprint names another one. Without `consent`, nothing is done beyond what the blueprint says: no
+deletion, and nothing of another owner is taken over. The errors are those of the commands
+(`GpupoolError.exit_code`).
 """
 
 from __future__ import annotations

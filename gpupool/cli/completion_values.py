@@ -96,9 +96,9 @@ def timezones() -> Candidates:
 
 def charts() -> Candidates:
     """Return the charts that gpupool renders values for."""
-    from gpupool.helm.charts import CHARTS
+    from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
 
-    return [chart.name for chart in CHARTS]
+    return [NVIDIA_DEVICE_PLUGIN.name]
 
 
 def _blueprint_files(ctx: typer.Context) -> list[str]:

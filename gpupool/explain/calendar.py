@@ -20,8 +20,6 @@ from gpupool.karpenter.budgets import (
 from gpupool.yamlio.located import Plain, plain_map
 
 DAYS, HOURS = 7, 24
-ASSUMED_NODES = 10
-"""What percentages are taken of where nobody says how many nodes there are."""
 
 _QUARTER = 15
 """Since 1972 clocks have changed at whole quarters of an hour UTC only."""

@@ -23,4 +23,3 @@ NVIDIA_DEVICE_PLUGIN = Chart(
     release="nvidia-device-plugin",
     namespace="kube-system",
 )
-CHARTS = (NVIDIA_DEVICE_PLUGIN,)

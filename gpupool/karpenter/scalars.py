@@ -47,11 +47,6 @@ DurationOrNever: TypeAlias = Annotated[
         in_hours,
     ),
 ]
-QualifiedName: TypeAlias = Annotated[
-    str, Matching(rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$", _KEY_WORDS)
-]
-"""A name with an optional DNS prefix, as label and taint keys are."""
-
 RequirementKey: TypeAlias = Annotated[
     str, Field(max_length=316), Matching(rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$", _KEY_WORDS)
 ]

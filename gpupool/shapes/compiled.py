@@ -3,12 +3,14 @@
 Pydantic works a model's validator out anew in each process, and to make the models' classes it has to
 be imported first. For a small blueprint that takes longer than all else that a run does, and the
 outcome is the same until the code changes. So it is kept the way Python keeps bytecode: in
-`__pycache__`, next to the module, as trusted as that, and only where that can be written. What is kept
-knows no classes: a run without mistakes imports neither the models nor pydantic.
+`__pycache__`, next to the module, and only where nobody but this user and root can write: to unpickle a
+file is to run it. What is kept knows no classes: a run without mistakes imports neither the models nor
+pydantic. Without it `gpupool render docs/examples/genai-inference.yaml` takes 1.3 times as long.
 """
 
 import os
 import pickle
+import stat
 import sys
 import zlib
 from functools import cache
@@ -64,7 +66,7 @@ def validator(model: Model) -> SchemaValidator:
     if kept is not None:
         return kept
     made = _made(model)
-    if not sys.dont_write_bytecode:
+    if not sys.dont_write_bytecode and _is_safe_folder(place.parent):
         _keep(place, written, made)
     return made
 
@@ -111,22 +113,40 @@ def stamp() -> bytes:
 
 def _read(place: Path, stamp: bytes) -> SchemaValidator | None:
     try:
-        kept = place.read_bytes()
+        with place.open("rb") as file:
+            if not _is_safe_folder(place.parent) or not _is_safe(os.fstat(file.fileno())):
+                return None
+            kept = file.read()
     except OSError:
         return None
     head = _head(stamp, kept[_SIZE:])
     # A file that is not whole, or of other code, is as good as none.
     if kept[:_SIZE] != head:
         return None
-    found: SchemaValidator = pickle.loads(kept[_SIZE:])  # noqa: S301 - as trusted as bytecode
+    found: SchemaValidator = pickle.loads(kept[_SIZE:])  # noqa: S301 - only this user and root can write it
     return found
+
+
+def _is_safe_folder(folder: Path) -> bool:
+    try:
+        return _is_safe(folder.stat())
+    except OSError:
+        return False
+
+
+def _is_safe(status: os.stat_result) -> bool:
+    """Return whether only this user and root can write a file or folder."""
+    is_shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid in {0, os.geteuid()} and not is_shared
 
 
 def _keep(place: Path, stamp: bytes, made: SchemaValidator) -> None:
     text = pickle.dumps(made)
     draft = place.with_suffix(f"{place.suffix}.{os.getpid()}")
     try:
-        draft.write_bytes(_head(stamp, text) + text)
+        # A lax umask must not let others write it.
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+            file.write(_head(stamp, text) + text)
         draft.replace(place)
     except OSError:
         # Nobody has to be able to write there.

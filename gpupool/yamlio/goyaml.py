@@ -30,7 +30,10 @@ _STAND_INS = {
     "found unknown escape character": ("\\'", "\uf8fd\uf8fe"),
     "found unexpected ':'": (":", "\uf8ff"),
 }
-"""What go-yaml reads and libyaml does not, with something as long in its place, so that places stay right."""
+"""What go-yaml reads and libyaml does not, with something as long in its place, so that places stay right.
+
+Without them 4 of 400 random manifests that kubectl accepts are refused: tests/server/test_manifest_reading.py
+"""
 
 
 class Parsed(NamedTuple):

@@ -89,7 +89,10 @@ def test_a_time_that_cannot_be_read_is_refused(
     said = gpupool(capsys, "show", saved)
 
     assert (said.code, said.out) == (1, "")
-    assert "error GP0100 `expiresAt`: this is not a time such as `2026-11-21T08:00:00Z`" in said.err
+    assert (
+        "error GP0100 invalid plan file (`expiresAt`: this is not a time such as `2026-11-21T08:00:00Z`"
+        in said.err
+    )
 
 
 def test_json_is_the_file_itself_even_of_a_later_version(
@@ -117,7 +120,7 @@ REFUSED: dict[str, tuple[Callable[[str], str], int, str]] = {
         1,
         "changed by hand or damaged",
     ),
-    "cut off": (lambda raw: raw[:2000], 1, "error GP0100 the file ends in the middle of the plan"),
+    "cut off": (lambda raw: raw[:2000], 1, "error GP0100 invalid plan file (the file ends too early)"),
     "of another major version": (
         lambda raw: raw.replace(f'"formatVersion": "{FORMAT_VERSION}"', '"formatVersion": "2.0"'),
         5,

@@ -14,22 +14,26 @@ from gpupool.errors import InputError, OutdatedError
 from gpupool.findings import Finding
 from gpupool.planning import file
 from gpupool.planning.plan import FORMAT_VERSION, Plan
+from gpupool.shapes.error_messages import dotted
 from tests.planning.plans import EXAMPLES, PLANS, large
 from tests.tiers import examples
 
 UPDATE = EXAMPLES["update"]
 
 
-def refused(raw: bytes | str) -> tuple[Finding, ...]:
-    """Return what is said about a file that is refused."""
+def refused(raw: bytes | str) -> Finding:
+    """Return the one finding for which a file is refused."""
     with pytest.raises(InputError) as caught:
         file.read(raw if isinstance(raw, bytes) else raw.encode(), "plan.json")
-    assert {str(finding.code) for finding in caught.value.findings} == {"GP0100"}
-    return caught.value.findings
+    (finding,) = caught.value.findings
+    assert str(finding.code) == "GP0100"
+    assert "gpupool plan -o json=FILE" in finding.fix
+    return finding
 
 
-def said(raw: bytes | str) -> list[str]:
-    return [f"{finding.at}: {finding.message}" for finding in refused(raw)]
+def said(raw: bytes | str) -> str:
+    finding = refused(raw)
+    return f"{finding.at}: {finding.message}"
 
 
 def changed(*path: str | int, to: Any) -> str:  # noqa: ANN401 - whatever JSON holds
@@ -141,10 +145,9 @@ def test_a_flipped_byte_is_refused_or_changes_nothing(name: str, where: float, f
 def test_a_file_that_was_cut_off_is_refused(where: float) -> None:
     raw = file.text(UPDATE).encode()
 
-    (finding,) = refused(raw[: int(where * (len(raw) - 2))])
+    finding = refused(raw[: int(where * (len(raw) - 2))])
 
-    assert "cut off" in finding.message or finding.message == "the file is empty"
-    assert "gpupool plan -o json=FILE" in finding.fix
+    assert finding.message == "invalid plan file (the file ends too early)"
 
 
 def test_layout_does_not_count() -> None:
@@ -155,33 +158,30 @@ def test_layout_does_not_count() -> None:
 
 
 REFUSED = {
-    "an empty file": ("", ["plan.json: the file is empty"]),
-    "a blueprint": (
-        "apiVersion: gpupool.dev/v1alpha1\n",
-        ["plan.json:1:1: invalid JSON: expected a value"],
-    ),
-    "bytes": (b"\x80abc", ["plan.json:1:1: the file is not UTF-8: invalid byte 0x80"]),
-    "UTF-16": ("{}".encode("utf-16"), ["plan.json:1:1: the file is UTF-16, not UTF-8"]),
+    "an empty file": ("", "plan.json:1:1: invalid plan file (the file ends too early)"),
+    "a blueprint": ("apiVersion: gpupool.dev/v1alpha1\n", "plan.json:1:1: invalid plan file (not JSON)"),
+    "bytes": (b"\x80abc", "plan.json:1:1: invalid plan file (the file is not UTF-8: invalid byte 0x80)"),
+    "UTF-16": ("{}".encode("utf-16"), "plan.json:1:1: invalid plan file (the file is UTF-16, not UTF-8)"),
     "a comma too many": (
         '{\n  "formatVersion": "1.0",\n}',
-        ["plan.json:3:1: invalid JSON: expected a string in double quotes"],
+        "plan.json:3:1: invalid plan file (not JSON)",
     ),
     "two plans": (
         file.text(UPDATE) + file.text(UPDATE),
-        [f"plan.json:{file.text(UPDATE).count(chr(10)) + 1}:1: something stands behind the plan"],
+        f"plan.json:{file.text(UPDATE).count(chr(10)) + 1}:1: invalid plan file (not JSON)",
     ),
     "half a surrogate pair": (
         '{"formatVersion": "\\ud800"}',
-        ["plan.json: not JSON: unexpected end of hex escape at line 1 column 26"],
+        "plan.json:1:26: invalid plan file (not JSON)",
     ),
-    "depth": ("[" * 500 + "]" * 500, ["plan.json:1:201: more than 200 nested maps and lists"]),
+    "depth": ("[" * 500 + "]" * 500, "plan.json:1:202: invalid plan file (not JSON)"),
 }
 TWICE = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 9, "prune": false, "maxDeletes": 1')
 NO_PLAN = "plan.json: this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
 
 
 @pytest.mark.parametrize(("raw", "expected"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_json(raw: bytes | str, expected: list[str]) -> None:
+def test_what_is_no_json(raw: bytes | str, expected: str) -> None:
     assert said(raw) == expected
 
 
@@ -190,63 +190,62 @@ def test_what_is_no_json(raw: bytes | str, expected: list[str]) -> None:
             '{"formatVersion": "one", "gpupool": "0"}', '{"formatVersion": "01.0", "gpupool": "0"}'],
 )  # fmt: skip
 def test_json_that_is_no_plan(raw: str) -> None:
-    assert said(raw) == [NO_PLAN]
+    assert said(raw) == NO_PLAN
 
 
 def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "MAX_BYTES", 1 << 20)
 
-    assert said(b" " * (1 << 20) + b" ") == ["plan.json: the file is 1.0 MiB; files over 1 MiB are not read"]
+    assert said(b" " * (1 << 20) + b" ") == (
+        "plan.json: invalid plan file (the file is 1.0 MiB; files over 1 MiB are not read)"
+    )
 
 
 def test_a_key_that_is_there_twice() -> None:
     """The last one counts here, and fits the id; a reviewer's reader may show the first."""
-    assert said(TWICE) == ["plan.json: duplicate keys in one map: `prune`, `maxDeletes`"]
+    assert said(TWICE) == "plan.json: invalid plan file (duplicate key `prune`)"
 
 
 def test_a_plan_that_was_changed_by_hand() -> None:
     text = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 99')
 
-    assert said(text) == [
-        "plan.json:4:9: it was changed by hand or damaged: what it holds does not fit its `id`"
-    ]
+    assert said(text) == (
+        "plan.json: invalid plan file (changed by hand or damaged: `id` does not match the contents)"
+    )
 
 
-def test_every_mistake_at_once_with_its_place() -> None:
-    text = changed("changes", 1, "fields", 0, "semantic", to="yes")
-    document = json.loads(text)
-    document["changes"][1]["actions"][0] = "replace"
-    document["consent"]["maxDeletes"] = "1"
-    document["consent"]["force"] = True
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("consent", "maxDeletes"), "1"),
+        (("consent", "force"), True),
+        (("changes", 1, "actions", 0), "replace"),
+        (("changes", 1, "fields", 0, "semantic"), "yes"),
+        (("changes", 1, "verified"), 1),
+        (("changes", 1, "pre"), []),
+        (("impact",), {}),
+    ],
+)
+def test_a_field_of_another_type_or_name(path: tuple[str | int, ...], to: object) -> None:
+    finding = refused(changed(*path, to=to))
+
+    assert finding.path == dotted(path)
+    assert finding.message == f"invalid plan file (`{dotted(path)}`)"
+
+
+def test_a_field_that_is_missing() -> None:
+    document = json.loads(file.text(UPDATE))
     del document["target"]["uid"]
-    text = sealed(document)
 
-    messages = [finding.message for finding in refused(text)]
-
-    assert messages == [
-        "`target.uid` is missing",
-        "`consent.maxDeletes` should be a whole number, but this is the string `1`",
-        "unknown key `consent.force`",
-        "`changes[1].actions[0]` should be 'create', 'adopt', 'update', 'delete' or 'no-op', but this is the string `replace`",
-        "`changes[1].fields[0].semantic` should be true or false, but this is the string `yes`",
-    ]
-    for finding in refused(text):
-        line = text.splitlines()[finding.at.line - 1]
-        assert finding.path.split(".")[-1].split("[")[0] in line or '"target"' in line or '"replace"' in line
+    assert said(sealed(document)) == "plan.json: invalid plan file (`target.uid`)"
 
 
-def test_so_many_mistakes_that_only_some_are_named() -> None:
+def test_many_mistakes_are_one_error() -> None:
     document = json.loads(file.text(large(30)))
     for change in document["changes"]:
         change["verified"] = 1
-    found = refused(sealed(document))
 
-    assert len(found) == 21
-    assert found[-1].message == "10 more mistakes"
-
-
-def test_an_unknown_key_of_this_version_is_refused() -> None:
-    assert [finding.message for finding in refused(changed("impact", to={}))] == ["unknown key `impact`"]
+    assert said(sealed(document)) == "plan.json: invalid plan file (`changes[0].verified`)"
 
 
 def test_unknown_keys_of_a_later_minor_version_are_passed_over() -> None:
@@ -272,7 +271,7 @@ def test_a_later_minor_version_is_sealed_too() -> None:
     document = json.loads(changed("formatVersion", to="1.3")) | {"impact": {"nodes": 4}}
     text = sealed(document).replace('"nodes": 4', '"nodes": 5')
 
-    assert [finding.path for finding in refused(text)] == ["id"]
+    assert refused(text).path == "id"
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.11"])
@@ -283,7 +282,7 @@ def test_another_major_version(version: str) -> None:
     assert caught.value.exit_code == 5
     assert str(caught.value) == (
         f"plan.json: a plan of format {version}, which gpupool 0.1.0 wrote; this gpupool reads format 1."
-        " Use that version, or make it anew with `gpupool plan -o json=FILE`"
+        " Use that version, or make a new one with `gpupool plan -o json=FILE`"
     )
 
 

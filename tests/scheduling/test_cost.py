@@ -130,9 +130,10 @@ def test_no_mix_is_dearer_and_an_exact_answer_is_one(anywhere: Market) -> None:
     assert min(counted.values()) > ROUNDS / 60, counted
 
 
-def test_the_bound_is_no_less_than_the_exact_answer(
+def test_the_bound_is_no_less_than_the_exact_answer_and_often_more(
     virginia: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """If it were seldom more, the bound would do and the knapsack could go."""
     chance = random.Random(7)  # noqa: S311 - the same cases each time
     cases = [small_case(chance, virginia) for _ in range(volume(1_000, at_least=200))]
     masks = [sum(1 << place for place in places) for places, _ in cases]
@@ -141,14 +142,16 @@ def test_the_bound_is_no_less_than_the_exact_answer(
         for mask, (_, limits) in zip(masks, cases, strict=True)
     ]
     monkeypatch.setattr(packing, "MOST_STATES", 0)
-    compared = 0
+    compared = higher = 0
     for mask, (_, limits), known in zip(masks, cases, exact, strict=True):
         bound = ceiling(virginia, fitting(virginia, mask, limits), limits)
         if known.hourly and known.exact and bound.hourly is not None:
             compared += 1
             assert not bound.exact
             assert bound.hourly >= known.hourly, (limits, known, bound)
+            higher += bound.hourly > known.hourly * 1.02
     assert compared > len(cases) * 0.3
+    assert higher > compared * 0.05
 
 
 def g6(limits: dict[str, str]) -> Body:

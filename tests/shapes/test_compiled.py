@@ -1,5 +1,7 @@
 """Validators that are kept between runs: as good as new ones, and never those of other code."""
 
+import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -122,6 +124,60 @@ def test_nothing_is_kept_where_nothing_can_be_written(kept: Path, monkeypatch: p
 
     assert compiled.validator(BLUEPRINT) is not None
     assert not missing.parent.exists()
+
+
+def refuse_pickles(monkeypatch: pytest.MonkeyPatch) -> None:
+    again()
+    monkeypatch.setattr(pickle, "loads", lambda _: pytest.fail("read"))
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777, 0o1777])
+def test_none_is_read_or_kept_in_a_folder_that_others_can_write(
+    mode: int, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To unpickle a file is to run it."""
+    compiled.validator(PROFILE)
+    kept.chmod(mode)
+    refuse_pickles(monkeypatch)
+
+    assert compiled.validator(PROFILE) is not None
+    assert compiled.validator(BLUEPRINT) is not None
+    assert [path.name for path in kept.iterdir()] == ["Profile"]
+
+
+@pytest.mark.parametrize("which", ["folder", "file"])
+def test_none_of_another_user_is_read(which: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled.validator(PROFILE)
+    user = os.geteuid()
+    if user:
+        monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    else:  # root is trusted by everybody
+        os.chown(kept if which == "folder" else kept / "Profile", 12345, -1)
+    refuse_pickles(monkeypatch)
+
+    assert compiled.validator(PROFILE) is not None
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_no_file_is_read_that_others_can_write(
+    mode: int, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled.validator(PROFILE)
+    (kept / "Profile").chmod(mode)
+    refuse_pickles(monkeypatch)
+
+    assert compiled.validator(PROFILE) is not None
+    assert (kept / "Profile").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_lax_umask_lets_nobody_else_write(kept: Path) -> None:
+    before = os.umask(0)
+    try:
+        compiled.validator(PROFILE)
+    finally:
+        os.umask(before)
+
+    assert (kept / "Profile").stat().st_mode & 0o777 == 0o644
 
 
 def test_nothing_is_kept_where_python_keeps_no_bytecode(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

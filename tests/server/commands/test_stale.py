@@ -358,13 +358,13 @@ class TestTheFile:
             written.replace('"nvidia.com/gpu": 16', '"nvidia.com/gpu": 1600'), "utf-8"
         )
 
-        self._refused(planned, 1, "it was changed by hand or damaged")
+        self._refused(planned, 1, "changed by hand or damaged")
 
     def test_cut_off(self, planned: Scene) -> None:
         written = Path("plan.json").read_text("utf-8")
         Path("plan.json").write_text(written[: len(written) // 2], "utf-8")
 
-        self._refused(planned, 1, "the file ends in the middle of the plan")
+        self._refused(planned, 1, "the file ends too early")
 
     def test_of_another_format(self, planned: Scene) -> None:
         planned.resave(replace(planned.saved(), format_version="2.0"))
