@@ -42,7 +42,7 @@ def diff(files: Sequence[str], cluster: ClusterOptions | None = None, consent: C
 def plan(files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None) -> Plan:
     """Return a plan to be saved: what an apply would change, and what it was decided on.
 
-    `consent` holds what the plan may do beyond writing the blueprint's own objects; `apply_plan` does just that.
+    `consent` holds what the plan may do beyond writing the blueprint's own objects.
 
     Raises:
         InputError: with every mistake in the blueprint.

@@ -332,7 +332,7 @@ def profile(name: str) -> "ProfileListing":
 def roles(purpose: "Literal['plan', 'apply']", files: Sequence[str], subject: "Subject | None" = None) -> str:
     """Return the Kubernetes roles to grant to whoever plans, or applies, a blueprint, as YAML.
 
-    `purpose` is `plan` or `apply`; without a subject they are for the group `gpupool-plan` or `gpupool-apply`.
+    `purpose` is `plan` or `apply`; the default subject is the group `gpupool-plan` or `gpupool-apply`.
 
     Raises:
         InputError: with every mistake in the blueprint.
