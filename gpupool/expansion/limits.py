@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from decimal import Decimal
+from difflib import get_close_matches
 
 from gpupool.blueprint.foreign import foreign_answer
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
+from gpupool.scheduling.types.capacity import ACCELERATORS, EFA, IPV4, POD_ENI
 from gpupool.shapes.words import nearest
 from gpupool.yamlio.nodes import Node, find, leaf, mapping
 
@@ -19,6 +21,12 @@ _GPUS = {
 
 USD = "usdPerHour"
 _COUNTED = ("nodes", "cpu", "memory", "pods", "ephemeral-storage")
+_EXTENDED = (*ACCELERATORS, EFA, POD_ENI, IPV4)
+_OTHERS = frozenset({"nvidia.com/pgpu"})
+"""Real resources of other device plugins that differ from Karpenter's in one letter."""
+
+_TYPO = 0.92
+"""How similar a typo of an extended resource is; `nvidia.com/gpu.shared` and the like are less similar."""
 
 
 def shared_out(limits: Node, share: Node) -> Node:
@@ -85,17 +93,34 @@ def karpenters(
 
 
 def _known(key: str, node: Node) -> str:
-    """Give a resource's name; a bare one that Karpenter does not count would limit nothing."""
-    if "/" in key or key in _COUNTED:
-        return key
-    near = nearest(key, ("gpus", USD, *_COUNTED))
+    """Return a resource's name.
+
+    Raises:
+        Problem: for an unknown one.
+    """
+    if unknown := unknown_resource(key, node):
+        raise unknown
+    return key
+
+
+def unknown_resource(key: str, node: Node) -> Problem | None:
+    """Return the problem of a resource that limits nothing: a bare unknown one, or a typo of an extended one.
+
+    Other extended resources are valid: a NodeOverlay can add them to instance types.
+    """
+    if key in (*_COUNTED, *_EXTENDED, *_OTHERS):
+        return None
+    if "/" in key:
+        folded = {name.lower(): name for name in _EXTENDED}
+        close = get_close_matches(key.lower(), folded, n=1, cutoff=_TYPO)
+        if not close:
+            return None
+        near = folded[close[0]]
+    else:
+        near = nearest(key, ("gpus", USD, *_COUNTED))
     fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "set the resource's full name")
-    raise Problem(
-        Code.LIMIT_KEY,
-        f"unknown resource `{key}`: Karpenter does not count it, so it limits nothing",
-        node,
-        fix,
-    )
+    message = f"unknown resource `{key}`: Karpenter does not count it, so it limits nothing"
+    return Problem(Code.LIMIT_KEY, message, node, fix)
 
 
 def gpu_resource(maker: Maker | None, node: Node) -> str:

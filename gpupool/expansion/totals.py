@@ -6,7 +6,7 @@ from decimal import Decimal
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.expanded import ExpandedPool
-from gpupool.expansion.limits import USD, dollars
+from gpupool.expansion.limits import USD, dollars, unknown_resource
 from gpupool.expansion.problem import error, info
 from gpupool.findings import Finding
 from gpupool.karpenter.quantities import amount
@@ -17,6 +17,9 @@ def total_limits(caps: Node | None, pools: Sequence[ExpandedPool]) -> Iterator[F
     """Find caps on the whole blueprint that the pools' own limits do not keep."""
     for key, cap in mapping(caps).items():
         if cap.value is None:
+            continue
+        if key not in ("gpus", USD) and (unknown := unknown_resource(key, cap)):
+            yield unknown.finding
             continue
         counted = [pool for pool in pools if _counts(pool, key)]
         open_ended = [pool.name for pool in counted if _limit(pool, key) is None]
