@@ -36,6 +36,7 @@ _VALUES: Final = re.compile(
 )
 """What is another one in each message of a kind: quoted values, paths, numbers, what stands in brackets, lists."""
 
+_TITLES: Final = {Layer.CEL: "CEL"}
 _LONGEST: Final = 400
 GENERATORS: Final = Path(__file__).parents[1] / ".ci"
 HEAD: Final = """\
@@ -55,7 +56,7 @@ def page() -> str:
     missing = sorted({str(code) for code in Code} - {code for code, _ in found})
     lines = [HEAD]
     for one in Layer:
-        lines.append(f"## {str(one).capitalize()}\n\n```text")
+        lines.append(f"## {_TITLES.get(one, str(one).capitalize())}\n\n```text")
         lines += [text for (code, _), text in sorted(found.items()) if layer(code) is one]
         lines.append("```\n")
     lines.append(f"No example here: {', '.join(missing) or 'none'}.\n")

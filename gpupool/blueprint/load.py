@@ -88,7 +88,7 @@ def read_file(path: str, found: list[Finding]) -> Node | None:
         found.append(Finding(Code.UNREADABLE, f"can't read the file: {reason}", Location(path)))
         return None
     if len(text) > MAX_BYTES:
-        message = f"the file has more than {MAX_BYTES // 1024 // 1024} MiB, the maximum"
+        message = f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, the maximum"
         fix = "check that this is the right file, or split it"
         found.append(Finding(Code.UNREADABLE, message, Location(path), fix))
         return None

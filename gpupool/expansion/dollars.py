@@ -53,7 +53,7 @@ def accelerator_limit(
     dearest = max(types, key=lambda each: (each.each, each.name))
     limit = int(Fraction(dollars(usd)) // dearest.each)
     if not limit:
-        one = f"{_usd(dearest.each)} in {dearest.name}"
+        one = f"{_usd(dearest.each)} USD/h in {dearest.name}"
         message = f"{usd.text or usd.value} USD/h is less than one accelerator costs: {one}"
         raise Problem(
             Code.USD_LIMIT, message, usd, f"set at least `usdPerHour: {_usd(dearest.each, up=True)}`"
@@ -131,8 +131,8 @@ def _reasoning(usd: Node, machines: Machines, dearest: Priced, limit: int) -> li
     prices = market.price_list
     whole = f"{_usd(dearest.price)} / {dearest.pieces} = " if dearest.pieces > 1 else ""
     message = (
-        f"{usd.text or usd.value} USD/h is a limit of {_pieces(limit)}: one costs up to"
-        f" {whole}{_usd(dearest.each)} in {dearest.name} ({prices.region}, {prices.date}, on demand)"
+        f"{usd.text or usd.value} USD/h becomes a limit of {_pieces(limit)}: one costs up to"
+        f" {whole}{_usd(dearest.each)} USD/h in {dearest.name} ({prices.region}, {prices.date}, on-demand)"
     )
     found = [info(Code.USD_REASONING, message, usd)]
     if market.region and market.region != prices.region:

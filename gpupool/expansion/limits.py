@@ -41,6 +41,7 @@ def shared_out(limits: Node, share: Node) -> Node:
             Code.LIMIT_SHARE,
             f"`limits: {share.value}` is a share of the pool's limits, but the pool has none",
             share,
+            "set the pool's `limits`, or an amount such as `limits: {gpus: 8}` here",
         )
     percent = int(str(share.value).removesuffix("%"))
     return Node({key: _part(key, node, percent, share) for key, node in said.items()}, share.at, share.key)

@@ -233,7 +233,7 @@ def test_a_driver_over_a_driver_in_a_file(tmp_path: Path) -> None:
     (found,) = said(tmp_path, f"a: {{{GPU}, nodeClass: {{userData: {{file: join.sh}}}}}}")
 
     assert (found.code, found.severity, found.at.line) == (Code.USER_DATA, Severity.WARNING, 7)
-    assert "has one, and two break the GPUs" in found.message
+    assert "has one; two break the GPUs" in found.message
 
 
 def test_two_overlays_of_one_name(tmp_path: Path) -> None:

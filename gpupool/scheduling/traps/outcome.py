@@ -17,7 +17,9 @@ def nothing(asked: Asked) -> Iterator[Trap]:
     few = values_left(found.match.too_few)
     first = next(iter(found.candidates), None)
     why = few or (
-        f"{first.kind.name}: {first.reason}" if first else "no instance type meets all requirements"
+        f"{first.kind.name} is excluded ({first.reason})"
+        if first
+        else "no instance type meets all requirements"
     )
     message = f"the pool can't launch a node: {why}"
     yield Trap(
@@ -46,8 +48,8 @@ def limits(asked: Asked) -> Iterator[Trap]:
         if kept:
             which = f"{len(kept)} of {len(types)} types" if len(kept) < len(types) else "every type"
             said = asked.at(("spec", "limits", name))
-            below = f"limit `{name}: {said}` is below a single node of {which}"
-            message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {listed(kept)}"
+            over_it = f"limit `{name}: {said}` excludes {which}, because one node has more"
+            message = f"{over_it}: {listed(kept)}"
             fix = "raise the limit, or exclude these types"
             yield warning(Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), fix)
     for name, most in found.reaches.items():
