@@ -146,19 +146,19 @@ def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
 
     pools = api.pools(asked.files, asked.manifests, asked.region)
     output.say(pools.findings)
-    name = asked.subject
+    name, width = asked.subject, output.width(places)
     if name is None:
         every = api.explain_all(pools)
         _deliver(
             places,
-            lambda: report.overview(every),
+            lambda: report.overview(every, width),
             lambda: {"pools": [explain_json.plain(each) for each in every]},
         )
     elif name not in pools.names and "." in name and not asked.manifests:
         _field(places, asked.files, name)
     else:
         found = api.explain(pools, name, why)
-        _deliver(places, lambda: report.page(found), lambda: explain_json.plain(found))
+        _deliver(places, lambda: report.page(found, width), lambda: explain_json.plain(found))
         if found.failed:
             raise typer.Exit(1)
 

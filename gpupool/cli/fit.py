@@ -64,16 +64,17 @@ def fit(
 
     report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
     output.say(report.findings)
-    output.deliver(places, lambda name: _written(report, name))
+    width = output.width(places)
+    output.deliver(places, lambda name: _written(report, name, width))
     if report.failed:
         raise typer.Exit(1)
 
 
-def _written(report: "FitReport", name: str) -> str:
+def _written(report: "FitReport", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.fit import text
 
-        return text(report)
+        return text(report, width)
     import json
 
     from gpupool.reports.fit_json import plain

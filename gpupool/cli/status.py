@@ -69,7 +69,8 @@ def status(
             last = Deadline(_LAST_LOOK_SECONDS)
             reached = reached._replace(cluster=reached.cluster.afresh(last.seconds), deadline=last)
         found = read(reached, wanted)
-    output.deliver(places, lambda name: _written(found, name))
+    width = output.width(places)
+    output.deliver(places, lambda name: _written(found, name, width))
     if late:
         message = f"not {'Ready' if wait == 'ready' else 'rolled out'} in time: {'; '.join(late)}"
         raise NotReadyError(message)
@@ -91,11 +92,11 @@ def _late(reached: "Reached", wanted: "Desired", wait: str) -> list[str]:
     return [f"{kind}/{name}: {each.reason}" for (kind, name), each in found.items() if not each.is_ready]
 
 
-def _written(found: "Status", name: str) -> str:
+def _written(found: "Status", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.status import text
 
-        return text(found)
+        return text(found, width)
     from gpupool.reports.status_json import plain
 
     return output.json_text(plain(found))

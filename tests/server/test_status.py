@@ -393,7 +393,7 @@ class TestWaits:
         try:
             with _process(folder, "--wait", "ready", stderr=theirs) as child:
                 os.close(theirs)
-                said = _read_until(ours, b"waiting NodePool/train")
+                said = _read_until(ours, b" NodePool/train: ")
                 if number is None:
                     statuses.make_ready(api_server, "train")
                 else:
@@ -405,10 +405,10 @@ class TestWaits:
 
         assert child.returncode == (143 if number else 0)
         assert said.startswith(b"\x1b[?25l")
-        assert b"Ready   EC2NodeClass/train" in said
+        assert b"EC2NodeClass/train: Ready" in said
         assert said.count(b"\x1b[?25h") == 1
-        assert said.index(b"\x1b[?25h") > said.rindex(b"\x1b[J")
-        assert (b"Ready   NodePool/train" in said) == (number is None)
+        assert said.index(b"\x1b[?25h") > said.rindex(b" NodePool/train: ")
+        assert (b"\rNodePool/train: Ready" in said or b"KNodePool/train: Ready" in said) == (number is None)
 
 
 OTHERS = {
