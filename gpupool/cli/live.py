@@ -27,6 +27,7 @@ class Live:
         self._stream = stream
         self._bars = bars
         self._shown: dict[tuple[str, str], rich.progress.TaskID] = {}
+        self._ended: set[str] = set()
         self._lock = threading.Lock()
 
     def __call__(self, progress: "Progress") -> None:
@@ -49,7 +50,9 @@ class Live:
             if key in self._shown:
                 bars.remove_task(self._shown.pop(key))
                 bars.refresh()
-            self._print(line(progress))
+            if (ended := line(progress)) not in self._ended:
+                self._ended.add(ended)
+                self._print(ended)
             return
         text = encodable(f"{address(progress)}: {one_line(progress.readiness.reason)}")
         if key in self._shown:

@@ -114,6 +114,7 @@ def test_a_terminal_shows_what_is_waited_for_and_keeps_what_ended(terminal: Term
         say.say("wrote :warning: [red]")
         say(told("c", "no subnets"))
         say(told("a"))
+        say(told("a"))
         say(told("b", Readiness(is_ready=False, reason="is gone", is_hopeless=True)))
 
     assert terminal.screen == [
