@@ -55,7 +55,7 @@ def fit(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     places, other, daemons = outputs(to, TEXT_OR_JSON), manifests or [], daemonsets or []
     if other and file:
-        message = "-f and --manifests both name pools: leave one out"
+        message = "-f conflicts with --manifests: remove one of them"
         raise UsageError(message)
     files = [] if other else file or [DEFAULT_FILE]
     refuse_stdin_twice([*workload, *files, *other, *daemons])

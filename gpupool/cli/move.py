@@ -85,7 +85,7 @@ def _parsed(source: str) -> "Place":
 
     namespace, slash, name = source.rpartition("/")
     if not (name and is_name(f"gpupool-{name}") and (is_label(namespace) or not slash)):
-        message = f"--from {source}: name a blueprint, as in demo or kube-system/demo"
+        message = f"--from {source}: expected a blueprint's name, such as demo or kube-system/demo"
         raise UsageError(message)
     return Place(namespace, f"gpupool-{name}")
 

@@ -26,7 +26,7 @@ MAX_BYTES: Final = 64 << 20
 """Several thousand objects; what is longer is no plan."""
 
 STDIN: Final = "-"
-_ANEW: Final = "make it anew with `gpupool plan -o json=FILE`"
+_ANEW: Final = "create it again with `gpupool plan -o json=FILE`"
 _VERSION = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
 
 
@@ -82,7 +82,7 @@ def read(raw: bytes, name: str) -> Plan:
     plan, wrong = mistakes(document, written, name, allow_unknown=is_newer)
     if document.get("id") != _digest(document):
         at = place_of(written, name, ("id",))
-        message = "it was changed by hand or damaged: what it holds does not fit its `id`"
+        message = "the plan was changed by hand or is damaged: it does not match its `id`"
         wrong.append(Finding(Code.PLAN_FILE, message, at, _ANEW, path="id"))
     elif plan is not None:
         wrong += contradictions(plan, written, name)
@@ -96,13 +96,13 @@ def _checked(found: Plain, name: str) -> dict[str, Plain]:
     version = found.get("formatVersion") if isinstance(found, dict) else None
     said = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if not isinstance(found, dict) or said is None or not isinstance(found.get("gpupool"), str):
-        message = "this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
-        raise _refused(name, message, "name a file that `gpupool plan -o json=FILE` wrote")
+        message = "this is not a plan of gpupool: it does not start with `formatVersion` and `gpupool`"
+        raise _refused(name, message, "pass a file that `gpupool plan -o json=FILE` wrote")
     ours = FORMAT_VERSION.partition(".")[0]
     if said[1] != ours:
         message = (
-            f"{name}: a plan of format {said[0]}, which gpupool {found['gpupool']} wrote; this gpupool reads"
-            f" format {ours}. Use that version, or {_ANEW}"
+            f"{name}: unsupported plan format {said[0]}, written by gpupool {found['gpupool']}; this version"
+            f" reads format {ours}. Use that version, or {_ANEW}"
         )
         raise OutdatedError(message)
     return found

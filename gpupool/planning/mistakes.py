@@ -36,7 +36,7 @@ _KINDS: Final = {
     "mapping_type": "a map",
     "dataclass_type": "a map",
 }
-_FIX: Final = "make it anew with `gpupool plan -o json=FILE`"
+_FIX: Final = "create it again with `gpupool plan -o json=FILE`"
 
 
 def parsed(raw: bytes, name: str, limit: int) -> tuple[str, Plain]:
@@ -93,7 +93,7 @@ def mistakes(
     root = _located(written, name)
     found = [_finding(each, root, name) for each in wrong[:_MOST]]
     if more := len(wrong) - len(found):
-        found.append(Finding(Code.PLAN_FILE, f"{more} more mistakes", Location(name), _FIX))
+        found.append(Finding(Code.PLAN_FILE, f"{more} more mistake{'s' * (more != 1)}", Location(name), _FIX))
     return None, found
 
 
@@ -167,12 +167,12 @@ def _no_json(written: str, name: str, reason: str) -> Finding:
         reader.value()
     except NotJsonError as problem:
         if written.startswith("{") and (reader.is_over() or not written.rstrip().endswith("}")):
-            message = "the file ends in the middle of the plan: it was cut off"
+            message = "the file ends in the middle of the plan"
             return Finding(Code.PLAN_FILE, message, problem.finding.at, _FIX)
         return problem.finding._replace(code=Code.PLAN_FILE, fix=_FIX)
     if reader.is_over():  # Python's reader refuses more than ours: half a surrogate pair
         return Finding(Code.PLAN_FILE, f"not JSON: {reason}", Location(name), _FIX)
-    return Finding(Code.PLAN_FILE, "something stands behind the plan", reader.at(), _FIX)
+    return Finding(Code.PLAN_FILE, "unexpected text after the plan", reader.at(), _FIX)
 
 
 def _located(written: str, name: str) -> Node | None:

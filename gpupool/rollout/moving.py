@@ -95,7 +95,9 @@ def find_move(reached: Reached, wanted: Desired, source: Place) -> Move:
     """
     target = inventory.Place(wanted.namespace, wanted.inventory)
     if source == target:
-        text = f"--from {_words(source)}: this is the blueprint itself; name the one that has the objects now"
+        text = (
+            f"--from {_words(source)}: this is the blueprint itself; pass the name that its objects have now"
+        )
         raise UsageError(text)
     observed = observe(reached.cluster, target, reached.way.concurrency)
     found = inventory.read(reached.cluster, source)
@@ -117,7 +119,7 @@ def _ensure_served(observed: Observed, source: Inventory) -> None:
     """Raise where objects can't be seen: they would be taken for deleted."""
     missing = sorted({each.kind for each in source.known.values()} - observed.served)
     if missing:
-        text = f"the API server does not know {', '.join(missing)}: Karpenter's CRDs are missing"
+        text = f"the API server does not serve {', '.join(missing)}: Karpenter's CRDs are not installed"
         raise ClusterError(text)
 
 
@@ -171,7 +173,7 @@ def carry_out(reached: Reached, wanted: Desired, approved: Move, manner: Manner)
         locks = tuple(stack.enter_context(_held(reached, each, approved, manner)) for each in places)
         move = find_move(reached, wanted, approved.source.place)
         if (_addresses(move), move.left) != (_addresses(approved), approved.left):
-            text = "other objects would be moved than those that were shown: run the command again"
+            text = "the objects to move have changed since they were shown: run the command again"
             raise OutdatedError(text)
         return _carried_out(reached, wanted, move, locks, manner)
 

@@ -168,7 +168,7 @@ REFUSED = {
     ),
     "two plans": (
         file.text(UPDATE) + file.text(UPDATE),
-        [f"plan.json:{file.text(UPDATE).count(chr(10)) + 1}:1: something stands behind the plan"],
+        [f"plan.json:{file.text(UPDATE).count(chr(10)) + 1}:1: unexpected text after the plan"],
     ),
     "half a surrogate pair": (
         '{"formatVersion": "\\ud800"}',
@@ -177,7 +177,7 @@ REFUSED = {
     "depth": ("[" * 500 + "]" * 500, ["plan.json:1:201: more than 200 nested maps and lists"]),
 }
 TWICE = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 9, "prune": false, "maxDeletes": 1')
-NO_PLAN = "plan.json: this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
+NO_PLAN = "plan.json: this is not a plan of gpupool: it does not start with `formatVersion` and `gpupool`"
 
 
 @pytest.mark.parametrize(("raw", "expected"), REFUSED.values(), ids=REFUSED)
@@ -208,7 +208,7 @@ def test_a_plan_that_was_changed_by_hand() -> None:
     text = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 99')
 
     assert said(text) == [
-        "plan.json:4:9: it was changed by hand or damaged: what it holds does not fit its `id`"
+        "plan.json:4:9: the plan was changed by hand or is damaged: it does not match its `id`"
     ]
 
 
@@ -282,8 +282,8 @@ def test_another_major_version(version: str) -> None:
 
     assert caught.value.exit_code == 5
     assert str(caught.value) == (
-        f"plan.json: a plan of format {version}, which gpupool 0.1.0 wrote; this gpupool reads format 1."
-        " Use that version, or make it anew with `gpupool plan -o json=FILE`"
+        f"plan.json: unsupported plan format {version}, written by gpupool 0.1.0; this version reads format 1."
+        " Use that version, or create it again with `gpupool plan -o json=FILE`"
     )
 
 

@@ -180,7 +180,7 @@ class TestTaking:
 
         with (
             pytest.raises(
-                ClusterError, match="there is no namespace nowhere, where the blueprint keeps its inventory"
+                ClusterError, match="the namespace nowhere of the inventory and the lock does not exist"
             ),
             held(way, "nowhere", LOCK, lock_timeout=1, say=pytest.fail),
         ):
