@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[Callable[[str], str], int, str]] = {
     "changed by hand": (
         lambda raw: raw.replace("ml-platform", "ml-platfirm"),
         1,
-        "changed by hand or damaged",
+        "changed by hand or is damaged",
     ),
     "cut off": (lambda raw: raw[:2000], 1, "error GP0100 the file ends in the middle of the plan"),
     "of another major version": (

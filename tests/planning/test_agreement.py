@@ -26,7 +26,7 @@ def findings(example: str, forge: Forge) -> list[str]:
     forge(document)
     with pytest.raises(InputError) as caught:
         file.read(sealed(document).encode(), "plan.json")
-    assert all(each.code == "GP0100" and "make it anew" in each.fix for each in caught.value.findings)
+    assert all(each.code == "GP0100" and "create it again" in each.fix for each in caught.value.findings)
     return [each.message for each in caught.value.findings]
 
 

@@ -358,7 +358,7 @@ class TestTheFile:
             written.replace('"nvidia.com/gpu": 16', '"nvidia.com/gpu": 1600'), "utf-8"
         )
 
-        self._refused(planned, 1, "it was changed by hand or damaged")
+        self._refused(planned, 1, "the plan was changed by hand or is damaged")
 
     def test_cut_off(self, planned: Scene) -> None:
         written = Path("plan.json").read_text("utf-8")
