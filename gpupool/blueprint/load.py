@@ -113,7 +113,23 @@ def check(node: Node, model: Model, kind: str, found: list[Finding]) -> None:
     try:
         validate(model, plain(node))
     except ValidationError as problem:
-        found += (foreign_word(finding) for finding in words.findings(problem, node, model))
+        known = words.keys_at(model.load(), ())
+        found += (
+            _lost_indentation(foreign_word(finding), node, known)
+            for finding in words.findings(problem, node, model)
+        )
+
+
+def _lost_indentation(finding: Finding, node: Node, known: Sequence[str]) -> Finding:
+    """Return the finding of an unknown field, with a better fix if an empty field is right above it."""
+    if finding.code != Code.UNKNOWN_KEY or finding.path not in mapping(node) or "mean" in finding.fix:
+        return finding
+    empty = ""
+    for key, value in mapping(node).items():
+        if key == finding.path:
+            break
+        empty = key if value.value is None else "" if key in known else empty
+    return finding._replace(fix=f"indent it, if it belongs to `{empty}`") if empty else finding
 
 
 def word_conflicts(node: Node, kind: Kind, path: str = "") -> Iterator[Finding]:

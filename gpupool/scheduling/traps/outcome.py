@@ -1,12 +1,16 @@
 """What comes of the whole: nothing at all, limits that admit nothing, and what can't be judged."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Final
 
 from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.scheduling.limits import NODES, exceeded, written
 from gpupool.scheduling.traps.trap import REQUIREMENTS, Asked, Trap, count, info, listed, warning
 from gpupool.scheduling.types.typemasks import positions
+
+_TYPO: Final = 0.9
 
 
 def nothing(asked: Asked) -> Iterator[Trap]:
@@ -73,7 +77,9 @@ def open_questions(asked: Asked) -> Iterator[Trap]:
     if not market.judged:
         region = f"region {market.region} is not in the catalogue" if market.region else "no region is set"
         message = f"{region}: zones, prices and offerings are not checked"
-        yield info(Code.NOT_JUDGED, message, REQUIREMENTS, "set `cluster.region` or `--region`")
+        yield info(
+            Code.NOT_JUDGED, message, REQUIREMENTS, _region_fix(market.region, market.catalogue.regions)
+        )
     if asked.found.reserved:
         message = "capacity reservations are not checked: only AWS knows their instance types"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
@@ -81,6 +87,14 @@ def open_questions(asked: Asked) -> Iterator[Trap]:
         message = "the placement group is not checked: only AWS knows its strategy"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
     yield from _overlays(asked)
+
+
+def _region_fix(region: str | None, known: Collection[str]) -> str:
+    if not region:
+        return "set `cluster.region` or `--region`"
+    refresh = f"run `gpupool catalogue refresh --region {region}`"
+    near = " or ".join(f"`{each}`" for each in sorted(get_close_matches(region, known, n=2, cutoff=_TYPO)))
+    return f"did you mean {near}? If not, {refresh}" if near else refresh
 
 
 def _overlays(asked: Asked) -> Iterator[Trap]:

@@ -425,7 +425,7 @@ WORDS = {
     "rbac x": "is not one of",
     "unlock a b": "unexpected extra argument",
     "move": "Missing option '--from'",
-    "move --from a/b/c": "--from a/b/c: name a blueprint",
+    "move --from a/b/c": "--from a/b/c: expected a blueprint's name",
     "show": "Missing argument 'FILE|-'",
     "show plan.json -o yaml": "unknown format `yaml`; use one of text, patch, json, markdown, github",
 }

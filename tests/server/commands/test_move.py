@@ -98,7 +98,7 @@ def test_everything_is_moved_and_the_next_apply_has_nothing_to_do(two: Scene) ->
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("--from", "gpus"), 64, "--from kube-system/gpus: this is the blueprint itself; name the one"),
+        (("--from", "gpus"), 64, "--from kube-system/gpus: this is the blueprint itself; pass the name"),
         (("--from", "a b"), 64, "--from a b: expected a blueprint's name, such as demo or kube-system/demo"),
         (
             ("--from", "Kube/demo"),
