@@ -1,18 +1,18 @@
 """The errors that end a command, each with its exit code.
 
 GpupoolError
-├── InputError    1   the blueprint, a profile or an output folder is not as it has to be
-├── StaleError    2   what was rendered before is not what would be rendered now
+├── InputError    1   a blueprint, a profile or an output folder is invalid
+├── StaleError    2   rendered files are out of date
 ├── KeyFileError  1   a key that signs or verifies a plan can't be used
-├── AccountError  1   the AWS account can't be reached, or refuses to answer
-├── ClusterError  1   the API server can't be reached, or refuses to answer
-├── GuardError    3   a guard holds it back: deletions, a lock, another cluster
-├── ConflictError 4   somebody else owns what would be written
-├── OutdatedError 5   a saved plan is no longer true
-│   └── StalePlanError 5   the same, with what would be done now (in gpupool.rollout.planning.verify)
-├── NotReadyError 6   all is written, and not all of it is Ready in time
-├── PartialError  7   a part is written, the rest is not
-├── UsageError   64   the command line itself makes no sense
+├── AccountError  1   the AWS account can't be reached, or rejects a request
+├── ClusterError  1   the API server can't be reached, or rejects a request
+├── GuardError    3   blocked by a guard: deletions, a lock, another cluster
+├── ConflictError 4   fields or objects have another owner
+├── OutdatedError 5   a saved plan is stale
+│   └── StalePlanError 5   the same, with the changes as they are now (in gpupool.rollout.planning.verify)
+├── NotReadyError 6   applied, but not Ready in time
+├── PartialError  7   some changes were applied, others failed
+├── UsageError   64   the command line is invalid
 └── StoppedError      a signal ended it: 130 for SIGINT, 143 for SIGTERM
 """
 
@@ -23,13 +23,13 @@ from gpupool.findings import Finding, Severity, merged
 
 
 class GpupoolError(Exception):
-    """Something that a user can mend; anything else that escapes is a bug (exit code 70)."""
+    """An error that a user can fix; any other exception is a bug (exit code 70)."""
 
     exit_code: ClassVar[int] = 1
 
 
 class InputError(GpupoolError):
-    """The input is wrong in one or more places, all of them in `findings`, in file order."""
+    """Invalid input; `findings` has every mistake, in file order."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         """Keep every finding; the text names how many are errors."""
@@ -39,7 +39,7 @@ class InputError(GpupoolError):
 
 
 class StaleError(GpupoolError):
-    """Rendered files differ from what would be rendered now; `names` are those that do."""
+    """Rendered files are out of date; `names` are these files."""
 
     exit_code = 2
 
@@ -54,45 +54,45 @@ class KeyFileError(GpupoolError):
 
 
 class AccountError(GpupoolError):
-    """The AWS account can't be reached, or refuses to answer."""
+    """The AWS account can't be reached, or rejects a request."""
 
 
 class ClusterError(GpupoolError):
-    """The API server can't be reached, or refuses to answer."""
+    """The API server can't be reached, or rejects a request."""
 
 
 class GuardError(GpupoolError):
-    """A guard holds back what was asked for; nothing was written."""
+    """Blocked by a guard; nothing was applied."""
 
     exit_code = 3
 
 
 class ConflictError(GpupoolError):
-    """Somebody else owns what would be written; nothing was written."""
+    """Fields or objects have another owner; nothing was applied."""
 
     exit_code = 4
 
 
 class OutdatedError(GpupoolError):
-    """A saved plan is no longer true, or is for another cluster; nothing was written."""
+    """A saved plan is stale, or is for another cluster; nothing was applied."""
 
     exit_code = 5
 
 
 class NotReadyError(GpupoolError):
-    """Everything was written, and not all of it is Ready in time."""
+    """Applied, but not Ready in time."""
 
     exit_code = 6
 
 
 class PartialError(GpupoolError):
-    """A part was written, and the rest was not."""
+    """Some changes were applied, others failed."""
 
     exit_code = 7
 
 
 class StoppedError(GpupoolError):
-    """A signal ended the command; what was done is recorded."""
+    """A signal ended the command; finished changes are recorded."""
 
     def __init__(self, signal: int, done: str = "") -> None:
         """Take the exit code that shells use for a signal; `done` says how far it came."""
@@ -102,6 +102,6 @@ class StoppedError(GpupoolError):
 
 
 class UsageError(GpupoolError):
-    """Options that do not go together."""
+    """Invalid or conflicting options."""
 
     exit_code = 64

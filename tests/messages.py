@@ -23,6 +23,8 @@ from tests.differential.trees import node
 from tests.expansion import test_checks
 from tests.karpenter import later, matrix
 from tests.karpenter.examples import changed
+from tests.raised import CLASSES, is_current, pieces, raised
+from tests.recording import recorded
 from tests.yamlio import test_bad_input as bad_yaml
 
 if TYPE_CHECKING:
@@ -36,38 +38,80 @@ _VALUES: Final = re.compile(
 )
 """What is another one in each message of a kind: quoted values, paths, numbers, what stands in brackets, lists."""
 
+_TITLES: Final = {Layer.CEL: "CEL"}
 _LONGEST: Final = 400
 GENERATORS: Final = Path(__file__).parents[1] / ".ci"
+_ERRORS: Final = """\
+## Errors
+
+Each is printed once, as `error: message`, and ends the command with its exit code; `…` is any value.
+"""
 HEAD: Final = """\
 # Messages
 
-What each [finding](findings.md) says, with an example: `severity code message`, and the fix below it. A value in backticks is
-the user's own.
+The text of each [finding](findings.md), with an example: `severity code message`, and the fix below it. Values in backticks
+are from the user's files. At the end are the [errors](#errors) that end a command.
 """
 
 
 def page() -> str:
     """Return every message once, by layer and code."""
     found: dict[tuple[str, str], str] = {}
-    for each in sorted(_lines(), key=lambda line: (line[0], len(line[1]), line)):
+    lines_of = [*made()]
+    easy = {code for code, _ in lines_of}
+    lines_of += [each for each in _recorded_findings() if each[0] not in easy]
+    for each in sorted(lines_of, key=lambda line: (line[0], len(line[1]), line)):
         code, text = each
-        found.setdefault((code, _form(text)), text)
+        found.setdefault((code, form(text)), text)
     missing = sorted({str(code) for code in Code} - {code for code, _ in found})
     lines = [HEAD]
     for one in Layer:
-        lines.append(f"## {str(one).capitalize()}\n\n```text")
+        lines.append(f"## {_TITLES.get(one, str(one).capitalize())}\n\n```text")
         lines += [text for (code, _), text in sorted(found.items()) if layer(code) is one]
         lines.append("```\n")
-    lines.append(f"No example here: {', '.join(missing) or 'none'}.\n")
+    if missing:
+        lines.append(f"No example here: {', '.join(missing)}.\n")
+    lines += _errors()
     return "\n".join(lines)
 
 
-def _form(text: str) -> str:
+def _recorded_findings() -> Iterator[tuple[str, str]]:
+    """Read examples of the findings that need more than a file: those of a whole test run that are current."""
+    current = pieces()
+    for each in recorded():
+        if each.name in set(Code) and is_current(each.text, current):
+            yield each.name, _entry(each.severity, each.name, each.text, each.fix)
+
+
+def _errors() -> Iterator[str]:
+    """List the errors by exit code and class: an example of each, or its text with `…` for values."""
+    yield f"{_ERRORS}"
+    current, examples, known = pieces(), recorded(), raised()
+    for name, kind in CLASSES.items():
+        mine = [each.text for each in examples if each.name == name]
+        texts = {}
+        for each in (one for one in known if one.name == name):
+            fitting = [text for text in mine if each.matches(text)]
+            texts[form(min(fitting, key=len) if fitting else each.text)] = min(
+                fitting, key=len, default=each.text
+            )
+        for text in mine:
+            if not any(one.matches(text) for one in known if one.name == name) and is_current(text, current):
+                texts.setdefault(form(text), text)
+        if texts:
+            doc = (kind.__doc__ or "").partition("\n")[0]
+            yield f"### {name} (exit code {kind.exit_code})\n\n{doc}\n\n```text"
+            yield from (f"error: {one_line(text)}" for text in sorted(texts.values()))
+            yield "```\n"
+
+
+def form(text: str) -> str:
     """Return what is the same in all messages of a kind."""
     return _VALUES.sub("…", text.partition("\n")[0])
 
 
-def _lines() -> Iterator[tuple[str, str]]:
+def made() -> Iterator[tuple[str, str]]:
+    """Return the code and the text of each finding that files alone make."""
     with tempfile.TemporaryDirectory() as name:
         file = Path(name, "gpupool.yaml")
         for text in _blueprints():

@@ -121,7 +121,7 @@ NO_YAML: dict[str, Case] = {
     ),
     "50 MB": (
         b"#" * 50_000_000,
-        ": error GP0001 the file has more than 4 MiB, the maximum",
+        ": error GP0001 the file is larger than 4 MiB, the maximum",
     ),
     "many values": (
         "a: [" + "1," * 300_000 + "]\n",
@@ -345,7 +345,7 @@ def test_input_without_an_end(tmp_path: Path) -> None:
     said = process("render", "-f", "/dev/zero", folder=tmp_path, megabytes=400)
 
     assert (said.code, said.out) == (1, "")
-    assert said.err.startswith("/dev/zero: error GP0001 the file has more than 4 MiB")
+    assert said.err.startswith("/dev/zero: error GP0001 the file is larger than 4 MiB")
 
 
 FOREIGN = {

@@ -90,7 +90,7 @@ def chart_values(rendered: "Rendered", chart: str) -> str:
         if release.chart == chart:
             return rendered.values_text(release)
     known = ", ".join(release.chart for release in rendered.releases) or "none"
-    message = f"this blueprint renders no values for a chart `{chart}`; it has: {known}"
+    message = f"the blueprint renders no values for the chart `{chart}`; available: {known}"
     raise UsageError(message)
 
 
@@ -171,7 +171,10 @@ def pools(
         return of_blueprint(blueprint, region)
     found = of_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
     if not found.items:
-        message, fix = "there is no NodePool here", "name the files of your NodePools, or a blueprint with -f"
+        message, fix = (
+            "no NodePool in these files",
+            "pass the files of your NodePools, or a blueprint with -f",
+        )
         raise InputError([Finding(Code.NO_KARPENTER_OBJECT, message, Location(manifests[0]), fix)])
     return found
 
@@ -283,10 +286,8 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
     from gpupool.rendering.starter import starter_text
 
     if path.exists() and not force:
-        fix = "name another file, or overwrite it with --force"
-        raise InputError(
-            [Finding(Code.IN_THE_WAY, "there is a file of this name already", Location(str(path)), fix)]
-        )
+        fix = "pass another file name, or overwrite it with --force"
+        raise InputError([Finding(Code.IN_THE_WAY, "the file already exists", Location(str(path)), fix)])
     write_whole(path, starter_text(starter))
 
 

@@ -88,7 +88,7 @@ def read_file(path: str, found: list[Finding]) -> Located | None:
         found.append(Finding(Code.UNREADABLE, f"can't read the file: {reason}", Location(path)))
         return None
     if len(text) > MAX_BYTES:
-        message = f"the file has more than {MAX_BYTES // 1024 // 1024} MiB, the maximum"
+        message = f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, the maximum"
         fix = "check that this is the right file, or split it"
         found.append(Finding(Code.UNREADABLE, message, Location(path), fix))
         return None
@@ -113,7 +113,23 @@ def check(node: Located, model: Model, kind: str, found: list[Finding]) -> None:
     try:
         validate(model, plain(node))
     except ValidationError as problem:
-        found += (foreign_word(finding) for finding in error_messages.findings(problem, node, model))
+        known = error_messages.keys_at(model.load(), ())
+        found += (
+            _lost_indentation(foreign_word(finding), node, known)
+            for finding in error_messages.findings(problem, node, model)
+        )
+
+
+def _lost_indentation(finding: Finding, node: Located, known: Sequence[str]) -> Finding:
+    """Return the finding of an unknown field, with a better fix if an empty field is right above it."""
+    if finding.code != Code.UNKNOWN_KEY or finding.path not in mapping(node) or "mean" in finding.fix:
+        return finding
+    empty = ""
+    for key, value in mapping(node).items():
+        if key == finding.path:
+            break
+        empty = key if value.value is None else "" if key in known else empty
+    return finding._replace(fix=f"indent it, if it belongs to `{empty}`") if empty else finding
 
 
 def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[Finding]:

@@ -144,7 +144,7 @@ BlueprintAmount: TypeAlias = Annotated[
     Discriminator(number_or_text),
 ]
 Share: TypeAlias = Annotated[
-    str, Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%")
+    str, Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%", repairs.share)
 ]
 TierLimits: TypeAlias = Annotated[
     Annotated[Share, Tag("<one>")] | Annotated[BlueprintLimits, Tag("<map>")],

@@ -19,6 +19,7 @@ from gpupool.cli.explain import explain
 from gpupool.cli.fit import fit
 from gpupool.cli.init import init
 from gpupool.cli.move import move
+from gpupool.cli.pager import has_pager
 from gpupool.cli.plan import plan
 from gpupool.cli.plan_output import CHANGED
 from gpupool.cli.profile_folders import allows_profiles
@@ -60,12 +61,14 @@ _READ_BLUEPRINTS = (
     move,
     profiles,
 )
+_PRINT_TABLES = (explain, fit, status, diff, show)
 _PRINT_FINDINGS = (validate, render, explain, fit, diff, plan, apply)
 
 
 def _with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command the options that it has in common with others."""
     found = allows_profiles(command) if command in _READ_BLUEPRINTS else command
+    found = has_pager(found) if command in _PRINT_TABLES else found
     return has_verbosity(found) if command in _PRINT_FINDINGS else found
 
 

@@ -108,7 +108,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         result: Result | None = _saved(saved, files, way, manner)
     else:
         if verify_key is not None:
-            message = "--verify-key is for a saved plan: gpupool apply PLAN --verify-key FILE"
+            message = "--verify-key requires a saved plan: gpupool apply PLAN --verify-key FILE"
             raise UsageError(message)
         result = _planned(files, way, consent, manner)
     if result is not None:

@@ -27,7 +27,7 @@ def _way(
     from gpupool.rollout.connection import ClusterOptions
 
     if impersonate is not None and not (impersonate.isascii() and impersonate.isprintable() and impersonate):
-        message = f"--as {impersonate}: name a user as the cluster knows it, in printable ASCII"
+        message = f"--as {impersonate}: expected a user's name in printable ASCII"
         raise UsageError(message)
     return ClusterOptions(kubeconfig, context, impersonate, seconds("--timeout", timeout), concurrency, _say)
 

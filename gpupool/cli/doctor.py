@@ -46,12 +46,13 @@ def doctor(
     wanted = desired(files) if files else None
     with one_deadline(way):
         found = diagnose(DoctorRequest(way, wanted, prove_plan_only), Deadline(way.timeout))
-    output.deliver(places, lambda name: _written(found, name))
+    width = output.width(places)
+    output.deliver(places, lambda name: _written(found, name, width))
     if found.failed:
         raise typer.Exit(1)
 
 
-def _written(found: "Diagnosis", name: str) -> str:
+def _written(found: "Diagnosis", name: str, width: int | None) -> str:
     from gpupool.reports import doctor as report
 
-    return report.text(found) if name == "text" else output.json_text(report.plain(found))
+    return report.text(found, width) if name == "text" else output.json_text(report.plain(found))

@@ -106,7 +106,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     places = outputs(to, _CALENDAR_FORMATS if calendar else TEXT_OR_JSON)
     if manifests and file:
-        message = "-f and --manifests both name pools: leave one out"
+        message = "-f conflicts with --manifests: remove one of them"
         raise UsageError(message)
     if catalogue:
         _catalogue(places, file)
@@ -132,7 +132,7 @@ def _rule(places: list[Output], code: str) -> None:
     from gpupool.codes import Code, layer
 
     if code not in set(Code):
-        message = f"there is no rule {code}; the codes are those of findings, such as GP5004"
+        message = f"unknown rule {code}; use the code of a finding, such as GP5004"
         raise UsageError(message)
     meaning = next(each.meaning for each in Code if each == code)
     said = {"rule": code, "layer": str(layer(code)), "meaning": meaning}
@@ -146,19 +146,19 @@ def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
 
     pools = api.pools(asked.files, asked.manifests, asked.region)
     output.say(pools.findings)
-    name = asked.subject
+    name, width = asked.subject, output.width(places)
     if name is None:
         every = api.explain_all(pools)
         _deliver(
             places,
-            lambda: report.overview(every),
+            lambda: report.overview(every, width),
             lambda: {"pools": [json_text.plain(each) for each in every]},
         )
     elif name not in pools.names and "." in name and not asked.manifests:
         _field(places, asked.files, name)
     else:
         found = api.explain(pools, name, why)
-        _deliver(places, lambda: report.page(found), lambda: json_text.plain(found))
+        _deliver(places, lambda: report.page(found, width), lambda: json_text.plain(found))
         if found.failed:
             raise typer.Exit(1)
 
@@ -176,7 +176,7 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
     from gpupool.reports.explain import calendar as report
 
     if asked.subject is None:
-        message = "--calendar is of one pool: name it"
+        message = "--calendar requires a pool: gpupool explain POOL --calendar"
         raise UsageError(message)
     pools = api.pools(asked.files, asked.manifests, asked.region)
     output.say(pools.findings)
@@ -188,7 +188,7 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
         "svg": lambda: _svg(found[0]),
     }
     if len(found) > 1 and any(each.format == "svg" for each in places):
-        message = f"an SVG shows one NodePool: name one of {', '.join(each.name for each in found)}"
+        message = f"-o svg shows one NodePool: pass one of {', '.join(each.name for each in found)}"
         raise UsageError(message)
     output.deliver(places, lambda name: texts[name]())
 
@@ -203,7 +203,7 @@ def _day(said: str | None) -> date:
     try:
         return datetime.now(UTC).date() if said is None else date.fromisoformat(said)
     except ValueError:
-        message = f"--week {said}: write a day as in 2026-03-28"
+        message = f"--week {said}: expected a date such as 2026-03-28"
         raise UsageError(message) from None
 
 

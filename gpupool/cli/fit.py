@@ -55,7 +55,7 @@ def fit(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     places, other, daemons = outputs(to, TEXT_OR_JSON), manifests or [], daemonsets or []
     if other and file:
-        message = "-f and --manifests both name pools: leave one out"
+        message = "-f conflicts with --manifests: remove one of them"
         raise UsageError(message)
     files = [] if other else file or [DEFAULT_FILE]
     refuse_stdin_twice([*workload, *files, *other, *daemons])
@@ -64,16 +64,17 @@ def fit(
 
     report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
     output.say(report.findings)
-    output.deliver(places, lambda name: _written(report, name))
+    width = output.width(places)
+    output.deliver(places, lambda name: _written(report, name, width))
     if report.failed:
         raise typer.Exit(1)
 
 
-def _written(report: "FitReport", name: str) -> str:
+def _written(report: "FitReport", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.fit.text import text
 
-        return text(report)
+        return text(report, width)
     import json
 
     from gpupool.reports.fit.json_text import plain

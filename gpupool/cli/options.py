@@ -128,10 +128,10 @@ def plan_outputs(words: Sequence[str] | None) -> list[Output]:
 def _output(word: str, formats: Collection[str]) -> Output:
     name, equals, path = word.partition("=")
     if name not in formats:
-        message = f"-o knows no format `{name}`; there are {', '.join(formats)}"
+        message = f"-o: unknown format `{name}`; use one of {', '.join(formats)}"
         raise UsageError(message)
     if equals and not path:
-        message = f"`-o {word}` names no file after the ="
+        message = f"`-o {word}`: the file after `=` is missing"
         raise UsageError(message)
     return Output(name, Path(path) if equals and path != "-" else None)
 
@@ -143,7 +143,7 @@ def refuse_stdin_twice(paths: Sequence[str]) -> None:
         UsageError: where `-` stands twice.
     """
     if list(paths).count(_STDIN) > 1:
-        message = "standard input can be read only once: leave one `-` out"
+        message = "standard input can be read only once: remove one `-`"
         raise UsageError(message)
 
 
@@ -160,7 +160,7 @@ def target_named(version: str | None) -> str:
     except ValueError:
         target = ""
     if target not in TARGETS:
-        message = f"--karpenter {version}: gpupool knows Karpenter {', '.join(TARGETS)}"
+        message = f"--karpenter {version}: unsupported version; use one of {', '.join(TARGETS)}"
         raise UsageError(message)
     return target
 
@@ -172,7 +172,7 @@ def folder_named(folder: str | None) -> Path | None:
         UsageError: for an empty name, which would be the current folder.
     """
     if folder == "":
-        message = "-d names no folder; for the current one say `-d .`"
+        message = "-d is empty; for the current folder, pass `-d .`"
         raise UsageError(message)
     return None if folder is None else Path(folder)
 

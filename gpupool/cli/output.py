@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpupool.cli import verbosity
 from gpupool.cli.options import Output
-from gpupool.cli.terminal import has_colour
+from gpupool.cli.terminal import columns, has_colour
 from gpupool.errors import GpupoolError, InputError, StaleError
 from gpupool.findings import Finding, Severity, merged
 from gpupool.reports import finding_text
@@ -45,6 +45,11 @@ def fail(problem: GpupoolError) -> None:
         sys.stderr.write("".join(f"{one_line(name)}\n" for name in problem.names))
     head = styled("error:", SEVERITIES[Severity.ERROR], colour=colour)
     sys.stderr.write(f"{head} {one_line(str(problem))}\n")
+
+
+def width(outputs: Sequence[Output]) -> int | None:
+    """Return the terminal's width for a text on standard output; a file and a pipe have none."""
+    return columns(sys.stdout) if any(each == Output("text", None) for each in outputs) else None
 
 
 def deliver(outputs: Sequence[Output], document: Callable[[str], str], *, is_private: bool = False) -> None:

@@ -45,5 +45,5 @@ def allows_profiles(command: Command) -> Command:
 def _ensure_folders(folders: list[str]) -> None:
     for folder in folders:
         if not os.path.isdir(folder):  # noqa: PTH112 - the empty text is no folder, and for Path it is
-            message = f"--profiles {folder}: there is no such folder"
+            message = f"--profiles {folder}: the folder does not exist"
             raise UsageError(message)

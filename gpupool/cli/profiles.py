@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from gpupool.cli import completion_values
+from gpupool.cli.terminal import columns
 
 
 def profiles(
@@ -22,4 +23,6 @@ def profiles(
     from gpupool.profiles.shown import show, show_all
     from gpupool.reports import profiles as report
 
-    sys.stdout.write(report.listing(show_all()) if name is None else report.page(show(name)))
+    width = columns(sys.stdout)
+    found = report.listing(show_all(), width) if name is None else report.page(show(name), width)
+    sys.stdout.write(found)

@@ -7,85 +7,95 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from gpupool.reports.apply.progress import address, line, live_line
+from gpupool.reports.apply.progress import address, line
 from gpupool.reports.escaping import encodable, one_line
 
 if TYPE_CHECKING:
+    import rich.progress
+
     from gpupool.rollout.watch.waiting import Progress
 
-_USUAL = (80, 24)
-_HIDE, _SHOW, _CLEAR = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
+
+_WITHOUT_CURSOR = ("dumb", "unknown")
 
 
 class Live:
-    """Where progress is told; safe to be used by several threads."""
+    """Where progress is shown; several threads can use it."""
 
-    def __init__(self, stream: TextIO, *, is_terminal: bool) -> None:
-        """Tell it on a stream."""
+    def __init__(self, stream: TextIO, bars: "rich.progress.Progress | None" = None) -> None:
+        """Show it on a stream, or on a terminal by `bars`."""
         self._stream = stream
-        self._is_terminal = is_terminal
-        self._shown: dict[tuple[str, str], Progress] = {}
-        self._height = 0
+        self._bars = bars
+        self._shown: dict[tuple[str, str], rich.progress.TaskID] = {}
+        self._ended: set[str] = set()
         self._lock = threading.Lock()
 
     def __call__(self, progress: "Progress") -> None:
-        """Tell how an object is."""
+        """Show the state of an object."""
         with self._lock:
-            if not self._is_terminal:
-                self._write(f"{line(progress)}\n")
-                return
-            self._shown[progress.kind, progress.name] = progress
-            self._write(self._above() + self._block())
+            if self._bars is None:
+                self._print(line(progress))
+            else:
+                self._show(progress, self._bars)
 
     def say(self, text: str) -> None:
-        """Write a line that stays, above those that change."""
+        """Print a line that stays, above those that change."""
         with self._lock:
-            before, after = (self._above(), self._block()) if self._height else ("", "")
-            self._write(f"{before}{one_line(text)}\n{after}")
+            self._print(one_line(text))
 
-    def _above(self) -> str:
-        """Go back to where the block begins, and clear it."""
-        up = f"\x1b[{self._height}F" if self._height else ""
-        return f"{up}{_CLEAR}"
+    def _show(self, progress: "Progress", bars: "rich.progress.Progress") -> None:
+        """Change the line of an object that is waited for; print the end of one that is not."""
+        key = progress.kind, progress.name
+        if progress.readiness.is_ready or progress.readiness.is_hopeless:
+            if key in self._shown:
+                bars.remove_task(self._shown.pop(key))
+                bars.refresh()
+            if (ended := line(progress)) not in self._ended:
+                self._ended.add(ended)
+                self._print(ended)
+            return
+        text = encodable(f"{address(progress)}: {one_line(progress.readiness.reason)}")
+        if key in self._shown:
+            bars.update(self._shown[key], description=text)
+        else:
+            self._shown[key] = bars.add_task(text, total=None)
 
-    def _block(self) -> str:
-        """Return the lines, as many as the terminal holds: first those that are waited for."""
-        width, height = self._size()
-        room = max(1, height - 2)
-        shown = list(self._shown.values())
-        if len(shown) > room:
-            shown.sort(key=lambda each: each.readiness.is_ready)
-        column = max(len(address(each)) for each in shown[:room])
-        lines = [live_line(each, column, width - 1) for each in shown[:room]]
-        if len(shown) > room:
-            lines.append(f"… and {len(shown) - room} more")
-        self._height = len(lines)
-        return "".join(f"{each}\n" for each in lines)
-
-    def _size(self) -> tuple[int, int]:
-        """Return the terminal's columns and lines; the usual ones where it does not know them."""
-        try:
-            found = os.get_terminal_size(self._stream.fileno())
-        except OSError:
-            return _USUAL
-        return (found.columns or _USUAL[0], found.lines or _USUAL[1])
-
-    def _write(self, text: str) -> None:
-        self._stream.write(encodable(text))
+    def _print(self, text: str) -> None:
+        if self._bars is not None:
+            self._bars.console.print(
+                encodable(text), markup=False, emoji=False, highlight=False, soft_wrap=True
+            )
+            return
+        self._stream.write(encodable(f"{text}\n"))
         self._stream.flush()
 
 
 @contextmanager
 def live(stream: TextIO | None = None) -> Iterator[Live]:
-    """Tell progress while the block runs; the cursor is back whatever ends it."""
+    """Show progress while the block runs; the cursor is back whatever ends it."""
     to = stream or sys.stderr
-    is_terminal = to.isatty() and os.environ.get("TERM") != "dumb"
-    found = Live(to, is_terminal=is_terminal)
-    if is_terminal:
-        to.write(_HIDE)
-    try:
-        yield found
-    finally:
-        if is_terminal:
-            to.write(_SHOW)
-            to.flush()
+    if not to.isatty() or os.environ.get("TERM") in _WITHOUT_CURSOR:
+        yield Live(to)
+        return
+    with _bars(to) as bars:
+        yield Live(to, bars)
+
+
+def _bars(stream: TextIO) -> "rich.progress.Progress":
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+
+    # The plain spinner and no ellipsis: a terminal need not know more than ASCII.
+    rest = Column(no_wrap=True, overflow="crop", ratio=1)
+    text = TextColumn("{task.description}", markup=False, table_column=rest)
+    return Progress(
+        SpinnerColumn("line"),
+        TimeElapsedColumn(),
+        text,
+        console=Console(file=stream),
+        transient=True,
+        expand=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )

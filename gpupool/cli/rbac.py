@@ -61,22 +61,20 @@ def _subject(user: str | None, group: str | None, service_account: str | None) -
         return None
     if len(named) > 1:
         options = " and ".join(option for option, _ in named)
-        message = f"{options} name several subjects: print the roles of each by itself"
+        message = f"{options} conflict: pass one of them"
         raise UsageError(message)
     ((option, name),) = named
     if not name or not name.isprintable():
-        message = f"{option} needs a name in printable characters"
+        message = f"{option}: the name must have printable characters only"
         raise UsageError(message)
     if option == "--service-account":
         namespace, _, account = name.partition("/")
         if not (namespace and account) or "/" in account:
-            message = f"--service-account {name}: write it as NAMESPACE/NAME, as in ci/deployer"
+            message = f"--service-account {name}: expected NAMESPACE/NAME, such as ci/deployer"
             raise UsageError(message)
         return Subject("ServiceAccount", account, namespace)
     if option == "--group" and name.startswith("system:"):
         # Karpenter itself is in some of them, and the policy would keep it from writing.
-        message = (
-            f"--group {name}: the groups of Kubernetes' own have more members than you mean; name another"
-        )
+        message = f"--group {name}: built-in groups have other members, too; pass a group of your own"
         raise UsageError(message)
     return Subject("User" if option == "--user" else "Group", name)

@@ -43,13 +43,13 @@ def render(
 
     folder = folder_named(directory)
     if check and folder is None:
-        message = "--check needs -d DIR, the folder to compare with"
+        message = "--check requires -d DIR, the folder to compare with"
         raise UsageError(message)
     if diff and not check:
-        message = "--diff shows what --check finds: add --check"
+        message = "--diff requires --check"
         raise UsageError(message)
     if values and folder is not None:
-        message = "--values prints one file and -d writes all of them: leave one out"
+        message = "--values conflicts with -d: remove one of them"
         raise UsageError(message)
     rendered = api.render_files(files_or_default(file))
     output.say(rendered.findings)

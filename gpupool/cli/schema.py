@@ -34,10 +34,10 @@ def schema(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     folder, target = folder_named(directory), target_named(karpenter)
     if what == KARPENTER and folder is None:
-        message = "`schema karpenter` writes a file for each kind: name a folder with -d DIR"
+        message = "`schema karpenter` writes a file for each kind: pass a folder with -d DIR"
         raise UsageError(message)
     if what != KARPENTER and (folder is not None or karpenter is not None):
-        message = f"-d and --karpenter go with `schema karpenter`; `schema {what}` is printed"
+        message = f"-d and --karpenter require `schema karpenter`, not `schema {what}`"
         raise UsageError(message)
     from gpupool import api
 

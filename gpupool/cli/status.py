@@ -69,7 +69,8 @@ def status(
             last = Deadline(_LAST_LOOK_SECONDS)
             reached = reached._replace(cluster=reached.cluster.afresh(last.seconds), deadline=last)
         found = read(reached, wanted)
-    output.deliver(places, lambda name: _written(found, name))
+    width = output.width(places)
+    output.deliver(places, lambda name: _written(found, name, width))
     if unfinished:
         message = f"not {'Ready' if wait == 'ready' else 'rolled out'} in time: {'; '.join(unfinished)}"
         raise NotReadyError(message)
@@ -83,11 +84,11 @@ def _late(reached: "Reached", wanted: "DesiredState", wait: Literal["ready", "ro
         return late(reached, wanted, wait, say)
 
 
-def _written(found: "Status", name: str) -> str:
+def _written(found: "Status", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.status.text import text
 
-        return text(found)
+        return text(found, width)
     from gpupool.reports.status.json_text import plain
 
     return output.json_text(plain(found))

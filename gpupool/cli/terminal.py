@@ -1,7 +1,15 @@
-"""What a stream can show: colour on a terminal, unless $NO_COLOR or $TERM speak against it."""
+"""What a stream can show: its width, and colour on a terminal, unless $NO_COLOR or $TERM forbids it."""
 
 import os
 from typing import TextIO
+
+
+def columns(stream: TextIO) -> int | None:
+    """Return the width of a terminal; None for a pipe or a file, and for a terminal of unknown width."""
+    try:
+        return (os.get_terminal_size(stream.fileno()).columns or None) if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
 
 
 def has_colour(stream: TextIO) -> bool:

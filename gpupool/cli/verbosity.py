@@ -48,7 +48,7 @@ def has_verbosity(command: Command) -> Command:
     def with_verbosity(**said: Any) -> None:  # noqa: ANN401 - whatever options the command has
         verbose, quiet = said.pop("verbose"), said.pop("quiet")
         if verbose and quiet:
-            message = "-v and -q contradict each other: leave one out"
+            message = "-v conflicts with -q: remove one of them"
             raise UsageError(message)
         least = Severity.INFO if verbose else Severity.ERROR if quiet else Severity.WARNING
         with showing(least):

@@ -171,7 +171,7 @@ class KubeConnection:
         said, read = answer.headers, _json(raw)
         if read is None and answer.status < _REFUSED:
             # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
-            message = f"its answer is no JSON: {hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
+            message = f"its answer is not JSON: {hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
             raise UnansweredError(message)
         told = {"message": hidden(_text(raw), self._configuration)} if read is None else read
         return Response(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))

@@ -90,8 +90,8 @@ def create(cluster: Cluster, wanted: Lease) -> Lease | None:
         return None
     if answer.status == _NOT_FOUND:
         message = (
-            f"there is no namespace {wanted.namespace}, where the blueprint keeps its inventory and its lock:"
-            " create it, or name another one under `inventory.namespace`"
+            f"the namespace {wanted.namespace} of the inventory and the lock does not exist: create it, or"
+            " set another one under `inventory.namespace`"
         )
         raise ClusterError(message)
     if not answer.ok:

@@ -109,7 +109,7 @@ class _Plugin(ExecProvider):
         try:
             found = plain_map(json.loads(out))
         except (ValueError, RecursionError):
-            message = f"the plugin {name} gave no JSON"
+            message = f"the plugin {name} did not print JSON"
             raise ConfigException(message) from None
         if found.get("kind") != "ExecCredential" or found.get("apiVersion") != self.api_version:
             message = f"the plugin {name} gave no ExecCredential of {self.api_version}"

@@ -139,7 +139,7 @@ class Retrying:
     def _once(self, connection: Connection, request: Request) -> tuple[Response | None, str, bool]:
         """Return an answer, or what happened in its place and whether that is for good."""
         if self._deadline.is_over:
-            return None, "no time is left", False
+            return None, "timed out", False
         grace = 0.0 if request.is_dry_run else _GRACE_SECONDS
         try:
             answer = partner.ask(connection, request, self._deadline, grace)
@@ -155,7 +155,7 @@ class Retrying:
                 self._connection = self._connect()
 
     def _given_up(self, request: Request, why: str, tries: int) -> str:
-        times = f" (asked {tries} times)" if tries > 1 else ""
+        times = f" ({tries} attempts)" if tries > 1 else ""
         is_late = self._deadline.is_over or tries > 1
         late = f"; {self._bound} is {self._deadline.seconds:g} s" if is_late else ""
         return f"{request.method} {request.path} on {self.server}: {why}{times}{late}"

@@ -201,7 +201,8 @@ def _profile_shuts_out(layers: Layered, known: Catalogued) -> Iterator[Finding]:
         if families and families <= gone:
             profile = text_at(layers.profile, "metadata", "name")
             where = ", ".join(sorted(families))
-            message = f"profile `{profile}` excludes {where}, the only families with `{name.value}`"
+            only = "families" if len(families) > 1 else "family"
+            message = f"profile `{profile}` excludes {where}, the only {only} with `{name.value}`"
             fix = "set `instances: {families: null}` if your image has the driver"
             yield error(Code.PROFILE_MISFIT, message, name, fix)
 

@@ -23,7 +23,7 @@ def disruption(said: Located, target: TargetCluster, found: list[Finding]) -> Lo
     """
     after = find(said, "consolidateAfter")
     if after is None:
-        fix = "set how long a node is idle before, as in `consolidateAfter: 5m`"
+        fix = "set how long a node must be idle, as in `consolidateAfter: 5m`"
         raise Problem(
             Code.CONSOLIDATE_AFTER,
             "`consolidateAfter` is missing; Karpenter requires it in `disruption`",

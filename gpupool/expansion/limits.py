@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, error, info, warning
 from gpupool.karpenter.quantities import amount
+from gpupool.scheduling.types.capacity import ACCELERATORS, EFA, IPV4, POD_ENI
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.shapes.error_messages import nearest
 from gpupool.yamlio.located import Located, find, leaf, mapping
@@ -32,6 +34,12 @@ _GPUS = {
 
 USD = "usdPerHour"
 _COUNTED = ("nodes", "cpu", "memory", "pods", "ephemeral-storage")
+_EXTENDED = (*ACCELERATORS, EFA, POD_ENI, IPV4)
+_OTHERS = frozenset({"nvidia.com/pgpu"})
+"""Real resources of other device plugins that differ from Karpenter's in one letter."""
+
+_TYPO = 0.92
+"""How similar a typo of an extended resource is; `nvidia.com/gpu.shared` and the like are less similar."""
 
 
 def shared_out(limits: Located, share: Located) -> Located:
@@ -46,6 +54,7 @@ def shared_out(limits: Located, share: Located) -> Located:
             Code.LIMIT_SHARE,
             f"`limits: {share.value}` is a share of the pool's limits, but the pool has none",
             share,
+            "set the pool's `limits`, or an amount such as `limits: {gpus: 8}` here",
         )
     percent = int(str(share.value).removesuffix("%"))
     return Located({key: _part(key, node, percent, share) for key, node in said.items()}, share.at, share.key)
@@ -101,17 +110,34 @@ def karpenters(
 
 
 def _known(key: str, node: Located) -> str:
-    """Return a resource's name; a bare one that Karpenter does not count would limit nothing."""
-    if "/" in key or key in _COUNTED:
-        return key
-    near = nearest(key, ("gpus", USD, *_COUNTED))
+    """Return a resource's name.
+
+    Raises:
+        Problem: for an unknown one.
+    """
+    if unknown := unknown_resource(key, node):
+        raise unknown
+    return key
+
+
+def unknown_resource(key: str, node: Located) -> Problem | None:
+    """Return the problem of a resource that limits nothing: a bare unknown one, or a typo of an extended one.
+
+    Other extended resources are valid: a NodeOverlay can add them to instance types.
+    """
+    if key in (*_COUNTED, *_EXTENDED, *_OTHERS):
+        return None
+    if "/" in key:
+        folded = {name.lower(): name for name in _EXTENDED}
+        close = get_close_matches(key.lower(), folded, n=1, cutoff=_TYPO)
+        if not close:
+            return None
+        near = folded[close[0]]
+    else:
+        near = nearest(key, ("gpus", USD, *_COUNTED))
     fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "set the resource's full name")
-    raise Problem(
-        Code.LIMIT_KEY,
-        f"unknown resource `{key}`: Karpenter does not count it, so it limits nothing",
-        node,
-        fix,
-    )
+    message = f"unknown resource `{key}`: Karpenter does not count it, so it limits nothing"
+    return Problem(Code.LIMIT_KEY, message, node, fix)
 
 
 def gpu_resource(maker: Maker | None, node: Located) -> str:
@@ -162,7 +188,7 @@ def accelerator_limit(
     dearest = max(types, key=lambda each: (each.each, each.name))
     limit = int(Fraction(dollars(usd)) // dearest.each)
     if not limit:
-        one = f"{_usd(dearest.each)} in {dearest.name}"
+        one = f"{_usd(dearest.each)} USD/h in {dearest.name}"
         message = f"{usd.text or usd.value} USD/h is less than one accelerator costs: {one}"
         raise Problem(
             Code.USD_LIMIT, message, usd, f"set at least `usdPerHour: {_usd(dearest.each, up=True)}`"
@@ -240,8 +266,8 @@ def _reasoning(usd: Located, machines: Machines, dearest: Priced, limit: int) ->
     prices = market.price_list
     whole = f"{_usd(dearest.price)} / {dearest.pieces} = " if dearest.pieces > 1 else ""
     message = (
-        f"{usd.text or usd.value} USD/h is a limit of {_pieces(limit)}: one costs up to"
-        f" {whole}{_usd(dearest.each)} in {dearest.name} ({prices.region}, {prices.date}, on demand)"
+        f"{usd.text or usd.value} USD/h becomes a limit of {_pieces(limit)}: one costs up to"
+        f" {whole}{_usd(dearest.each)} USD/h in {dearest.name} ({prices.region}, {prices.date}, on-demand)"
     )
     found = [info(Code.USD_REASONING, message, usd)]
     if market.region and market.region != prices.region:
@@ -271,6 +297,9 @@ def total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterato
     """Find caps on the whole blueprint that the pools' own limits do not keep."""
     for key, cap in mapping(caps).items():
         if cap.value is None:
+            continue
+        if key not in ("gpus", USD) and (unknown := unknown_resource(key, cap)):
+            yield unknown.finding
             continue
         counted = [pool for pool in pools if _counts(pool, key)]
         open_ended = [pool.name for pool in counted if _limit(pool, key) is None]

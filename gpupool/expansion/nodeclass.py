@@ -227,7 +227,7 @@ def _driver_twice(script: Located | None, alias: str) -> Iterator[Finding]:
     """Find a script, in a file or not, that installs a GPU driver over the one that an image brings."""
     lines = str(script.value).splitlines() if script is not None and alias else []
     if script is not None and any(_INSTALLS_DRIVER.search(line.partition("#")[0]) for line in lines):
-        message = f"the script installs an NVIDIA driver, but `{alias}` has one, and two break the GPUs"
+        message = f"the script installs an NVIDIA driver, but `{alias}` has one; two break the GPUs"
         fix = "remove the line; for another driver, use your own image"
         yield warning(Code.USER_DATA, message, script, fix)
 

@@ -108,9 +108,8 @@ def _labels(words: Located, ami_family: str, found: list[Finding]) -> Located | 
     made = dict(mapping(said))
     for key, node in made.items():
         if wrong := labels.key_problem(key):
-            found.append(
-                error(Code.LABEL_KEY, f"label `{key}`: {wrong}", replace(node, at=node.key or node.at))
-            )
+            message, fix = f"the label `{key}` {wrong}", "remove it, or use your own domain"
+            found.append(error(Code.LABEL_KEY, message, replace(node, at=node.key or node.at), fix))
     if ami_family == "Bottlerocket" and (present := made.get(GPU_PRESENT)):
         if not present.at.file.startswith(SHIPPED):
             message = "on Bottlerocket this label starts a second device plugin beside the image's own"

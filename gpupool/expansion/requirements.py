@@ -74,7 +74,8 @@ def names(wanted: list[Located], known: Catalogued, *, in_short: bool = False) -
 
 def _of_label(label: str, node: Located) -> list[Located]:
     if wrong := labels.key_problem(label):
-        raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", node)
+        message = f"the requirement's key `{label}` {wrong}"
+        raise Problem(Code.LABEL_KEY, message, node, "remove it, or use your own domain")
     constraint = settled(node)
     return [] if constraint.value is None else list(constraints.requirements(label, constraint))
 

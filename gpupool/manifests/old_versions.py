@@ -102,7 +102,9 @@ def old_version(found: Identity, node: Located) -> Iterator[Finding]:
 def _of_the_whole(found: Identity, node: Located) -> Finding:
     kind = OLD[found.api_version, found.kind]
     new = f"`apiVersion: {CURRENT[kind]}`"
-    fix = f"write {new}" if kind == found.kind else f"write a {kind} instead: {new} and `kind: {kind}`"
+    article = "an" if kind[0] in "AEIO" else "a"
+    instead = f"write {article} {kind} instead: {new} and `kind: {kind}`"
+    fix = f"write {new}" if kind == found.kind else instead
     removed = " (removed in Karpenter 1.1)" if found.api_version.endswith("/v1beta1") else ""
     message = f"{found.kind} in `{found.api_version}` is no longer served{removed}"
     at = (find(node, "apiVersion") or node).at

@@ -168,6 +168,6 @@ def _elsewhere(each: KarpenterObject) -> Finding:
 
 
 def _nothing(paths: Sequence[str]) -> Finding:
-    message = "no object here creates pods"
+    message = "no object in these files creates pods"
     fix = "pass files with a Pod, Job, Deployment, PyTorchJob or similar"
     return Finding(Code.NO_PODS, message, Location(paths[0] if paths else "-"), fix)

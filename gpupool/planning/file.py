@@ -166,13 +166,13 @@ def _checked(found: Plain, name: str) -> dict[str, Plain]:
     version = found.get("formatVersion") if isinstance(found, dict) else None
     said = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if not isinstance(found, dict) or said is None or not isinstance(found.get("gpupool"), str):
-        message = "this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
-        raise _refused(name, message, "name a file that `gpupool plan -o json=FILE` wrote")
+        message = "this is not a plan of gpupool: it does not start with `formatVersion` and `gpupool`"
+        raise _refused(name, message, "pass a file that `gpupool plan -o json=FILE` wrote")
     ours = FORMAT_VERSION.partition(".")[0]
     if said[1] != ours:
         message = (
-            f"{name}: a plan of format {said[0]}, which gpupool {found['gpupool']} wrote; this gpupool reads"
-            f" format {ours}. Use that version, or {_ANEW}"
+            f"{name}: unsupported plan format {said[0]}, written by gpupool {found['gpupool']}; this version"
+            f" reads format {ours}. Use that version, or {_ANEW}"
         )
         raise OutdatedError(message)
     return found

@@ -63,7 +63,8 @@ def _guards(facts: Facts) -> Iterator[Guard]:
         message = "the blueprint has no pools left: this would remove all of them"
         yield Guard("empty", passed=facts.consent.allow_empty, message=message, remedy="--allow-empty")
     if len(pools) > facts.consent.max_deletes:
-        message = f"{len(pools)} NodePools would be deleted, and --max-deletes is {facts.consent.max_deletes}"
+        number = f"{len(pools)} NodePool{'s' * (len(pools) != 1)}"
+        message = f"{number} would be deleted, but --max-deletes is {facts.consent.max_deletes}"
         yield Guard("max-deletes", passed=False, message=message, remedy=f"--max-deletes {len(pools)}")
     yield from _pools_in_use(facts.consent, pools)
     yield from _classes_in_use(classes)

@@ -44,7 +44,7 @@ def signing_key(path: str) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(raw, password=None)
     except TypeError:
-        message = f"--sign-key {path}: the key is encrypted, and gpupool asks for no passphrase"
+        message = f"--sign-key {path}: the key is encrypted; use a key without a passphrase"
         raise KeyFileError(message) from None
     except (ValueError, UnsupportedAlgorithm):
         key = None
@@ -90,14 +90,14 @@ def ensure_signed(plan: Plan, key: Ed25519PublicKey) -> None:
     from cryptography.exceptions import InvalidSignature
 
     if not plan.signature:
-        message = "the plan is not signed; make it with `gpupool plan --sign-key FILE`. Nothing was applied"
+        message = "the plan is not signed; nothing was applied. Make it with `gpupool plan --sign-key FILE`"
         raise GuardError(message)
     try:
         key.verify(base64.b64decode(plan.signature), _text(plan))
     except InvalidSignature:
         message = (
-            "the signature is not by this key, or not of this plan: do not apply it, and find out who changed"
-            " it. Nothing was applied"
+            "invalid signature: the plan was changed, or signed with another key. Nothing was applied; do not"
+            " apply it before you know who changed it"
         )
         raise GuardError(message) from None
 
@@ -121,7 +121,7 @@ def _ensure_installed(option: str) -> None:
 
     if find_spec("cryptography") is None:
         message = (
-            f"{option} needs the package cryptography, which is not installed."
+            f"{option} requires the package cryptography, which is not installed."
             " fix: python -m pip install 'cryptography>=50,<51', or install gpupool with the extra `sign`"
         )
         raise KeyFileError(message)

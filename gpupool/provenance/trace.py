@@ -73,7 +73,7 @@ def _pools(loaded: Loaded, manifests: Sequence[Manifest], name: str) -> list[Poo
     found = [each for each in all_found if each.pool.name == name]
     if not found:
         known = [*names, *(each.ref.name for each in manifests if each.ref.kind == "NodePool")]
-        raise UsageError(_unknown("this blueprint has no pool", name, list(dict.fromkeys(known))))
+        raise UsageError(_unknown("unknown pool", name, list(dict.fromkeys(known))))
     return found
 
 
@@ -84,7 +84,7 @@ def _of_pools(pools: Sequence[PoolItem], rest: str) -> Iterator[_Question]:
         tier, rest = paths.first_name(behind.removeprefix("."))
         tiers = [each.pool.tier for each in pools]
         if tier and tier not in tiers:
-            raise UsageError(_unknown("this pool has no tier", tier, tiers))
+            raise UsageError(_unknown("unknown tier", tier, tiers))
         pools = [each for each in pools if tier in ("", each.pool.tier)]
     problems: list[UsageError] = []
     answered = False

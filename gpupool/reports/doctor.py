@@ -17,9 +17,10 @@ Json: TypeAlias = "str | bool | list[Json] | dict[str, Json] | None"
 _INDENT: Final = "    "
 
 
-def text(found: Diagnosis) -> str:
-    """Return a line for each check; below it what it is about, and what to do."""
-    heads = aligned([(check.state, check.name, one_line(check.message)) for check in found.checks])
+def text(found: Diagnosis, width: int | None = None) -> str:
+    """Return a line for each check, below it the objects and the fix, for a terminal's width."""
+    rows = [(check.state, check.name, one_line(check.message)) for check in found.checks]
+    heads = aligned(rows, width=width)  # every column is important: the message continues below itself
     lines = [line for head, check in zip(heads, found.checks, strict=True) for line in (head, *_below(check))]
     return "\n".join([*lines, _summary(found)]) + "\n"
 

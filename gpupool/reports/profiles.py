@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpupool.profiles.shown import ProfileListing, Setting
 from gpupool.reports.escaping import one_line, visible
+from gpupool.reports.tables import aligned
 from gpupool.yamlio.located import Plain
 from gpupool.yamlio.scalars import Reading, read_plain
 from gpupool.yamlio.spelling import quoted
@@ -18,16 +19,17 @@ _LEAST_WIDTH = 40
 _SIMPLE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_./:%-]*[A-Za-z0-9%])?")
 
 
-def listing(profiles: Sequence[ProfileListing]) -> str:
-    """Return one line for each profile."""
-    widest = max(len(profile.name) for profile in profiles)
-    lines = "".join(f"{profile.name:<{widest}}  {profile.summary}\n" for profile in profiles)
+def listing(profiles: Sequence[ProfileListing], width: int | None = None) -> str:
+    """Return one row for each profile, for a terminal's width."""
+    rows = [(profile.name, profile.summary) for profile in profiles]
+    lines = "".join(f"{row}\n" for row in aligned(rows, width=width))  # both columns are important
     return f"{lines}\n`gpupool profiles NAME` shows what one sets, and why.\n"
 
 
-def page(profile: ProfileListing) -> str:
-    """Return what a profile sets, and why."""
-    paragraphs = ["\n".join(_wrapped(text, _WIDTH)) for text in _paragraphs(profile)]
+def page(profile: ProfileListing, width: int | None = None) -> str:
+    """Return what a profile sets, and why, for a terminal's width."""
+    widest = _WIDTH if width is None else max(_LEAST_WIDTH, min(_WIDTH, width))
+    paragraphs = ["\n".join(_wrapped(text, widest)) for text in _paragraphs(profile)]
     head = one_line(f"{profile.name}: {profile.summary}")
     return "\n\n".join([head, *paragraphs, settings(profile)])
 

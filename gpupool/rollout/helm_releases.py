@@ -108,6 +108,6 @@ def _unpacked(data: str, release: Release) -> Mapping[str, Plain]:
         raw = zlib.decompressobj(wbits=31).decompress(packed, _LARGEST)
         read = json.loads(raw)
     except (ValueError, binascii.Error, zlib.error) as problem:
-        message = f"what Helm keeps of {release.namespace}/{release.name} can't be read: {problem}"
+        message = f"can't read the Helm release {release.namespace}/{release.name}: {problem}"
         raise ClusterError(message) from problem
     return plain_map(read)

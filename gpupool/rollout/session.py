@@ -104,7 +104,7 @@ def _ensure_known(adopted: Sequence[str], wanted: DesiredState) -> None:
     known = {f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests}
     for address in adopted:
         if address not in known:
-            message = f"--adopt {address}: the blueprint has no such object"
+            message = f"--adopt {address}: the object is not in the blueprint"
             raise UsageError(message)
 
 
@@ -231,9 +231,7 @@ def carry_out_saved(
     pins = Pins(uid=None) if wanted is None else wanted.pins
     reached = reach(way, pins, deadline)
     if reached.uid != plan.target.uid:
-        message = (
-            f"the plan is for another cluster: its uid is {plan.target.uid}, and this one's {reached.uid}"
-        )
+        message = f"the plan is for another cluster: its uid is {plan.target.uid}, not {reached.uid}"
         raise OutdatedError(message)
     _ensure_same_crds(plan, reached)
     masker = masker_of(reached, plan)
@@ -253,8 +251,8 @@ def _ensure_in_time(plan: Plan) -> None:
         raise OutdatedError(message)
     if stated.created > now + _CLOCKS:
         message = (
-            f"the plan was made at {plan.created_at}, which is later than now: correct the clock of the"
-            " machine that made it or of this one, and make a new plan"
+            f"the plan was made at {plan.created_at}, which is in the future: correct the clock of the"
+            " computer that made it or of this one, and make a new plan"
         )
         raise OutdatedError(message)
 
@@ -280,7 +278,7 @@ def _ensure_same_crds(plan: Plan, reached: Reached) -> None:
     now = read_crds(reached.cluster)
     changed = sorted(name for name, digest in plan.target.crds.items() if now.get(name, digest) != digest)
     if changed:
-        message = f"the CRDs were changed since the plan was made: {', '.join(changed)}. Make a new one"
+        message = f"the CRDs were changed since the plan was made: {', '.join(changed)}. Make a new plan"
         raise OutdatedError(message)
 
 
@@ -308,7 +306,7 @@ def _from_blueprint(plan: Plan, wanted: DesiredState, masker: Masker) -> Mapping
         address for address in {*approved, *now} if approved.get(address) != now.get(address)
     ):
         message = (
-            f"the blueprint is not the one that was planned: {', '.join(changed)} differ. Make a new plan"
+            f"the blueprint has changed since the plan was made: {', '.join(changed)} differ. Make a new plan"
         )
         raise OutdatedError(message)
     return found

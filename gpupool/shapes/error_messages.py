@@ -160,8 +160,16 @@ def _wrong_kind(wanted: str, here: Located, path: ErrorPath) -> Finding:
         fix = node_count(str(here.value)) or (f"write `{path[-1]}: {int(here.value)}`" if path else "")
     elif path[-2:-1] in {("taints",), ("startupTaints",)}:
         fix = taint(str(here.value))
+    elif isinstance(here.value, str) and (plain := _unquoted(wanted, here.value)):
+        fix = f"remove the quotes: `{plain}`"
     message = f"`{dotted(path)}` must be {wanted}, not {kind_of(here)}"
     return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
+
+
+def _unquoted(wanted: str, text: str) -> str:
+    """Return a string that is a value of the wanted type without its quotes, or an empty one."""
+    is_number = wanted == "a whole number" and text.isdecimal() and text.isascii()
+    return text if is_number or (wanted == "true or false" and text in {"true", "false"}) else ""
 
 
 def _is_one(value: object) -> bool:

@@ -47,6 +47,12 @@ def node_count(text: str) -> str:
     return "" if percent is None else f'did you mean `"{percent}%"`?'
 
 
+def share(text: str) -> str:
+    """Suggest `25%` for 25."""
+    found = re.fullmatch(r"([1-9][0-9]?|100)\s*%?", text.strip(), re.ASCII)
+    return f"did you mean `{found[1]}%`?" if found else ""
+
+
 def size(text: str) -> str:
     """Suggest `200G` for `200GB`, and GiB for a bare number."""
     found = re.fullmatch(r"([0-9]{1,5})\s*([a-z]*)", text.strip().lower(), re.ASCII)

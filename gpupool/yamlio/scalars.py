@@ -63,7 +63,7 @@ def read_plain(text: str) -> Reading:
     if value != theirs or _is_past_64_bits(value):
         return _disagreement(text, value, theirs)
     if _LEADING_ZERO.fullmatch(text):
-        problem = f"{shown(text)} has a leading zero: a number loses it, and some readers take it as octal"
+        problem = f"{shown(text)} has a leading zero: a number loses it, and some parsers read it as octal"
         fix = f"remove the zero, or {as_string(text)}"
         return Reading(value, Code.AMBIGUOUS_SCALAR, problem, fix)
     return Reading(value)

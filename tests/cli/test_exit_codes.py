@@ -44,18 +44,18 @@ USAGE = {
     "bad value of an argument": (["schema", "cluster"], "is not one of 'blueprint', 'profile', 'karpenter'"),
     "bad shell": (["completion", "tcsh"], "is not one of 'bash', 'zsh', 'fish'"),
     "no shell": (["completion"], "Missing argument 'SHELL'"),
-    "check without a folder": (["render", "--check"], "--check needs -d DIR"),
-    "values with a folder": (["render", "--values", "x", "-d", "out"], "leave one out"),
-    "values and check": (["render", "--values", "x", "-d", "out", "--check"], "leave one out"),
+    "check without a folder": (["render", "--check"], "--check requires -d DIR"),
+    "values with a folder": (["render", "--values", "x", "-d", "out"], "remove one of them"),
+    "values and check": (["render", "--values", "x", "-d", "out", "--check"], "remove one of them"),
     "an empty name for the folder": (
         ["render", "-d", ""],
-        "-d names no folder; for the current one say `-d .`",
+        "-d is empty; for the current folder, pass `-d .`",
     ),
     "an unknown format": (
         ["validate", "-o", "yaml"],
-        "no format `yaml`; there are text, json, github, sarif",
+        "unknown format `yaml`; use one of text, json, github, sarif",
     ),
-    "a format without its path": (["validate", "-o", "json="], "`-o json=` names no file after the ="),
+    "a format without its path": (["validate", "-o", "json="], "`-o json=`: the file after `=` is missing"),
     "two results on standard output": (
         ["validate", "-o", "text", "-o", "json"],
         "2 results to standard output; give each its own place",
@@ -63,17 +63,23 @@ USAGE = {
     "two results in one file": (["validate", "-o", "json=r", "-o", "sarif=r"], "2 results to `r`"),
     "a Karpenter of long ago": (
         ["validate", "--karpenter", "1.8"],
-        "--karpenter 1.8: gpupool knows Karpenter 1.9,",
+        "--karpenter 1.8: unsupported version; use one of 1.9,",
     ),
     "a Karpenter to come": (["validate", "--karpenter", "v1.15.0"], "1.12, 1.13, 1.14"),
-    "no version": (["validate", "--karpenter", "latest"], "--karpenter latest: gpupool knows"),
+    "no version": (["validate", "--karpenter", "latest"], "--karpenter latest: unsupported version"),
     "standard input twice": (["validate", "-", "-f", "-"], "standard input can be read only once"),
-    "Karpenter's schemas without a folder": (["schema", "karpenter"], "name a folder with -d DIR"),
-    "a folder for what is printed": (["schema", "profile", "-d", "out"], "`schema profile` is printed"),
-    "a version of a blueprint's schema": (["schema", "--karpenter", "1.9"], "`schema blueprint` is printed"),
+    "Karpenter's schemas without a folder": (["schema", "karpenter"], "pass a folder with -d DIR"),
+    "a folder for what is printed": (
+        ["schema", "profile", "-d", "out"],
+        "require `schema karpenter`, not `schema profile`",
+    ),
+    "a version of a blueprint's schema": (
+        ["schema", "--karpenter", "1.9"],
+        "require `schema karpenter`, not `schema blueprint`",
+    ),
     "values of no chart": (
         ["render", "--values", "dcgm"],
-        "no values for a chart `dcgm`; it has: nvidia-device-plugin",
+        "no values for the chart `dcgm`; available: nvidia-device-plugin",
     ),
 }
 

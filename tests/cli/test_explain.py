@@ -307,7 +307,7 @@ class TestManifests:
         said = gpupool(capsys, "explain", "--manifests", "class.yaml")
 
         assert (said.code, said.out) == (1, "")
-        assert "there is no NodePool here" in said.err
+        assert "no NodePool in these files" in said.err
 
     def test_that_karpenter_would_refuse(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "pool.yaml").write_text(MANIFEST.replace("NotIn", "Notin"), "utf-8")
@@ -375,14 +375,14 @@ class TestEnd:
         [
             (["trian"], "unknown pool `trian`; did you mean train?"),
             (["x"], "unknown pool `x`; available: chat, chat-spot, chat-steady, train"),
-            (["GP9999"], "there is no rule GP9999"),
+            (["GP9999"], "unknown rule GP9999"),
             (["train.limitz"], "`pools.train` has no `limitz`; did you mean `limits`?"),
-            (["--calendar"], "--calendar is of one pool: name it"),
-            (["train", "--calendar", "--week", "soon"], "--week soon: write a day as in 2026-03-28"),
+            (["--calendar"], "--calendar requires a pool: gpupool explain POOL --calendar"),
+            (["train", "--calendar", "--week", "soon"], "--week soon: expected a date such as 2026-03-28"),
             (["train", "--calendar", "--timezone", "Mars/X"], "unknown time zone `Mars/X`"),
-            (["chat", "--calendar", "-o", "svg=x.svg"], "an SVG shows one NodePool: name one of chat-spot, chat-steady"),
-            (["train", "-o", "svg"], "-o knows no format `svg`"),
-            (["-f", "gpupool.yaml", "--manifests", "pool.yaml"], "leave one out"),
+            (["chat", "--calendar", "-o", "svg=x.svg"], "-o svg shows one NodePool: pass one of chat-spot, chat-steady"),
+            (["train", "-o", "svg"], "-o: unknown format `svg`"),
+            (["-f", "gpupool.yaml", "--manifests", "pool.yaml"], "remove one of them"),
             (["gpu.limits", "--manifests", "pool.yaml"], "unknown pool `gpu.limits`"),
         ],
         ids=" ".join,

@@ -221,7 +221,7 @@ class TestFit:
         [
             (POD.replace("{name: c}", "{name: c, resources: {limits: {cpu: lots}}}"), "error GP1021 [structural] `containers[0].resources.limits.cpu`: 'lots' must be a quantity such as 4, 500m or 64Gi"),
             ("kind: [", "error GP1002 [structural]"),
-            ("apiVersion: v1\nkind: ConfigMap\n", "error GP1020 [structural] no object here creates pods"),
+            ("apiVersion: v1\nkind: ConfigMap\n", "error GP1020 [structural] no object in these files creates pods"),
         ],
         ids=["quantity", "YAML", "nothing"],
     )  # fmt: skip

@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refused(said: Outcome, name: str) -> bool:
     return (said.code, said.out) == (1, "") and said.err.startswith(
-        f"{name}: error GP0080 there is a file of this name already\n    fix: name another file, or overwrite it"
+        f"{name}: error GP0080 the file already exists\n    fix: pass another file name, or overwrite it"
     )
 
 

@@ -82,13 +82,13 @@ def test_a_blueprint_with_mistakes_gives_no_roles(
     [
         ([], "Missing argument 'plan|apply'"),
         (["write"], "is not one of 'plan', 'apply'"),
-        (["plan", "--user", "a", "--group", "b"], "--user and --group name several subjects"),
-        (["plan", "--group", ""], "--group needs a name in printable characters"),
-        (["plan", "--user", "a\nb"], "--user needs a name in printable characters"),
-        (["plan", "--service-account", "planner"], "write it as NAMESPACE/NAME"),
-        (["plan", "--service-account", "ci/"], "write it as NAMESPACE/NAME"),
-        (["plan", "--service-account", "ci/a/b"], "write it as NAMESPACE/NAME"),
-        (["plan", "--group", "system:authenticated"], "have more members than you mean"),
+        (["plan", "--user", "a", "--group", "b"], "--user and --group conflict"),
+        (["plan", "--group", ""], "--group: the name must have printable characters only"),
+        (["plan", "--user", "a\nb"], "--user: the name must have printable characters only"),
+        (["plan", "--service-account", "planner"], "expected NAMESPACE/NAME"),
+        (["plan", "--service-account", "ci/"], "expected NAMESPACE/NAME"),
+        (["plan", "--service-account", "ci/a/b"], "expected NAMESPACE/NAME"),
+        (["plan", "--group", "system:authenticated"], "built-in groups have other members"),
     ],
 )
 def test_what_makes_no_sense(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

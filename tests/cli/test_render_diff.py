@@ -94,4 +94,4 @@ def test_a_file_that_is_no_yaml(capsys: pytest.CaptureFixture[str]) -> None:
 def test_it_belongs_to_check(flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     said = gpupool(capsys, "render", *flags)
 
-    assert (said.code, said.err) == (64, "error: --diff shows what --check finds: add --check\n")
+    assert (said.code, said.err) == (64, "error: --diff requires --check\n")

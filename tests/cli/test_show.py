@@ -118,15 +118,15 @@ REFUSED: dict[str, tuple[Callable[[str], str], int, str]] = {
     "changed by hand": (
         lambda raw: raw.replace("ml-platform", "ml-platfirm"),
         1,
-        "changed by hand or damaged",
+        "changed by hand or is damaged",
     ),
     "cut off": (lambda raw: raw[:2000], 1, "error GP0100 invalid plan file (the file ends too early)"),
     "of another major version": (
         lambda raw: raw.replace(f'"formatVersion": "{FORMAT_VERSION}"', '"formatVersion": "2.0"'),
         5,
-        "a plan of format 2.0",
+        "unsupported plan format 2.0",
     ),
-    "no plan": (lambda _: "{}", 1, "plan.json: error GP0100 this is no plan of gpupool's"),
+    "no plan": (lambda _: "{}", 1, "plan.json: error GP0100 this is not a plan of gpupool"),
 }
 
 
@@ -146,7 +146,7 @@ def test_a_file_that_is_refused(case: str, saved: Path, capsys: pytest.CaptureFi
     ("arguments", "code", "words"),
     [
         (["none.json"], 1, "none.json: error GP0100 can't read it: No such file or directory"),
-        (["plan.json", "-o", "sarif"], 64, "-o knows no format `sarif`; there are text, patch, json, markdown, github"),
+        (["plan.json", "-o", "sarif"], 64, "-o: unknown format `sarif`; use one of text, patch, json, markdown, github"),
         (["plan.json", "-o", "text", "-o", "json"], 64, "-o sends 2 results to standard output"),
         ([], 64, "Missing argument"),
         (["plan.json", "--context", "x"], 64, "No such option: --context"),

@@ -103,4 +103,4 @@ def test_both_at_once_contradict_each_other(capsys: pytest.CaptureFixture[str]) 
     said = gpupool(capsys, "render", "-v", "-q")
 
     assert (said.code, said.out) == (64, "")
-    assert said.err == "error: -v and -q contradict each other: leave one out\n"
+    assert said.err == "error: -v conflicts with -q: remove one of them\n"

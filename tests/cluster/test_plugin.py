@@ -125,9 +125,9 @@ def test_a_signal_ends_it(tmp_path: Path) -> None:
 
 BROKEN: Final = {
     "it fails": ("import sys; sys.exit('log in\\n  again')", "ended with exit code 1: log in again"),
-    "no JSON": ("print('hello')", "gave no JSON"),
-    "deep JSON": ("print('[' * 100_000)", "gave no JSON"),
-    "nothing": ("", "gave no JSON"),
+    "no JSON": ("print('hello')", "did not print JSON"),
+    "deep JSON": ("print('[' * 100_000)", "did not print JSON"),
+    "nothing": ("", "did not print JSON"),
     "another kind": ("print('{}')", f"gave no ExecCredential of {API}"),
     "a list": ("print('[]')", f"gave no ExecCredential of {API}"),
 }

@@ -32,6 +32,8 @@ def said(tmp_path: Path, pools: str, cluster: str = "", rest: str = AMI) -> list
 GPU = "accelerator: l4, limits: {gpus: 8}"
 ROWS = {
     "a resource nobody counts": ("a: {accelerator: l4, limits: {gpu: 8}}", Code.LIMIT_KEY, "did you mean `gpus`?"),
+    "a typo of an extended resource": ("a: {accelerator: l4, limits: {nvidia.com/gpus: 8}}", Code.LIMIT_KEY, "did you mean `nvidia.com/gpu`?"),
+    "a typo in its domain": ("a: {accelerator: l4, limits: {nvida.com/gpu: 8}}", Code.LIMIT_KEY, "did you mean `nvidia.com/gpu`?"),
     "gpus of Neuron": ("a: {accelerator: trainium2, limits: {gpus: 8}}", Code.LIMIT_UNIT, "aws.amazon.com/neuron: 8"),
     "gpus of Gaudi": ("a: {accelerator: gaudi-hl-205, limits: {gpus: 8}}", Code.LIMIT_UNIT, "habana.ai/gaudi: 8"),
     "gpus of Qualcomm": ("a: {accelerator: qualcomm-ai100, limits: {gpus: 8}}", Code.LIMIT_UNIT, "set `nodes`"),
@@ -128,6 +130,17 @@ def test_nothing_is_said(pools: str, tmp_path: Path) -> None:
     assert said(tmp_path, pools) == []
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "amd.com/gpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "example.com/dongle", "habana.ai/gaudi",
+        "intel.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb", "nvidia.com/pgpu", "vpc.amazonaws.com/efa",
+    ],
+)  # fmt: skip
+def test_a_real_extended_resource(key: str, tmp_path: Path) -> None:
+    assert said(tmp_path, f"a: {{accelerator: l4, limits: {{cpu: 8, {key}: 8}}}}") == []
+
+
 STATIC = ", features: [StaticCapacity]"
 STATIC_ROWS = {
     "a limit but nodes": ("limits: {gpus: 8}", "can limit only `nodes`"),
@@ -183,6 +196,8 @@ def test_caps_on_the_whole_blueprint(tmp_path: Path) -> None:
     assert "add up to 16, more than the cap of 15: a 8, b 8" in over.message
     (unlimited,) = said(tmp_path, pools, rest=f"{AMI}limits: {{cpu: 15}}\n")
     assert "no such limit in a, b, c" in unlimited.message
+    (unknown,) = said(tmp_path, pools, rest=f"{AMI}limits: {{nvidia.com/gpus: 15}}\n")
+    assert (unknown.code, unknown.fix) == (Code.LIMIT_KEY, "did you mean `nvidia.com/gpu`?")
 
 
 def test_a_cap_counts_physical_gpus(tmp_path: Path) -> None:
@@ -218,7 +233,7 @@ def test_a_driver_over_a_driver_in_a_file(tmp_path: Path) -> None:
     (found,) = said(tmp_path, f"a: {{{GPU}, nodeClass: {{userData: {{file: join.sh}}}}}}")
 
     assert (found.code, found.severity, found.at.line) == (Code.USER_DATA, Severity.WARNING, 7)
-    assert "has one, and two break the GPUs" in found.message
+    assert "has one; two break the GPUs" in found.message
 
 
 def test_two_overlays_of_one_name(tmp_path: Path) -> None:

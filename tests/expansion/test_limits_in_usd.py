@@ -94,7 +94,7 @@ def test_money_becomes_one_limit(pool: str, expected: Plain, tmp_path: Path) -> 
 
     assert limits(made) == {"a": expected}
     (said,) = [finding for finding in made.findings if finding.code == Code.USD_REASONING]
-    assert (said.severity, said.at.line, "(us-east-1, 2026-07-06, on demand)" in said.message) == (
+    assert (said.severity, said.at.line, "(us-east-1, 2026-07-06, on-demand)" in said.message) == (
         "info",
         7,
         True,
@@ -105,8 +105,8 @@ def test_how_it_was_worked_out(tmp_path: Path) -> None:
     (said,) = rendered(tmp_path, f"{H100}, limits: {{usdPerHour: 110.08}}").findings
 
     assert said.message == (
-        "110.08 USD/h is a limit of 16 accelerators: one costs up to 55.04 / 8 = 6.88 in p5.48xlarge "
-        "(us-east-1, 2026-07-06, on demand)"
+        "110.08 USD/h becomes a limit of 16 accelerators: one costs up to 55.04 / 8 = 6.88 USD/h in p5.48xlarge "
+        "(us-east-1, 2026-07-06, on-demand)"
     )
 
 
@@ -142,7 +142,7 @@ ERRORS = {
     ),
     "nothing offered here": ("accelerator: h200, instances: {families: p5e}, limits: {usdPerHour: 50}", "is offered in us-east-1", ""),
     "nothing in this zone": (f"{H100}, zones: use1-az9, limits: {{usdPerHour: 50}}", "is offered in us-east-1", ""),
-    "not even one": (f"{H100}, limits: {{usdPerHour: 6.87}}", "less than one accelerator costs: 6.88 in p5.48xlarge", "set at least `usdPerHour: 6.88`"),
+    "not even one": (f"{H100}, limits: {{usdPerHour: 6.87}}", "less than one accelerator costs: 6.88 USD/h in p5.48xlarge", "set at least `usdPerHour: 6.88`"),
     "several kinds": (
         "instances: {types: [g6.xlarge, trn1.2xlarge]}, limits: {usdPerHour: 50}", "without `nvidia.com/gpu`", "above: 0",
     ),

@@ -193,4 +193,4 @@ def test_a_number_of_pods_that_is_none_is_an_error(count: object) -> None:
 def test_nothing_that_makes_pods_is_an_error() -> None:
     found = read({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}})
 
-    assert messages(found) == [("error", "no object here creates pods")]
+    assert messages(found) == [("error", "no object in these files creates pods")]

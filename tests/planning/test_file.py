@@ -177,7 +177,7 @@ REFUSED = {
     "depth": ("[" * 500 + "]" * 500, "plan.json:1:202: invalid plan file (not JSON)"),
 }
 TWICE = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 9, "prune": false, "maxDeletes": 1')
-NO_PLAN = "plan.json: this is no plan of gpupool's: it begins with no `formatVersion` and `gpupool`"
+NO_PLAN = "plan.json: this is not a plan of gpupool: it does not start with `formatVersion` and `gpupool`"
 
 
 @pytest.mark.parametrize(("raw", "expected"), REFUSED.values(), ids=REFUSED)
@@ -281,7 +281,7 @@ def test_another_major_version(version: str) -> None:
 
     assert caught.value.exit_code == 5
     assert str(caught.value) == (
-        f"plan.json: a plan of format {version}, which gpupool 0.1.0 wrote; this gpupool reads format 1."
+        f"plan.json: unsupported plan format {version}, written by gpupool 0.1.0; this version reads format 1."
         " Use that version, or make a new one with `gpupool plan -o json=FILE`"
     )
 

@@ -77,7 +77,7 @@ def said(name: str, facts: Facts) -> Guard:
 def test_their_words() -> None:
     many = EMPTY._replace(deletions=(A, IN_USE, CLASS))
     assert said("max-deletes", many).remedy == "--max-deletes 2"
-    assert said("max-deletes", many).message == "2 NodePools would be deleted, and --max-deletes is 1"
+    assert said("max-deletes", many).message == "2 NodePools would be deleted, but --max-deletes is 1"
     assert said("when-empty", many).remedy == "--drain, or --allow-delete NodePool/used"
     assert said("when-empty", many._replace(consent=replace(PRUNE, drain=True))).remedy == ""
     runs = said("in-use", EMPTY._replace(deletions=(RUNS,))).message

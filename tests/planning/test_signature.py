@@ -79,17 +79,20 @@ def test_openssl_s_own_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        (PLAN, "the plan is not signed; make it with `gpupool plan --sign-key FILE`"),
-        (signature.signed(PLAN, OTHER), "the signature is not by this key"),
+        (PLAN, "the plan is not signed; nothing was applied"),
+        (signature.signed(PLAN, OTHER), "invalid signature"),
         (
             file.sealed(replace(signature.signed(PLAN, KEY), expires_at="2026-11-22T07:00:00Z")),
-            "or not of this plan",
+            "or signed with another key",
         ),
         (
             replace(PLAN, signature=base64.b64encode(KEY.sign(PLAN.id.encode())).decode()),
-            "or not of this plan",
+            "or signed with another key",
         ),
-        (replace(PLAN, signature=signature.signed(EXAMPLES["create"], KEY).signature), "or not of this plan"),
+        (
+            replace(PLAN, signature=signature.signed(EXAMPLES["create"], KEY).signature),
+            "or signed with another key",
+        ),
     ],
     ids=[
         "unsigned",
@@ -156,7 +159,7 @@ def test_the_wrong_half_of_a_pair() -> None:
     with pytest.raises(KeyFileError, match=r"--verify-key plan\.key: not an Ed25519 public key in PEM"):
         signature.verifying_key("plan.key")
     Path("locked.key").write_bytes(private(KEY, "hunter2"))
-    with pytest.raises(KeyFileError, match="the key is encrypted, and gpupool asks for no passphrase"):
+    with pytest.raises(KeyFileError, match="the key is encrypted; use a key without a passphrase"):
         signature.signing_key("locked.key")
     with pytest.raises(KeyFileError, match="can't read it: no file can have this name"):
         signature.verifying_key("a\0b")
@@ -172,7 +175,9 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
 
     for read_key in (signature.signing_key, signature.verifying_key):
-        with pytest.raises(GpupoolError, match=r"needs the package cryptography.*fix: python -m pip install"):
+        with pytest.raises(
+            GpupoolError, match=r"requires the package cryptography.*fix: python -m pip install"
+        ):
             read_key("plan.key")
 
 
@@ -207,7 +212,9 @@ class TestCommands:
         said = gpupool(capsys, *command, "--verify-key", "other.pub")
 
         assert (said.code, said.out) == (3, "")
-        assert said.err.startswith("error: the signature is not by this key, or not of this plan")
+        assert said.err.startswith(
+            "error: invalid signature: the plan was changed, or signed with another key"
+        )
 
     @pytest.mark.usefixtures("keys")
     def test_the_key_is_read_before_the_plan(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,7 +236,7 @@ class TestCommands:
     @pytest.mark.parametrize(
         ("command", "words"),
         [
-            (["apply", "--verify-key", "plan.pub"], "--verify-key is for a saved plan"),
+            (["apply", "--verify-key", "plan.pub"], "--verify-key requires a saved plan"),
             (["apply", "-", "--verify-key", "-"], "standard input can be read only once"),
             (["show", "-", "--verify-key", "-"], "standard input can be read only once"),
             (["plan", "-f", "-", "--sign-key", "-"], "standard input can be read only once"),

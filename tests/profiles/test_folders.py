@@ -123,7 +123,7 @@ def test_a_folder_that_the_user_allows(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize("folder", ["nowhere", "team/gpupool.yaml", ""])
 def test_a_folder_that_is_none(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = rendered(capsys, "inference", "--profiles", folder)
-    assert (said.code, said.err) == (64, f"error: --profiles {folder}: there is no such folder\n")
+    assert (said.code, said.err) == (64, f"error: --profiles {folder}: the folder does not exist\n")
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ def test_a_word_that_nobody_says_is_no_mistake(ask: Asker, asked: str) -> None:
     [
         (
             "chta.limits",
-            "this blueprint has no pool `chta`; did you mean `chat`? available: chat, chat-ondemand, chat-spot",
+            "unknown pool `chta`; did you mean `chat`? available: chat, chat-ondemand, chat-spot",
         ),
         ("chat-sopt.limits", "did you mean `chat-spot`?"),
         ("chat.limit", "`pools.chat` has no `limit`; did you mean `limits`? available: capacity, "),
@@ -311,7 +311,7 @@ def test_a_word_that_nobody_says_is_no_mistake(ask: Asker, asked: str) -> None:
         ("chat.nodeClass.amy", "`pools.chat.nodeClass` has no `amy`; did you mean `ami`?"),
         (
             "chat.tiers.spt.limits",
-            "this pool has no tier `spt`; did you mean `spot`? available: spot, ondemand",
+            "unknown tier `spt`; did you mean `spot`? available: spot, ondemand",
         ),
         (
             "chat.spec.limit",
@@ -320,7 +320,7 @@ def test_a_word_that_nobody_says_is_no_mistake(ask: Asker, asked: str) -> None:
         ("chat.spec.template.spec.requirements[99]", "has no `99`; available: 0, 1, 2"),
         ("chat.requirements.example.com/team", "has no `example.com/team`"),
         ("nodeClasses.gpu.ami", "`nodeClasses` has no `gpu`; available: none"),
-        ("", "this blueprint has no pool ``"),
+        ("", "unknown pool ``"),
     ],
 )
 def test_what_is_not_there_is_a_mistake_that_names_what_is(ask: Asker, asked: str, said: str) -> None:

@@ -79,10 +79,7 @@ def test_one_machine_alone_breaks_the_memory_limit() -> None:
 
     assert over == ["p6-b300.48xlarge"]
     assert [trap.message for trap in said("gpu-general")[Code.LIMIT_BELOW_NODE]] == [
-        (
-            "limit `memory: 2000Gi` is below a single node of 1 of 45 types, which never launches: "
-            "p6-b300.48xlarge"
-        )
+        ("limit `memory: 2000Gi` excludes 1 of 45 types, because one node has more: p6-b300.48xlarge")
     ]
 
 

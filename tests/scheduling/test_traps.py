@@ -65,7 +65,7 @@ BITES = {
         f"requirements on `{GPUS}` conflict, which Karpenter reads as DoesNotExist: it launches 1270 "
         "types without that label",
         f"{ENTRY}.0",
-        "set requirements that some value meets",
+        "change the requirements so that one value meets all of them",
         pool(f"{GPUS} Gt 1", f"{GPUS} Lt 5"),
     ),
     "two GPU names, each in an entry of its own": Bite(
@@ -74,7 +74,7 @@ BITES = {
         f"requirements on `{NAME}` conflict, which Karpenter reads as DoesNotExist: it launches 1270 "
         "types without that label",
         f"{ENTRY}.1",
-        "set requirements that some value meets",
+        "change the requirements so that one value meets all of them",
         pool(f"{NAME} In l4,h100", f"{NAME} In h100"),
     ),
     "a contradiction that leaves nothing": Bite(
@@ -82,7 +82,7 @@ BITES = {
         pool(f"{FAMILY} In g6", f"{FAMILY} In p5"),
         f"requirements on `{FAMILY}` conflict, which Karpenter reads as DoesNotExist",
         f"{ENTRY}.0",
-        "set requirements that some value meets",
+        "change the requirements so that one value meets all of them",
         pool(f"{NAME} DoesNotExist", f"{NAME} DoesNotExist"),
     ),
     "NotIn of a GPU name": Bite(
@@ -171,7 +171,7 @@ BITES = {
     "a limit below one of the machines": Bite(
         Code.LIMIT_BELOW_NODE,
         pool(f"{TYPE} In g6.xlarge,p5.48xlarge", limits={GPU: "4"}),
-        f"limit `{GPU}: 4` is below a single node of 1 of 2 types, which never launches: p5.48xlarge",
+        f"limit `{GPU}: 4` excludes 1 of 2 types, because one node has more: p5.48xlarge",
         f"spec.limits.{GPU}",
         "raise the limit, or exclude these types",
         pool(f"{TYPE} In g6.xlarge,p5.48xlarge", limits={GPU: "8"}),
@@ -179,7 +179,7 @@ BITES = {
     "a limit of memory below every machine": Bite(
         Code.LIMIT_BELOW_NODE,
         pool(f"{TYPE} In p5.48xlarge,p5en.48xlarge", limits={GPU: "8", "memory": "1Ti"}),
-        "limit `memory: 1Ti` is below a single node of every type, which never launch: p5.48xlarge, "
+        "limit `memory: 1Ti` excludes every type, because one node has more: p5.48xlarge, "
         "p5en.48xlarge",
         "spec.limits.memory",
         "raise the limit, or exclude these types",
@@ -214,7 +214,7 @@ BITES = {
     "a family that is nowhere in the region": Bite(
         Code.NOTHING_LEFT,
         pool(f"{FAMILY} In p5e"),
-        "the pool can't launch a node: p5e.48xlarge: not offered in us-east-1",
+        "the pool can't launch a node: p5e.48xlarge is excluded (not offered in us-east-1)",
         ENTRY,
         "run `gpupool explain p --why TYPE` for a type that should match",
         pool(f"{FAMILY} In p5en"),

@@ -581,7 +581,7 @@ class TestKept:
         assert [each["state"] for each in checks] == ["ok", "warning", "failed"]
         assert checks[0]["message"] == "default/gpupool-sound, serial 7, lists 1 object"
         assert "an apply of 2 objects is in progress or was interrupted" in checks[1]["message"]
-        assert "is no inventory of gpupool's" in checks[2]["message"]
+        assert "is not a valid inventory" in checks[2]["message"]
 
     def test_the_lock_says_who_holds_it(self, server: ApiServer, capsys: pytest.CaptureFixture[str]) -> None:
         write_blueprint()

@@ -117,7 +117,7 @@ def test_what_can_not_be_read(api_server: ApiServer, tmp_path: Path, data: str) 
     found = diff(api_server, blueprint)
 
     assert found.code == 1
-    assert f"error: what Helm keeps of default/{name} can't be read" in found.err
+    assert f"error: can't read the Helm release default/{name}" in found.err
 
 
 def test_without_the_right_to_read_secrets(api_server: ApiServer, blueprint: Path) -> None:

@@ -280,7 +280,7 @@ class TestSays:
         said, plain = status(), status("-o", "json")
 
         assert (said.code, said.err) == (0, "")
-        assert f"note: the ConfigMap kube-system/{INVENTORY} is no inventory of gpupool's" in said.out
+        assert f"note: the ConfigMap kube-system/{INVENTORY} is not a valid inventory" in said.out
         assert json.loads(plain.out)["inventory"] is None
 
     def test_a_server_without_karpenter(self, faulty: FaultProxy, status: Status, tmp_path: Path) -> None:
@@ -291,8 +291,8 @@ class TestSays:
 
         assert (said.code, said.err) == (0, "")
         assert [line for line in said.out.splitlines() if line.startswith("note: ")] == [
-            "note: the server does not know EC2NodeClass: are Karpenter's CRDs installed?",
-            "note: the server does not know NodePool: are Karpenter's CRDs installed?",
+            "note: the API server does not serve EC2NodeClass; Karpenter's CRDs may be missing",
+            "note: the API server does not serve NodePool; Karpenter's CRDs may be missing",
         ]
 
     @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ class TestWaits:
         try:
             with _process(folder, "--wait", "ready", stderr=theirs) as child:
                 os.close(theirs)
-                said = _read_until(ours, b"waiting NodePool/train")
+                said = _read_until(ours, b" NodePool/train: ")
                 if number is None:
                     statuses.make_ready(api_server, "train")
                 else:
@@ -405,10 +405,10 @@ class TestWaits:
 
         assert child.returncode == (143 if number else 0)
         assert said.startswith(b"\x1b[?25l")
-        assert b"Ready   EC2NodeClass/train" in said
+        assert b"EC2NodeClass/train: Ready" in said
         assert said.count(b"\x1b[?25h") == 1
-        assert said.index(b"\x1b[?25h") > said.rindex(b"\x1b[J")
-        assert (b"Ready   NodePool/train" in said) == (number is None)
+        assert said.index(b"\x1b[?25h") > said.rindex(b" NodePool/train: ")
+        assert (b"\rNodePool/train: Ready" in said or b"KNodePool/train: Ready" in said) == (number is None)
 
 
 OTHERS = {
@@ -417,7 +417,7 @@ OTHERS = {
     "no blueprint": (["-f", "absent.yaml"], 1, "1 error"),
     "a bad flag": (["--watch"], 64, "No such option: --watch"),
     "a bad wait": (["--wait", "done"], 64, "is not one of 'ready', 'rollout'"),
-    "a bad format": (["-o", "yaml"], 64, "no format `yaml`; there are text, json"),
+    "a bad format": (["-o", "yaml"], 64, "unknown format `yaml`; use one of text, json"),
     "standard input twice": (["-f", "-", "-f", "-"], 64, "standard input can be read only once"),
     "no place for the result": (["-o", "json=gpupool.yaml/status.json"], 1, "can't write it"),
 }

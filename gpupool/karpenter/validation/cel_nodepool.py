@@ -197,7 +197,7 @@ def own_capacity(capacity: Located) -> Iterator[Complaint]:
     """The resources that every machine has are not an overlay's to set."""
     for key, amount in mapping(capacity).items():
         if key in _OWN_RESOURCES:
-            message = f"an overlay can't set `{key}`: Karpenter knows it from the instance type"
+            message = f"an overlay can't set `{key}`: the instance type determines it"
             yield Complaint(amount.key or amount.at, message, "set extended resources only")
 
 

@@ -71,7 +71,10 @@ def alias_beside_terms(terms: Located) -> Iterator[Complaint]:
 def alias_form(alias: Located) -> Iterator[Complaint]:
     """An alias is a family, `@` and a version."""
     if not matches(r"^[a-zA-Z0-9]+@.+$", str(alias.value)):
-        message = f"invalid AMI alias `{alias.value}`: it is not of the form `family@version`"
+        text = str(alias.value)
+        message = (
+            f"invalid AMI alias `{text}`: it is not `family@version`" if text else "the AMI alias is empty"
+        )
         yield Complaint(place(alias), message, "write an alias such as `al2023@v20260810`")
 
 
@@ -108,7 +111,7 @@ def no_family(spec: Located) -> Iterator[Complaint]:
     """Without an alias, `amiFamily` has to be said."""
     terms = present(spec, _AMI)
     if terms and not any(has(term, "alias") for term in items(terms)) and not has(spec, "amiFamily"):
-        message = "`amiFamily` is required: without an alias, nothing else tells how the AMI boots"
+        message = "`amiFamily` is required without an alias: it determines how the AMI boots"
         yield Complaint(place(terms), message, "set `amiFamily` to AL2023, Bottlerocket, … or Custom")
 
 
@@ -116,10 +119,8 @@ def empty_tag(tags: Located) -> Iterator[Complaint]:
     """Neither key nor value of a selecting tag is empty."""
     for key, value in mapping(tags).items():
         if not key or value.value == "":
-            what = "value" if key else "key"
-            yield Complaint(
-                value.key or value.at, f"a tag with an empty {what} selects nothing", "use `*` for any value"
-            )
+            what, fix = ("value", "use `*` for any value") if key else ("key", "set the key of the tag")
+            yield Complaint(value.key or value.at, f"a tag with an empty {what} selects nothing", fix)
 
 
 def _mixed(key: str, others: tuple[str, ...], term: Located) -> list[Complaint]:

@@ -13,7 +13,7 @@ from gpupool.karpenter.durations import is_duration
 from gpupool.karpenter.instants import is_rfc3339
 from gpupool.karpenter.integers import int64
 from gpupool.karpenter.labels import AWS
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, present
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, brief, has, present
 from gpupool.yamlio.located import Located, mapping, place
 
 _TEMPLATE = "spec template spec"
@@ -29,7 +29,7 @@ def endless(stalls: str, duration: Located) -> Iterator[Complaint]:
     """A duration fits into Go's 64 bits of nanoseconds."""
     text = str(duration.value)
     if text != "Never" and not is_duration(text):
-        message = f"`{text}` is longer than 292 years, the most that Karpenter can parse; {stalls}"
+        message = f"`{brief(text)}` is longer than 292 years, the most that Karpenter can parse; {stalls}"
         yield Complaint(place(duration), message, "set a shorter duration, or `Never` where it is allowed")
 
 
@@ -37,7 +37,7 @@ def unreadable_amounts(stalls: str, amounts: Located) -> Iterator[Complaint]:
     """Each amount is one that Go can read."""
     for amount in mapping(amounts).values():
         if isinstance(amount.value, str) and (problem := quantities.problem(amount.value)):
-            message = f"the quantity `{amount.value}` {problem}; {stalls}"
+            message = f"the quantity `{brief(amount.value)}` {problem}; {stalls}"
             yield Complaint(
                 place(amount), message, "write the number without an exponent, or with a suffix such as `Gi`"
             )
@@ -46,9 +46,10 @@ def unreadable_amounts(stalls: str, amounts: Located) -> Iterator[Complaint]:
 def unreadable_time(taint: Located) -> Iterator[Complaint]:
     """A taint's time is one that Go can read."""
     for moment in has(taint, "timeAdded"):
-        text = moment.value if isinstance(moment.value, str) else "a list"
+        text = moment.value if isinstance(moment.value, str) else ""
         if not is_rfc3339(text):
-            message = f"Karpenter can't parse the time `{text}`; {_NO_POOL}"
+            what = f"Karpenter can't parse the time `{text}`" if text else "`timeAdded` is not a time"
+            message = f"{what}; {_NO_POOL}"
             yield Complaint(place(moment), message, "remove `timeAdded`: it has no effect in a template")
 
 
@@ -65,7 +66,7 @@ def too_many_nodes(nodes: Located) -> Iterator[Complaint]:
     text = str(nodes.value)
     number = int64(text)
     if text.isdecimal() and (number is None or number > _MOST_NODES):
-        message = f"`{text}` is more than Karpenter can count, so the budget allows no disruption"
+        message = f"`{brief(text)}` is more than Karpenter can count, so the budget allows no disruption"
         yield Complaint(place(nodes), message, 'write `nodes: "100%"` for no limit')
 
 
@@ -106,7 +107,9 @@ def reserve_crash(reserved: Located) -> Iterator[Complaint]:
     """Each reserve is a quantity to Go."""
     for key, value in mapping(reserved).items():
         if problem := quantities.problem(str(value.value)):
-            message = f"the quantity `{value.value}` for `{key}` {problem}; Karpenter crashes on it"
+            amount = brief(str(value.value))
+            what = f"the quantity `{amount}`" if amount else "the quantity"
+            message = f"{what} for `{key}` {problem}; Karpenter crashes on it"
             yield Complaint(
                 place(value), message, "write the number without an exponent, or with a suffix such as `Gi`"
             )
@@ -118,7 +121,8 @@ def eviction_crash(thresholds: Located) -> Iterator[Complaint]:
         for value in has(thresholds, signal):
             text = str(value.value)
             if not text.endswith("%") and (problem := quantities.problem(text)):
-                message = f"the threshold `{text}` for `{signal}` {problem}; Karpenter crashes on it"
+                what = f"the threshold `{brief(text)}`" if text else "the threshold"
+                message = f"{what} for `{signal}` {problem}; Karpenter crashes on it"
                 yield Complaint(place(value), message, "write a threshold such as `5%` or `500Mi`")
 
 

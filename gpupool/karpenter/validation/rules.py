@@ -13,6 +13,8 @@ from gpupool.yamlio.located import Located
 _LONGEST = 500
 """Enough of a message that quotes a value; nobody reads a value of megabytes."""
 
+_LONGEST_VALUE = 60
+
 ITEMS = "[]"
 """The step of a path that stands for each item of a list."""
 
@@ -45,6 +47,11 @@ def run(rules: tuple[FieldRule, ...], body: Located, broken: Collection[ErrorPat
     found: list[Finding] = []
     _ask(_tree(rules), body, (), broken, found)
     return found
+
+
+def brief(text: str) -> str:
+    """Return a value short enough for a message."""
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def present(node: Located, key: str) -> Located | None:

@@ -41,7 +41,7 @@ def restricted_labels(said: Located) -> Iterator[Complaint]:
     for key, value in mapping(said).items():
         if is_restricted(key):
             at = value.key or value.at
-            yield Complaint(at, f"Karpenter rejects the label `{key}`: it {_why(key)}", "remove it")
+            yield Complaint(at, f"the label `{key}` {_why(key)}", "remove it")
 
 
 def requirement_name(requirement: Located) -> Iterator[Complaint]:
@@ -56,7 +56,7 @@ def restricted_requirement(requirement: Located) -> Iterator[Complaint]:
     """A requirement is not on a label that Karpenter keeps for itself."""
     for key in has(requirement, "key"):
         if is_restricted(_normalized(requirement)):
-            message = f"Karpenter rejects the key `{key.value}`: it {_why(str(key.value))}"
+            message = f"the key `{key.value}` {_why(str(key.value))}"
             yield Complaint(place(key), message, "remove it")
 
 
@@ -77,7 +77,9 @@ def known_values(requirement: Located) -> Iterator[Complaint]:
     said = [str(value.value) for value in items(present(requirement, "values"))]
     known = sum(value in label.values for value in said)
     if known < (number(requirement, "minValues") or 1):
-        message = f"Karpenter knows {known or 'none'} of the values for `{label.key}`: {', '.join(said[:5])}"
+        few = f"only {known}" if known else "none"
+        least = f" (`minValues` is {number(requirement, 'minValues')})" if known else ""
+        message = f"Karpenter supports {few} of the values for `{label.key}`{least}: {', '.join(said[:5])}"
         at = place(has(requirement, "values", "key")[0])
         yield Complaint(at, message, f"use {' or '.join(f'`{value}`' for value in label.values)}")
 

@@ -1,4 +1,4 @@
-"""What is told while objects are waited for."""
+"""Lines about objects that are waited for."""
 
 from __future__ import annotations
 
@@ -25,13 +25,3 @@ def line(progress: Progress) -> str:
     if progress.is_news:
         return f"{name}: {one_line(readiness.reason)}"
     return f"still waiting for {name} after {progress.seconds:.0f} s: {one_line(readiness.reason)}"
-
-
-def live_line(progress: Progress, column: int, width: int) -> str:
-    """Return one line of a terminal for an object, its name in a column of a width, and not too wide itself."""
-    readiness = progress.readiness
-    state = (
-        (readiness.reason or "Ready") if readiness.is_ready else "-" if readiness.is_hopeless else "waiting"
-    )
-    said = f"{state:<8}{address(progress).ljust(column)}  {one_line(readiness.reason)}".rstrip()
-    return said if len(said) <= width else said[: max(0, width - 1)] + "…"

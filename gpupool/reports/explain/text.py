@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from gpupool.catalogue.model import FALLBACK_REGION
 from gpupool.reports import finding_text
 from gpupool.reports.escaping import one_line
-from gpupool.reports.tables import aligned
+from gpupool.reports.tables import aligned, fitting
 from gpupool.scheduling.cost import HOURS_IN_MONTH
 from gpupool.scheduling.limits import written
 from gpupool.scheduling.types.capacity import CPU, DEVICES, MEMORY
@@ -28,26 +28,35 @@ _GIB, _MIB_IN_GIB = 1 << 30, 1 << 10
 _HEAD: Final = (
     "TYPE", "ACCELERATORS", "VCPU", "MEMORY", "NVME", "EFA", "FOR PODS", "USD/H", "ZONES", "NODES", ""
 )  # fmt: skip
+_LESS_IMPORTANT: Final = tuple(
+    map(_HEAD.index, ("EFA", "NVME", "FOR PODS", "ZONES", "MEMORY", "VCPU", "ACCELERATORS"))
+)
+"""Columns that a narrow terminal leaves out, the first one first."""
+
+_OVERVIEW: Final = ("NODEPOOL", "WEIGHT", "TYPES", "TRIED FIRST", "USD/H AT MOST")
+_LESS_IMPORTANT_OF_ALL: Final = tuple(map(_OVERVIEW.index, ("TYPES", "WEIGHT")))
+"""The same for the table of all NodePools."""
 
 
-def page(explanation: Explanation) -> str:
-    """Return all that there is to say about a pool."""
-    lines = [line for answer in explanation.answers for line in _answer(explanation, answer)]
+def page(explanation: Explanation, width: int | None = None) -> str:
+    """Return the whole report about a pool, for a terminal's width."""
+    lines = [line for answer in explanation.answers for line in _answer(explanation, answer, width)]
     lines.append(
         f"Catalogue of {explanation.catalogue.date}, as Karpenter {explanation.catalogue.karpenter} reads it."
     )
     return "\n".join(lines) + "\n"
 
 
-def overview(explanations: Sequence[Explanation]) -> str:
-    """Return a line for each NodePool, in the order in which Karpenter tries them."""
-    rows = [("NODEPOOL", "WEIGHT", "TYPES", "TRIED FIRST", "USD/H AT MOST")]
+def overview(explanations: Sequence[Explanation], width: int | None = None) -> str:
+    """Return a row for each NodePool, in the order in which Karpenter tries them, for a terminal's width."""
+    rows = [_OVERVIEW]
     answers = [answer for each in explanations for answer in each.answers]
     for answer in sorted(answers, key=_order, reverse=True):
         pool, first = answer.explained.pool, _first(answer.explained)
         types = str(pool.types.bit_count())
         rows.append((one_line(pool.name), str(pool.weight), types, first, _hourly(answer.explained)))
-    return "\n".join(aligned(rows, right={1, 2})) + "\n"
+    table = aligned(rows, right={1, 2}, width=width, less_important=_LESS_IMPORTANT_OF_ALL)
+    return "\n".join(table) + "\n"
 
 
 def _order(answer: NodePoolExplanation) -> tuple[int, str]:
@@ -59,7 +68,7 @@ def _first(found: Explained) -> str:
     return f"{first.kind.name} {first.price:.4f}" if first and first.price is not None else "-"
 
 
-def _answer(explanation: Explanation, answer: NodePoolExplanation) -> Iterator[str]:
+def _answer(explanation: Explanation, answer: NodePoolExplanation, width: int | None) -> Iterator[str]:
     found = answer.explained
     tier = ""
     if explanation.tiered:
@@ -74,9 +83,9 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation) -> Iterator[s
     yield ""
     if answer.why is not None:
         yield from _why(answer.why)
-    yield from _candidates(found)
+    yield from _candidates(found, width)
     yield ""
-    yield from _limits(found)
+    yield from _limits(found, width)
     yield from _cost(found)
     yield from _one_pod(found)
     if answer.notes:
@@ -85,7 +94,7 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation) -> Iterator[s
     yield ""
 
 
-def _candidates(found: Explained) -> Iterator[str]:
+def _candidates(found: Explained, width: int | None) -> Iterator[str]:
     launchable = sum(each.launchable is True for each in found.candidates)
     open_ones = sum(each.launchable is None for each in found.candidates)
     count = len(found.candidates)
@@ -99,7 +108,10 @@ def _candidates(found: Explained) -> Iterator[str]:
     if count:
         zones = [zone.name for zone in found.market.zones]
         rows = [_HEAD, *(_row(each, zones) for each in found.candidates[:MOST_ROWS])]
-        yield from aligned(rows, right={2, 3, 4, 5, 7, 9})
+        yield from aligned(rows, right={2, 3, 4, 5, 7, 9}, width=width, less_important=_LESS_IMPORTANT)
+        kept = fitting(rows, width, _LESS_IMPORTANT)
+        if hidden := [name for place, name in enumerate(_HEAD) if place not in kept]:
+            yield f"not shown, as the terminal is too narrow: {', '.join(hidden)}; -o json has all columns"
     if count > MOST_ROWS:
         yield f"... and {count - MOST_ROWS} more; -o json lists all of them"
 
@@ -147,13 +159,13 @@ def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
     return "".join(zone[-1] if zone in mine else "-" for zone in all_of_them)
 
 
-def _limits(found: Explained) -> Iterator[str]:
+def _limits(found: Explained, width: int | None) -> Iterator[str]:
     yield "Limits" if found.pool.limits else "Limits: none"
     rows = [
         (f"  {one_line(name)}", written(name, limit), _reached(name, limit, found.reaches[name]))
         for name, limit in found.pool.limits.items()
     ]
-    yield from aligned(rows, right={1})
+    yield from aligned(rows, right={1}, width=width)  # every column is important
     if any(each.admitted.registered != each.admitted.nodes for each in found.candidates):
         yield (
             "  NODES with two numbers: the minimum, if registered nodes have all the memory that EC2 lists, "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.reports.escaping import one_line
+from gpupool.reports.tables import aligned
 from gpupool.scheduling.pods.descriptions import amounts
 
 if TYPE_CHECKING:
@@ -110,20 +111,24 @@ def _overlays_left_out(pools: LoadedNodePools) -> Iterator[str]:
         yield f"NodeOverlays with a price only for types that cost the same on demand in all zones: {names}."
 
 
-def text(report: FitReport) -> str:
-    """Return the report for people: each workload with its pools, and below how it was judged."""
-    lines = [line for each in report.fitted for line in (*_workload(each, report.offers), "")]
+def text(report: FitReport, width: int | None = None) -> str:
+    """Return the report for people: workloads with their pools, and the assumptions."""
+    lines = [line for each in report.fitted for line in (*_workload(each, report.offers, width), "")]
     return "\n".join([*lines, *_foot(report)]) + "\n"
 
 
-def _workload(each: Fitted, offers: Offers) -> Iterator[str]:
+def _workload(each: Fitted, offers: Offers, width: int | None) -> Iterator[str]:
     template, judged = each.template, each.judged
     yield one_line(f"{template.name}: {_count(template.pods)} {amounts(each.pod.requests)}")
     yield one_line(f"  {template.at}")
-    width = max((len(verdict.pool) for verdict in judged.verdicts), default=0)
-    for verdict in judged.verdicts:
-        said = _refused(each, verdict) if verdict.refusal else _taken(each, verdict, offers)
-        yield one_line(f"  {verdict.pool:<{width}}  {said}")
+    rows = [
+        (
+            f"  {one_line(verdict.pool)}",
+            one_line(_refused(each, verdict) if verdict.refusal else _taken(each, verdict, offers)),
+        )
+        for verdict in judged.verdicts
+    ]
+    yield from aligned(rows, width=width)  # both columns are important
     yield one_line(f"  => {_outcome(each, offers)}")
     if missing := [*each.pod.not_judged, *([template.note] if template.note else [])]:
         yield one_line(f"  not checked: {'; '.join(missing)}")

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from gpupool.rollout.watch.status import NodeCounts, ObjectStatus, PoolStatus, ResourceUse, Status
 
 _INDENT = "  "
+_OWNER, _CLAIMS = 1, 3
+_LESS_IMPORTANT = (_CLAIMS, _OWNER)
+"""Columns of the other NodePools that a narrow terminal leaves out, the first one first."""
 
 
-def text(status: Status) -> str:
-    """Return which cluster it is, each object with what runs because of it, and what else there is."""
-    return "".join(f"{one_line(line)}\n" for line in _lines(status))
+def text(status: Status, width: int | None = None) -> str:
+    """Return which cluster it is, each object with its nodes, and the other NodePools."""
+    return "".join(f"{one_line(line)}\n" for line in _lines(status, width))
 
 
-def _lines(status: Status) -> Iterator[str]:
+def _lines(status: Status, width: int | None) -> Iterator[str]:
     yield f"{status.blueprint} on {status.context} ({status.server}, uid {status.uid})"
     yield from _applied(status)
     yield from (f"note: {each}" for each in status.notes)
@@ -39,7 +42,9 @@ def _lines(status: Status) -> Iterator[str]:
     if status.others:
         yield ""
         yield "Other NodePools:"
-        yield from aligned([_other(each) for each in status.others])
+        rows = [_other(each) for each in status.others]
+        for row in aligned(rows, width=width, less_important=_LESS_IMPORTANT):
+            yield from row.splitlines()
 
 
 def _applied(status: Status) -> Iterator[str]:

@@ -97,7 +97,7 @@ def parse_source(source: str, namespace: str) -> InventoryRef:
     """
     stated, slash, name = source.rpartition("/")
     if not (name and is_name(f"gpupool-{name}") and (is_label(stated) or not slash)):
-        message = f"--from {source}: name a blueprint, as in demo or kube-system/demo"
+        message = f"--from {source}: expected a blueprint's name, such as demo or kube-system/demo"
         raise UsageError(message)
     return InventoryRef(stated or namespace, f"gpupool-{name}")
 
@@ -111,7 +111,9 @@ def find_move(reached: Reached, wanted: DesiredState, source: InventoryRef) -> M
     """
     target = store.InventoryRef(wanted.namespace, wanted.inventory)
     if source == target:
-        text = f"--from {_words(source)}: this is the blueprint itself; name the one that has the objects now"
+        text = (
+            f"--from {_words(source)}: this is the blueprint itself; pass the name that its objects have now"
+        )
         raise UsageError(text)
     observed = observe(reached.cluster, target, reached.way.concurrency)
     found = store.read(reached.cluster, source)
@@ -133,7 +135,7 @@ def _ensure_served(observed: LiveState, source: Inventory) -> None:
     """Raise where objects can't be seen: they would be taken for deleted."""
     missing = sorted({each.kind for each in source.known.values()} - observed.served)
     if missing:
-        text = f"the API server does not know {', '.join(missing)}: Karpenter's CRDs are missing"
+        text = f"the API server does not serve {', '.join(missing)}: Karpenter's CRDs are not installed"
         raise ClusterError(text)
 
 
@@ -187,7 +189,7 @@ def carry_out(reached: Reached, wanted: DesiredState, approved: Move, manner: Ma
         locks = tuple(stack.enter_context(_held(reached, each, approved, manner)) for each in places)
         move = find_move(reached, wanted, approved.source.place)
         if (_addresses(move), move.left) != (_addresses(approved), approved.left):
-            text = "other objects would be moved than those that were shown: run the command again"
+            text = "the objects to move have changed since they were shown: run the command again"
             raise OutdatedError(text)
         return _carried_out(reached, wanted, move, locks, manner)
 

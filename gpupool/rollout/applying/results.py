@@ -135,7 +135,7 @@ def ensure_whole(result: Result) -> None:
         raise NotReadyError(message)
     going = result.of("deleting")
     if going and result.is_waited_for:
-        message = f"not gone in time: {names([f'{each.address} {each.message}' for each in going], '; ')}"
+        message = f"not deleted in time: {names([f'{each.address} {each.message}' for each in going], '; ')}"
         raise NotReadyError(message)
     if held := result.of("held back"):
         why = names([f"{each.address}: {each.message}" for each in held], "; ")

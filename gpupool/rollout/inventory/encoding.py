@@ -111,12 +111,12 @@ def read_pending(packed: bytes, known: Sequence[InventoryEntry]) -> tuple[str, t
     said = plain_map(json.loads(_inflated(head)))
     places, changed = _places(plain_list(said.get("places"))), _inflated(flags)
     if len(places) != len(changed) or len(digests) != sum(changed) * _DIGEST_BYTES:
-        _refuse("its list of what is pending is cut off")
+        _refuse("the pending list is truncated")
     new = iter(digests[start : start + _DIGEST_BYTES] for start in range(0, len(digests), _DIGEST_BYTES))
     entries = []
     for place, is_changed in zip(places, changed, strict=True):
         if not 0 <= place < len(known):
-            _refuse("its list of what is pending names an object that it does not list")
+            _refuse("the pending list has an object that is not in the list of objects")
         entry = known[place]
         entries.append(entry._replace(digest=next(new).hex()) if is_changed else entry)
     return plain_text(said.get("plan")), (*entries, *_unpack(other))
@@ -164,12 +164,12 @@ def _unpack(packed: bytes) -> Iterable[InventoryEntry]:
     count = len(columns[0])
     sizes = {len(column) for column in columns}
     if sizes != {count} or (len(uids), len(digests)) != (count * _UID_BYTES, count * _DIGEST_BYTES):
-        _refuse("its list of objects is cut off")
+        _refuse("the list of objects is truncated")
     for index, (kind, name, generation) in enumerate(zip(*columns, strict=True)):
         if not (isinstance(kind, str) and isinstance(name, str) and isinstance(generation, int)):
-            _refuse("an object that it lists has no kind, no name or no generation")
+            _refuse("an object in the list has no kind, no name or no generation")
         elif kind not in KINDS:
-            _refuse(f"it lists a {kind}")
+            _refuse(f"unknown kind `{kind}` in the list of objects")
         else:
             uid = uids[index * _UID_BYTES : (index + 1) * _UID_BYTES]
             digest = digests[index * _DIGEST_BYTES : (index + 1) * _DIGEST_BYTES]
@@ -194,7 +194,7 @@ def _steps(places: Iterable[int]) -> list[Plain]:
 def _places(steps: Sequence[Plain]) -> list[int]:
     at, found = -1, []
     for step in steps:
-        at += step if isinstance(step, int) else _refuse("its list of what is pending has no numbers")
+        at += step if isinstance(step, int) else _refuse("the pending list has no numbers")
         found.append(at)
     return found
 
@@ -211,7 +211,7 @@ def _parts(packed: bytes, count: int) -> list[bytes]:
         parts.append(packed[at : at + size])
         at += size
     if at != len(packed):
-        _refuse("its list of objects is cut off")
+        _refuse("the list of objects is truncated")
     return parts
 
 
@@ -220,8 +220,8 @@ def _inflated(part: bytes) -> bytes:
     try:
         found = inflating.decompress(part, _MOST_UNPACKED)
     except zlib.error:
-        return _refuse("its list of objects is damaged")
-    return found if inflating.eof else _refuse("its list of objects is damaged")
+        return _refuse("the list of objects is damaged")
+    return found if inflating.eof else _refuse("the list of objects is damaged")
 
 
 def _refuse(message: str) -> Never:

@@ -114,7 +114,7 @@ def _read(place: InventoryRef, answer: Response) -> Inventory:
     said_id = plain_map(metadata.get("labels")).get(_ID)
     try:
         if said_id != place.id:
-            message = f"its label {_ID} is {said_id!r}"
+            message = f"the label {_ID} is {said_id!r}"
             raise ValueError(message)  # noqa: TRY301 - one place says what is wrong with it
         serial = _serial(data)
         current, plan, pending = _lists(data, packed)
@@ -131,8 +131,8 @@ def _read(place: InventoryRef, answer: Response) -> Inventory:
         )
     except (ValueError, TypeError, RecursionError) as problem:
         message = (
-            f"the ConfigMap {place.namespace}/{place.name} is no inventory of gpupool's: {problem}. Nothing"
-            " is applied while it is unknown what gpupool manages: repair it, or move it away"
+            f"the ConfigMap {place.namespace}/{place.name} is not a valid inventory: {problem}."
+            " Nothing was applied; repair it, or save it elsewhere and delete it"
         )
         raise ClusterError(message) from problem
 
@@ -160,7 +160,7 @@ def _packed(said: Plain) -> bytes:
 def _serial(data: Mapping[str, Plain]) -> int:
     said = plain_text(data.get("serial"))
     if not (said.isdecimal() and said.isascii() and len(said) <= _DIGITS):
-        message = f"its serial is {said!r:.40}"
+        message = f"`serial` is {said!r:.40}, not a number"
         raise ValueError(message)
     return int(said)
 
@@ -168,7 +168,7 @@ def _serial(data: Mapping[str, Plain]) -> int:
 def _key(data: Mapping[str, Plain]) -> str:
     said = plain_text(_parsed(data, "key", ""))
     if said and not _KEY.fullmatch(said):
-        message = "its key is not 64 hexadecimal digits"
+        message = "`key` is not 64 hexadecimal digits"
         raise ValueError(message)
     return said
 
@@ -179,14 +179,14 @@ def _parsed(data: Mapping[str, Plain], key: str, missing: Plain) -> Plain:
     try:
         found: Plain = json.loads(plain_text(data[key]))
     except ValueError as problem:
-        message = f"its {key} is no JSON: {problem}"
+        message = f"`{key}` is not JSON: {problem}"
         raise ValueError(message) from None
     return found
 
 
 def _entries(said: Plain) -> tuple[InventoryEntry, ...]:
     if not isinstance(said, list):
-        message = "it has no list of objects" if said is None else f"its list of objects is {said!r:.40}"
+        message = "the list of objects is missing" if said is None else f"the list of objects is {said!r:.40}"
         raise TypeError(message)
     return tuple(_entry(plain_map(each)) for each in said)
 
@@ -194,11 +194,11 @@ def _entries(said: Plain) -> tuple[InventoryEntry, ...]:
 def _entry(item: Mapping[str, Plain]) -> InventoryEntry:
     said = {key: item.get(key) for key in ("kind", "name", "uid", "sha256")}
     if wrong := sorted(key for key, each in said.items() if not isinstance(each, str)):
-        message = f"an object that it lists has no {' and no '.join(wrong)}"
+        message = f"an object in the list has no {' and no '.join(wrong)}"
         raise TypeError(message)
     kind, name, uid, digest = map(plain_text, said.values())
     if kind not in KINDS:
-        message = f"it lists a {kind}"
+        message = f"unknown kind `{kind}` in the list of objects"
         raise ValueError(message)
     generation = item.get("generation")
     if not isinstance(generation, int):

@@ -86,7 +86,7 @@ class Lock:
                 self._look()
         if self.is_lost:
             why = self._gone or f"it could not be renewed for {SECONDS - MARGIN:.0f} seconds"
-            message = f"the lock {self.title} is lost: {why}. Nothing more is written; run the command again"
+            message = f"the lock {self.title} is lost: {why}. Nothing more is applied; run the command again"
             raise GuardError(message)
 
     def _look(self) -> None:

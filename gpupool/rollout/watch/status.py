@@ -162,7 +162,9 @@ def status(reached: Reached, wanted: DesiredState) -> Status:
     """
     seen = _seen(reached)
     place = store.InventoryRef(wanted.namespace, wanted.inventory)
-    notes = [f"the server does not know {kind}: are Karpenter's CRDs installed?" for kind in seen.missing]
+    notes = [
+        f"the API server does not serve {kind}; Karpenter's CRDs may be missing" for kind in seen.missing
+    ]
     known: Inventory | None = None
     try:
         known = store.read(reached.cluster, place)

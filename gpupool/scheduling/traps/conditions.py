@@ -27,7 +27,7 @@ def contradictions(asked: TrapSubject) -> Iterator[Trap]:
             kept = asked.found.match.launchable.bit_count()
             message = f"requirements on `{key}` conflict, which Karpenter reads as DoesNotExist"
             launches = f": it launches {count(kept, 'type')} without that label" if kept else ""
-            fix = "set requirements that some value meets"
+            fix = "change the requirements so that one value meets all of them"
             yield warning(Code.CONTRADICTION, message + launches, asked.path(key), fix)
 
 

@@ -1,12 +1,16 @@
 """What comes of the whole: nothing at all, limits that admit nothing, and what can't be judged."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Final
 
 from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.scheduling.limits import NODES, exceeded, written
 from gpupool.scheduling.traps.trap import REQUIREMENTS, Trap, TrapSubject, count, info, listed, warning
 from gpupool.scheduling.types.typemasks import positions
+
+_TYPO: Final = 0.9
 
 
 def nothing(asked: TrapSubject) -> Iterator[Trap]:
@@ -17,7 +21,9 @@ def nothing(asked: TrapSubject) -> Iterator[Trap]:
     few = values_left(found.match.too_few)
     first = next(iter(found.candidates), None)
     why = few or (
-        f"{first.kind.name}: {first.reason}" if first else "no instance type meets all requirements"
+        f"{first.kind.name} is excluded ({first.reason})"
+        if first
+        else "no instance type meets all requirements"
     )
     message = f"the pool can't launch a node: {why}"
     yield Trap(
@@ -46,8 +52,8 @@ def limits(asked: TrapSubject) -> Iterator[Trap]:
         if kept:
             which = f"{len(kept)} of {len(types)} types" if len(kept) < len(types) else "every type"
             said = asked.at(("spec", "limits", name))
-            below = f"limit `{name}: {said}` is below a single node of {which}"
-            message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {listed(kept)}"
+            over_it = f"limit `{name}: {said}` excludes {which}, because one node has more"
+            message = f"{over_it}: {listed(kept)}"
             fix = "raise the limit, or exclude these types"
             yield warning(Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), fix)
     for name, most in found.reaches.items():
@@ -71,7 +77,9 @@ def open_questions(asked: TrapSubject) -> Iterator[Trap]:
     if not market.judged:
         region = f"region {market.region} is not in the catalogue" if market.region else "no region is set"
         message = f"{region}: zones, prices and offerings are not checked"
-        yield info(Code.NOT_JUDGED, message, REQUIREMENTS, "set `cluster.region` or `--region`")
+        yield info(
+            Code.NOT_JUDGED, message, REQUIREMENTS, _region_fix(market.region, market.catalogue.regions)
+        )
     if asked.found.reserved:
         message = "capacity reservations are not checked: only AWS knows their instance types"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
@@ -79,6 +87,14 @@ def open_questions(asked: TrapSubject) -> Iterator[Trap]:
         message = "the placement group is not checked: only AWS knows its strategy"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
     yield from _overlays(asked)
+
+
+def _region_fix(region: str | None, known: Collection[str]) -> str:
+    if not region:
+        return "set `cluster.region` or `--region`"
+    refresh = f"run `gpupool catalogue refresh --region {region}`"
+    near = " or ".join(f"`{each}`" for each in sorted(get_close_matches(region, known, n=2, cutoff=_TYPO)))
+    return f"did you mean {near}? If not, {refresh}" if near else refresh
 
 
 def _overlays(asked: TrapSubject) -> Iterator[Trap]:

@@ -86,7 +86,7 @@ def test_what_is_not_gone_in_time_is_still_listed(kept: Kept) -> None:
 
     result = here.carry_out(here.look(wanted, PRUNE), wait="ready")
 
-    said = rf"not gone in time: EC2NodeClass/b deleting \(finalizer {HOLD}\)"
+    said = rf"not deleted in time: EC2NodeClass/b deleting \(finalizer {HOLD}\)"
     with pytest.raises(NotReadyError, match=said):
         ensure_whole(result)
     assert (

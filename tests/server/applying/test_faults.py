@@ -167,8 +167,8 @@ LASTING: dict[str, tuple[Fault, int, str]] = {
     "422": (refusal(422, "Invalid"), 1, "the API server answers 422: no: Invalid"),
     "403": (refusal(403, "Forbidden"), 1, "the API server answers 403: no: Forbidden"),
     "400": (refusal(400, "BadRequest"), 1, "the API server answers 400: no: BadRequest"),
-    "a page": (PAGE, MANY, "its answer is no JSON: <html>Sign in to this network</html> (asked "),
-    "deep JSON": (DEEP, MANY, "its answer is no JSON: [[["),
+    "a page": (PAGE, MANY, "its answer is not JSON: <html>Sign in to this network</html> (asked "),
+    "deep JSON": (DEEP, MANY, "its answer is not JSON: [[["),
     "reset": (Reset(after_answer=True), MANY, " times); "),
     "half a body": (Cut(), MANY, "more expected) (asked "),
 }

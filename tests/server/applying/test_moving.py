@@ -238,6 +238,6 @@ def test_others_than_those_that_were_shown_are_not_moved(first: Scene) -> None:
     said = run(first, move(first))
 
     assert said.code == 5, said
-    assert "other objects would be moved than those that were shown: run the command again" in said.err
+    assert "the objects to move have changed since they were shown: run the command again" in said.err
     assert {each.partition(" ")[2] for each in written(first)} == {"leases"}
     assert run(first, move(first)).code == 0

@@ -321,5 +321,5 @@ def test_a_name_that_the_blueprint_does_not_have(by_hand: Scene, name: str) -> N
     said = by_hand.run("apply", *QUICK, "--yes", "--context", "rig", "--adopt", name)
 
     assert (said.code, said.out) == (64, "")
-    assert said.err == f"error: --adopt {name}: the blueprint has no such object\n"
+    assert said.err == f"error: --adopt {name}: the object is not in the blueprint\n"
     assert by_hand.versions() == before

@@ -96,8 +96,8 @@ def test_waiting_shows_a_line_for_each_object(scene: Scene) -> None:
         said = typed(["apply"], (QUESTION, "yes\n"))
 
     assert said.code == 0, said.lines
-    assert [line.split() for line in said.lines if line.startswith("Ready ")][-2:] == [
-        ["Ready", "EC2NodeClass/chat"],
-        ["Ready", "NodePool/chat"],
+    assert [line for line in said.lines if line.endswith(": Ready")] == [
+        "EC2NodeClass/chat: Ready",
+        "NodePool/chat: Ready",
     ]
     assert said.raw.count("\x1b[?25l") == said.raw.count("\x1b[?25h") == 1

@@ -106,7 +106,7 @@ def test_what_is_not_gone_in_time_is_said_and_listed(holding: Scene) -> None:
         again = prune(holding)
 
     assert said.code == 6
-    assert said.err.endswith(f"error: not gone in time: {CLASS} deleting (finalizer {HOLD})\n")
+    assert said.err.endswith(f"error: not deleted in time: {CLASS} deleting (finalizer {HOLD})\n")
     assert listed == sorted([*KEPT, CLASS])
     assert "no longer in the blueprint; it is being deleted since " in shown.out
     assert (again.code, holding.live(CLASS), holding.listed()) == (0, None, KEPT), again.err

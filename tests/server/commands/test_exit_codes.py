@@ -243,7 +243,7 @@ PLAN = {
     "made by somebody else": Case(by_hand, "plan", 4),
     "made by somebody else, taken over": Case(by_hand, f"plan --adopt {POOL}", 0),
     "too many deletions": Case(
-        two_too_many, "plan --prune", 3, "2 NodePools would be deleted, and --max-deletes is 1"
+        two_too_many, "plan --prune", 3, "2 NodePools would be deleted, but --max-deletes is 1"
     ),
     "as many deletions as agreed": Case(two_too_many, "plan --prune --max-deletes 2", 0),
     "deletions that nobody agreed to": Case(
@@ -425,9 +425,9 @@ WORDS = {
     "rbac x": "is not one of",
     "unlock a b": "unexpected extra argument",
     "move": "Missing option '--from'",
-    "move --from a/b/c": "--from a/b/c: name a blueprint",
+    "move --from a/b/c": "--from a/b/c: expected a blueprint's name",
     "show": "Missing argument 'FILE|-'",
-    "show plan.json -o yaml": "no format `yaml`; there are text, patch, json, markdown, github",
+    "show plan.json -o yaml": "unknown format `yaml`; use one of text, patch, json, markdown, github",
 }
 FOR_SEVERAL = {
     ("diff", "plan", "apply", "status", "doctor", "unlock", "move --from other"): {
@@ -442,11 +442,11 @@ FOR_SEVERAL = {
         "--as": "requires an argument",
     },
     ("diff", "plan", "apply"): {
-        "-o yaml": "no format `yaml`; there are text, patch, json, markdown, github",
-        "-o json=": "names no file after the =",
+        "-o yaml": "unknown format `yaml`; use one of text, patch, json, markdown, github",
+        "-o json=": "the file after `=` is missing",
         "-o text -o patch": "2 results to standard output",
     },
-    ("status", "doctor"): {"-o yaml": "no format `yaml`; there are text, json"},
+    ("status", "doctor"): {"-o yaml": "unknown format `yaml`; use one of text, json"},
     ("plan", "apply"): {
         "--adopt x": "--adopt x: expected KIND/NAME, as in NodePool/chat",
         "--adopt NodePool/": "--adopt NodePool/: expected KIND/NAME",

@@ -276,7 +276,9 @@ class TestSignatures:
         assert scene.run("apply", "plan.json", *QUICK).code == 0
 
     def test_another_key(self, scene: Scene) -> None:
-        self._refused(scene, "other.pub", "the signature is not by this key, or not of this plan")
+        self._refused(
+            scene, "other.pub", "invalid signature: the plan was changed, or signed with another key"
+        )
 
     def test_a_plan_that_is_not_signed(self, scene: Scene) -> None:
         scene.plan()
@@ -286,7 +288,9 @@ class TestSignatures:
     def test_a_plan_that_was_sealed_anew(self, scene: Scene) -> None:
         scene.resave(replace(scene.saved(), warnings=("all is well",)))
 
-        self._refused(scene, "plan.pub", "the signature is not by this key, or not of this plan")
+        self._refused(
+            scene, "plan.pub", "invalid signature: the plan was changed, or signed with another key"
+        )
 
     def test_a_key_that_cannot_sign_ends_it_before_the_cluster_is_asked(self, scene: Scene) -> None:
         mark = scene.server.audit.mark()

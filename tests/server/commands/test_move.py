@@ -98,10 +98,18 @@ def test_everything_is_moved_and_the_next_apply_has_nothing_to_do(two: Scene) ->
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("--from", "gpus"), 64, "--from kube-system/gpus: this is the blueprint itself; name the one"),
-        (("--from", "a b"), 64, "--from a b: name a blueprint, as in demo or kube-system/demo"),
-        (("--from", "Kube/demo"), 64, "--from Kube/demo: name a blueprint, as in demo or kube-system/demo"),
-        (("--from", "../../demo"), 64, "--from ../../demo: name a blueprint, as in demo or kube-system/demo"),
+        (("--from", "gpus"), 64, "--from kube-system/gpus: this is the blueprint itself; pass the name"),
+        (("--from", "a b"), 64, "--from a b: expected a blueprint's name, such as demo or kube-system/demo"),
+        (
+            ("--from", "Kube/demo"),
+            64,
+            "--from Kube/demo: expected a blueprint's name, such as demo or kube-system/demo",
+        ),
+        (
+            ("--from", "../../demo"),
+            64,
+            "--from ../../demo: expected a blueprint's name, such as demo or kube-system/demo",
+        ),
         (("--from", "other"), 1, "the inventory kube-system/gpupool-other does not exist: nothing to move"),
         (("--from", "demo"), 3, "cannot prompt: stdin is not a terminal; pass --yes"),
     ],

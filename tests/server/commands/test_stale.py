@@ -335,13 +335,13 @@ class TestTheFile:
         early = replace(planned.saved(), created_at="2099-01-01T00:00:00Z", expires_at="2099-01-02T00:00:00Z")
         planned.resave(early)
 
-        self._refused(planned, 5, "the plan was made at 2099-01-01T00:00:00Z, which is later than now")
+        self._refused(planned, 5, "the plan was made at 2099-01-01T00:00:00Z, which is in the future")
 
     def test_for_another_cluster(self, planned: Scene) -> None:
         plan = planned.saved()
         planned.resave(replace(plan, target=replace(plan.target, uid="other-uid")))
 
-        self._refused(planned, 5, "the plan is for another cluster: its uid is other-uid, and this one's")
+        self._refused(planned, 5, "the plan is for another cluster: its uid is other-uid, not ")
 
     def test_for_another_schema(self, planned: Scene) -> None:
         """The server's CRDs are no longer those that judged the plan."""
@@ -369,7 +369,7 @@ class TestTheFile:
     def test_of_another_format(self, planned: Scene) -> None:
         planned.resave(replace(planned.saved(), format_version="2.0"))
 
-        self._refused(planned, 5, "a plan of format 2.0")
+        self._refused(planned, 5, "unsupported plan format 2.0")
 
     def test_absent(self, planned: Scene) -> None:
         Path("plan.json").unlink()
@@ -439,12 +439,12 @@ class TestSensitiveValues:
         said = apply_plan(scene)
 
         assert said.code == 5
-        assert "the blueprint is not the one that was planned: " in said.err
+        assert "the blueprint has changed since the plan was made: " in said.err
         assert (PRIVATE in said.err, scene.versions()) == (False, before)
 
 
 def test_the_lock_and_the_inventory_tell_one_plan_from_another(planned: Scene) -> None:
-    """An inventory that was deleted and made anew is not the one that was planned."""
+    """An inventory that was deleted and made anew has changed since the plan was made."""
     path = f"/api/v1/namespaces/kube-system/configmaps/gpupool-{NAME}"
     planned.server.request("DELETE", path)
 

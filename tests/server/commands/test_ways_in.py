@@ -197,8 +197,8 @@ BROKEN: dict[str, tuple[Callable[[Config], object], str]] = {
         "no credentials for the cluster: the plugin sh ended with exit code 3: the session has expired: log in again",
     ),
     "a plugin that is not there": (by_plugin("absent-plugin"), "No such file or directory: 'absent-plugin'"),
-    "a plugin that says nothing": (by_plugin("true"), "no credentials for the cluster: the plugin true gave no JSON"),
-    "a plugin that says something else": (by_plugin("echo", "hello"), "no credentials for the cluster: the plugin echo gave no JSON"),
+    "a plugin that says nothing": (by_plugin("true"), "no credentials for the cluster: the plugin true did not print JSON"),
+    "a plugin that says something else": (by_plugin("echo", "hello"), "no credentials for the cluster: the plugin echo did not print JSON"),
     "a plugin without a token": (by_plugin("echo", credential("")), NO_CREDENTIALS),
     "no such context": (lambda found: found.update({"current-context": "b"}), "can't use broken: it has no context `b`"),
     "no current context": (lambda found: found.pop("current-context"), "it has no current context; name one with --context"),
@@ -330,7 +330,7 @@ def test_nobody_has_such_a_name(scene: Scene, user: str) -> None:
     said = scene.run("diff", "--as", user)
 
     assert said.code == 64
-    assert said.err.endswith(": name a user as the cluster knows it, in printable ASCII\n")
+    assert said.err.endswith(": expected a user's name in printable ASCII\n")
     assert said.err.count("\n") == 1
 
 

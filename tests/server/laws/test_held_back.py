@@ -111,7 +111,7 @@ def test_no_more_goes_than_was_said(here: World, tmp_path: Path) -> None:
     gone, why = pruned(here, changed, replace(PRUNE, max_deletes=1))
     assert gone == set()
     assert here.uids().keys() == ALL
-    assert "2 NodePools would be deleted, and --max-deletes is 1" in why
+    assert "2 NodePools would be deleted, but --max-deletes is 1" in why
     assert "nothing was applied" in why
     assert "weight" not in here.objects()["NodePool/kept"]["spec"]
 

@@ -44,14 +44,14 @@ def entries(*said: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "no JSON": ({"data": {"current": "[{"}}, "its current is no JSON"),
-    "cut off": ({"data": {"current": entries(ENTRY)[:-1]}}, "its current is no JSON"),
-    "no text at all": ({"data": {"current": ""}}, "its current is no JSON"),
-    "a map": ({"data": {"current": "{}"}}, "its list of objects is {}"),
-    "a null": ({"data": {"current": "null"}}, "it has no list of objects"),
-    "so deep that nobody reads it": ({"data": {"current": "[" * 100_000}}, "is no inventory of gpupool's"),
-    "no map in it": ({"data": {"current": "[1]"}}, "an object that it lists has no kind and no name and no sha256"),
-    "another kind": ({"data": {"current": entries({**ENTRY, "kind": "Node"})}}, "it lists a Node"),
+    "no JSON": ({"data": {"current": "[{"}}, "`current` is not JSON"),
+    "cut off": ({"data": {"current": entries(ENTRY)[:-1]}}, "`current` is not JSON"),
+    "no text at all": ({"data": {"current": ""}}, "`current` is not JSON"),
+    "a map": ({"data": {"current": "{}"}}, "the list of objects is {}"),
+    "a null": ({"data": {"current": "null"}}, "the list of objects is missing"),
+    "so deep that nobody reads it": ({"data": {"current": "[" * 100_000}}, "is not a valid inventory"),
+    "no map in it": ({"data": {"current": "[1]"}}, "an object in the list has no kind and no name and no sha256"),
+    "another kind": ({"data": {"current": entries({**ENTRY, "kind": "Node"})}}, "unknown kind `Node`"),
     "a kind that is a list": ({"data": {"current": entries({**ENTRY, "kind": []})}}, "has no kind"),
     "no uid": ({"data": {"current": entries({**ENTRY, "uid": None})}}, "has no uid"),
     "a generation of words": (
@@ -59,20 +59,20 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "the generation of NodePool/a is no number",
     ),
     "one of many is wrong": ({"data": {"current": entries(ENTRY, {**ENTRY, "name": 1})}}, "has no name"),
-    "the list was taken out": ({"data": {"current": None}}, "it has no list of objects"),
-    "what is pending is no map": ({"data": {"pending": "[]"}}, "it has no list of objects"),
-    "what is pending has no list": ({"data": {"pending": '{"plan": "p"}'}}, "it has no list of objects"),
-    "a serial of words": ({"data": {"serial": "x"}}, "its serial is 'x'"),
-    "a serial below zero": ({"data": {"serial": "-1"}}, "its serial is '-1'"),
-    "a serial beyond all numbers": ({"data": {"serial": "9" * 5000}}, "its serial is '999"),
-    "no serial": ({"data": {"serial": None}}, "its serial is ''"),
-    "a history that is no JSON": ({"data": {"history": "x"}}, "its history is no JSON"),
-    "a key of words": ({"data": {"key": '"secret"'}}, "its key is not 64 hexadecimal digits"),
-    "a key that is cut off": ({"data": {"key": '"' + "a" * 32 + '"'}}, "its key is not 64 hexadecimal digits"),
-    "a key that is no JSON": ({"data": {"key": "a" * 64}}, "its key is no JSON"),
-    "nothing": ({"data": None}, "its serial is ''"),
-    "no label": ({"metadata": {"labels": None}}, f"its label {ID} is None"),
-    "another set's label": ({"metadata": {"labels": {ID: "applyset-x-v1"}}}, f"its label {ID} is 'applyset-x-v1'"),
+    "the list was taken out": ({"data": {"current": None}}, "the list of objects is missing"),
+    "what is pending is no map": ({"data": {"pending": "[]"}}, "the list of objects is missing"),
+    "what is pending has no list": ({"data": {"pending": '{"plan": "p"}'}}, "the list of objects is missing"),
+    "a serial of words": ({"data": {"serial": "x"}}, "`serial` is 'x'"),
+    "a serial below zero": ({"data": {"serial": "-1"}}, "`serial` is '-1'"),
+    "a serial beyond all numbers": ({"data": {"serial": "9" * 5000}}, "`serial` is '999"),
+    "no serial": ({"data": {"serial": None}}, "`serial` is ''"),
+    "a history that is no JSON": ({"data": {"history": "x"}}, "`history` is not JSON"),
+    "a key of words": ({"data": {"key": '"secret"'}}, "`key` is not 64 hexadecimal digits"),
+    "a key that is cut off": ({"data": {"key": '"' + "a" * 32 + '"'}}, "`key` is not 64 hexadecimal digits"),
+    "a key that is no JSON": ({"data": {"key": "a" * 64}}, "`key` is not JSON"),
+    "nothing": ({"data": None}, "`serial` is ''"),
+    "no label": ({"metadata": {"labels": None}}, f"the label {ID} is None"),
+    "another set's label": ({"metadata": {"labels": {ID: "applyset-x-v1"}}}, f"the label {ID} is 'applyset-x-v1'"),
 }  # fmt: skip
 
 
@@ -85,9 +85,9 @@ def test_one_that_went_wrong(here: World, case: str) -> None:
     with pytest.raises(ClusterError) as refused:
         here.look(EXAMPLE)
 
-    assert "the ConfigMap kube-system/gpupool-ml-platform is no inventory of gpupool's" in str(refused.value)
+    assert "the ConfigMap kube-system/gpupool-ml-platform is not a valid inventory" in str(refused.value)
     assert why in str(refused.value)
-    assert "repair it, or move it away" in str(refused.value)
+    assert "repair it, or save it elsewhere and delete it" in str(refused.value)
     assert len(str(refused.value)) < 400
     assert here.server.audit.since(mark) == []
     assert here.versions() == before

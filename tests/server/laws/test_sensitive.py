@@ -170,7 +170,7 @@ def test_a_blueprint_that_changed_since_is_another_one(
     refused = gpupool(capsys, "apply", "plan.json", "--wait", "none")
 
     assert refused.code == 5, refused.err
-    assert "the blueprint is not the one that was planned" in refused.err
+    assert "the blueprint has changed since the plan was made" in refused.err
     assert api_server.request("GET", f"{CLASSES}/{NAME}").status == 404
 
 
@@ -429,7 +429,7 @@ def test_a_plan_of_the_second_apply_is_verified(
 
     said = _apply_saved(capsys)
 
-    assert (other.code, "the blueprint is not the one that was planned" in other.err) == (5, True)
+    assert (other.code, "the blueprint has changed since the plan was made" in other.err) == (5, True)
     assert said.code == 0, said.err
     assert api_server.request("GET", f"{CLASSES}/{NAME}").body["spec"]["tags"]["api-token"] == OTHER
 
