@@ -248,8 +248,10 @@ def move(
     """
     from gpupool.rollout.applying import moving
 
+    place = moving.parse_source(source)
     desired, reached = _reach(files, cluster)
-    found = moving.find_move(reached, desired, moving.parse_source(source, desired.namespace))
+    place = place._replace(namespace=place.namespace or desired.namespace)
+    found = moving.find_move(reached, desired, place)
     if moving.is_over(found):
         return None
     return moving.carry_out(reached, desired, found, move_options(files, lock_timeout, on_progress))

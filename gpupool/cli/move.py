@@ -56,9 +56,10 @@ def move(
     from gpupool.rollout.connection import reach
     from gpupool.rollout.desired_state import desired
 
+    place = moving.parse_source(source)
     wanted = desired(files)
+    place = place._replace(namespace=place.namespace or wanted.namespace)
     deadline = Deadline(way.timeout)
-    place = moving.parse_source(source, wanted.namespace)
     with one_deadline(way, deadline.stop):
         reached = reach(way, wanted.pins, deadline)
         found = moving.find_move(reached, wanted, place)

@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[Callable[[str], str], int, str]] = {
     "changed by hand": (
         lambda raw: raw.replace("ml-platform", "ml-platfirm"),
         1,
-        "changed by hand or is damaged",
+        "changed by hand or damaged",
     ),
     "cut off": (lambda raw: raw[:2000], 1, "error GP0100 invalid plan file (the file ends too early)"),
     "of another major version": (

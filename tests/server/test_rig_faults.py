@@ -356,10 +356,10 @@ A_CLIENT = """
 import sys
 from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.kube import connect
-from gpupool.cluster.kubeconfig import WayIn
+from gpupool.cluster.kubeconfig import ClusterAccess
 from gpupool.cluster.client import APPLY, Request
 body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": sys.argv[2].rpartition("/")[2]}}
-connection = connect(WayIn(sys.argv[1]), Deadline(60))
+connection = connect(ClusterAccess(sys.argv[1]), Deadline(60))
 for n in range(1, 5):
     connection.ask(Request("PATCH", sys.argv[2], {"fieldManager": "rig"}, {**body, "data": {"n": str(n)}}, APPLY), 10)
     print(n, flush=True)

@@ -89,17 +89,17 @@ class _Recording(NamedTuple):
     secrets: redaction.Secrets
 
 
-def parse_source(source: str, namespace: str) -> InventoryRef:
-    """Parse `[NAMESPACE/]NAME` of a blueprint; `namespace` is that of its inventory where none is named.
+def parse_source(source: str) -> InventoryRef:
+    """Parse `[NAMESPACE/]NAME` of a blueprint; the namespace is empty where none is named.
 
     Raises:
         UsageError: for what is no name of a blueprint.
     """
-    stated, slash, name = source.rpartition("/")
-    if not (name and is_name(f"gpupool-{name}") and (is_label(stated) or not slash)):
+    namespace, slash, name = source.rpartition("/")
+    if not (name and is_name(f"gpupool-{name}") and (is_label(namespace) or not slash)):
         message = f"--from {source}: expected a blueprint's name, such as demo or kube-system/demo"
         raise UsageError(message)
-    return InventoryRef(stated or namespace, f"gpupool-{name}")
+    return InventoryRef(namespace, f"gpupool-{name}")
 
 
 def find_move(reached: Reached, wanted: DesiredState, source: InventoryRef) -> Move:
