@@ -62,7 +62,7 @@ class LoadedNodePools(NamedTuple):
         return sorted({each.name for each in self.items} | {each.pool for each in self.items})
 
 
-def of_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodePools:
+def load_from_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodePools:
     """Render a blueprint and give its NodePools.
 
     Raises:
@@ -92,7 +92,7 @@ def of_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodeP
     )
 
 
-def of_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) -> LoadedNodePools:
+def load_from_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) -> LoadedNodePools:
     """Read plain manifests and give their NodePools.
 
     Raises:

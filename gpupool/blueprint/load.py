@@ -9,10 +9,10 @@ from typing import NamedTuple
 from pydantic_core import ValidationError
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.merge import MergeKind, conflicts, merge_all
-from gpupool.blueprint.migration_hints import foreign_word
+from gpupool.blueprint.merge import MergeKind, find_conflicts, merge_all
+from gpupool.blueprint.migration_hints import add_hint
 from gpupool.blueprint.names import API_VERSION, BLUEPRINT
-from gpupool.blueprint.window_checks import blueprint_windows
+from gpupool.blueprint.window_checks import check_blueprint_windows
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
@@ -26,7 +26,7 @@ STDIN = "-"
 _READABLE = (Code.AMBIGUOUS_SCALAR, Code.KEY_TWICE, Code.TIMEZONE)
 """Mistakes beside which the rest can still be read, so that the search for others goes on."""
 
-NAMED = ("pools", "nodeClasses", "nodeOverlays")
+NAMED_SECTIONS = ("pools", "nodeClasses", "nodeOverlays")
 
 
 class Loaded(NamedTuple):
@@ -113,13 +113,13 @@ def check(node: Located, model: Model, kind: str, found: list[Finding]) -> None:
     try:
         validate(model, plain(node))
     except ValidationError as problem:
-        found += (foreign_word(finding) for finding in error_messages.findings(problem, node, model))
+        found += (add_hint(finding) for finding in error_messages.findings(problem, node, model))
 
 
-def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[Finding]:
+def find_conflicting_fields(node: Located, kind: MergeKind, path: str = "") -> Iterator[Finding]:
     """Yield each pair of words in one item that say the same thing, short beside long."""
     pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
-    for first, second, target in conflicts(node, kind.reach) if kind.reach else ():
+    for first, second, target in find_conflicts(node, kind.reach) if kind.reach else ():
         pairs.setdefault((first, second), target)
     for (first, second), target in pairs.items():
         later = find(node, *second) or find(node, second[0]) or node
@@ -131,7 +131,7 @@ def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[F
     for key, item in mapping(node).items():
         below = kind.below.get(key) or kind.each
         if below is not None:
-            yield from word_conflicts(item, below, f"{path}.{key}" if path else key)
+            yield from find_conflicting_fields(item, below, f"{path}.{key}" if path else key)
 
 
 def _checked(path: str, found: list[Finding]) -> Located | None:
@@ -145,8 +145,8 @@ def _checked(path: str, found: list[Finding]) -> Located | None:
             found.append(Finding(Code.NOT_THE_KIND, "the file is empty", Location(path, 1, 1), fix))
         return None
     check(node, BLUEPRINT, "Blueprint", found)
-    found += word_conflicts(node, merge_schema.BLUEPRINT)
-    found += blueprint_windows(node)
+    found += find_conflicting_fields(node, merge_schema.BLUEPRINT)
+    found += check_blueprint_windows(node)
     return node
 
 
@@ -183,7 +183,7 @@ def _between_files(nodes: Sequence[Located]) -> Iterator[Finding]:
                 "remove `metadata.name` from later files",
                 path="metadata.name",
             )
-    for section in NAMED:
+    for section in NAMED_SECTIONS:
         yield from _new_names(section, nodes)
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from gpupool.yamlio.located import Located, mapping, over
 
-FieldReach: TypeAlias = Callable[[Located], Iterator[tuple[tuple[str, ...], str]]]
+TargetFinder: TypeAlias = Callable[[Located], Iterator[tuple[tuple[str, ...], str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class MergeKind:
     keyed: Callable[[Located], Located] | None = None
     """Turns Karpenter's own list into a map by key, so that it can merge."""
 
-    reach: FieldReach | None = None
+    reach: TargetFinder | None = None
     """Which fields and label keys the words in a map reach; a later word replaces an earlier one there."""
 
 
@@ -63,7 +63,7 @@ def as_map(node: Located, kind: MergeKind) -> Located:
     return kind.keyed(node) if kind.keyed and isinstance(node.value, list) and node.value else node
 
 
-def settled(node: Located) -> Located:
+def remove_nulls(node: Located) -> Located:
     """Take out every `null` in a map; a map that held nothing else goes with it, but not from a list.
 
     An empty list or map that somebody wrote stays: it is a value.
@@ -74,18 +74,20 @@ def settled(node: Located) -> Located:
         return Located(settled_items, node.at, node.key, None, node.previous, node.note)
     if not isinstance(value, dict) or not value:
         return node
-    kept = {key: settled(item) for key, item in value.items()}
+    kept = {key: remove_nulls(item) for key, item in value.items()}
     kept = {key: item for key, item in kept.items() if item.value is not None}
     return Located(kept or None, node.at, node.key, None, node.previous, node.note)
 
 
 def _settled_item(item: Located) -> Located:
-    found = settled(item)
+    found = remove_nulls(item)
     is_emptied = found.value is None and item.value is not None
     return Located({}, item.at, item.key) if is_emptied else found
 
 
-def conflicts(node: Located, reach: FieldReach) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
+def find_conflicts(
+    node: Located, reach: TargetFinder
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
     """Yield each pair of words in one map that reach the same field, and that field."""
     seen: dict[str, tuple[str, ...]] = {}
     for path, target in reach(node):

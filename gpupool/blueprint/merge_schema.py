@@ -9,7 +9,7 @@ from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, shipped
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, items, mapping
 
-Word: TypeAlias = tuple[tuple[str, ...], str]
+FieldTarget: TypeAlias = tuple[tuple[str, ...], str]
 """The path of a word in its item, and one field or label key that it reaches."""
 
 INSTANCE_LABELS = {
@@ -68,7 +68,7 @@ def accelerator_labels(word: str) -> tuple[str, ...]:
     return _NAMES if is_gpu is None else (_NAMES[not is_gpu],)
 
 
-def pool_reach(pool: Located) -> Iterator[Word]:
+def find_pool_targets(pool: Located) -> Iterator[FieldTarget]:
     """Yield each word of a pool with each field or label key that it reaches."""
     for key, node in mapping(pool).items():
         if key in _POOL_WORDS:
@@ -77,7 +77,7 @@ def pool_reach(pool: Located) -> Iterator[Word]:
             yield from _POOL_REACHES[key](key, node)
 
 
-def class_reach(node_class: Located) -> Iterator[Word]:
+def find_class_targets(node_class: Located) -> Iterator[FieldTarget]:
     """Yield each word of a node class with each field that it reaches.
 
     `disk` and `osDisk` stand beside each other, so each reaches `blockDeviceMappings` under its own name.
@@ -91,12 +91,12 @@ def class_reach(node_class: Located) -> Iterator[Word]:
             yield from (((key,), target) for target in _CLASS_WORDS.get(key, (key,)))
 
 
-def by_key(node: Located | None) -> dict[str, Located]:
+def map_by_key(node: Located | None) -> dict[str, Located]:
     """Return requirements or taints by key, whether they are a map already or Karpenter's own list."""
-    return {} if node is None else mapping(keyed(node))
+    return {} if node is None else mapping(group_by_key(node))
 
 
-def keyed(node: Located) -> Located:
+def group_by_key(node: Located) -> Located:
     """Turn Karpenter's list of requirements or taints into a map by key; one key may hold several."""
     if not isinstance(node.value, list) or not node.value:
         return node
@@ -115,12 +115,12 @@ def zone_label(word: str) -> str:
     return labels.ZONE_ID if "-az" in word else labels.ZONE
 
 
-def _zones(key: str, node: Located) -> Iterator[Word]:
+def _zones(key: str, node: Located) -> Iterator[FieldTarget]:
     reached = {zone_label(word) for word in _words(node)} or {labels.ZONE, labels.ZONE_ID}
     yield from (((key,), f"requirement {label}") for label in sorted(reached))
 
 
-def _accelerators(key: str, node: Located) -> Iterator[Word]:
+def _accelerators(key: str, node: Located) -> Iterator[FieldTarget]:
     reached = {label for word in _words(node) for label in accelerator_labels(word)}
     if node.value is None:
         reached = {*_NAMES, *_MANUFACTURERS}
@@ -131,25 +131,25 @@ def _words(node: Located) -> list[str]:
     return [item.value for item in items(node) or [node] if isinstance(item.value, str)]
 
 
-def _instances(key: str, node: Located) -> Iterator[Word]:
+def _instances(key: str, node: Located) -> Iterator[FieldTarget]:
     yield from (((key, word), f"requirement {INSTANCE_LABELS.get(word, word)}") for word in mapping(node))
 
 
-def _requirements(key: str, node: Located) -> Iterator[Word]:
-    for label in by_key(node):
+def _requirements(key: str, node: Located) -> Iterator[FieldTarget]:
+    for label in map_by_key(node):
         yield (key, label), f"requirement {labels.ALIASES.get(label, label)}"
 
 
-def _named(key: str, node: Located) -> Iterator[Word]:
+def _named(key: str, node: Located) -> Iterator[FieldTarget]:
     yield from (((key, name), f"{key[:-1]} {name}") for name in mapping(node))
 
 
-def _limits(key: str, node: Located) -> Iterator[Word]:
+def _limits(key: str, node: Located) -> Iterator[FieldTarget]:
     for name in mapping(node):
         yield from (((key, name), target) for target in _LIMIT_WORDS.get(name, (f"limit {name}",)))
 
 
-_POOL_REACHES: dict[str, Callable[[str, Located], Iterator[Word]]] = {
+_POOL_REACHES: dict[str, Callable[[str, Located], Iterator[FieldTarget]]] = {
     "zones": _zones,
     "accelerator": _accelerators,
     "instances": _instances,
@@ -159,18 +159,21 @@ _POOL_REACHES: dict[str, Callable[[str, Located], Iterator[Word]]] = {
     "limits": _limits,
 }
 CLASS = MergeKind(
-    whole=frozenset({"ami", "subnets", "securityGroups", "reservations", "userData"}), reach=class_reach
+    whole=frozenset({"ami", "subnets", "securityGroups", "reservations", "userData"}),
+    reach=find_class_targets,
 )
 _POOL_PARTS = {
     "nodeClass": CLASS,
     "instances": MergeKind(all_whole=True),
-    "requirements": MergeKind(all_whole=True, keyed=keyed),
-    "taints": MergeKind(all_whole=True, keyed=keyed),
-    "startupTaints": MergeKind(all_whole=True, keyed=keyed),
+    "requirements": MergeKind(all_whole=True, keyed=group_by_key),
+    "taints": MergeKind(all_whole=True, keyed=group_by_key),
+    "startupTaints": MergeKind(all_whole=True, keyed=group_by_key),
 }
 _POOL_WHOLE = frozenset({"arch", "os", "capacity", "zones", "accelerator"})
-TIER = MergeKind(below=_POOL_PARTS, whole=_POOL_WHOLE, reach=pool_reach)
-POOL = MergeKind(below={**_POOL_PARTS, "tiers": MergeKind(each=TIER)}, whole=_POOL_WHOLE, reach=pool_reach)
+TIER = MergeKind(below=_POOL_PARTS, whole=_POOL_WHOLE, reach=find_pool_targets)
+POOL = MergeKind(
+    below={**_POOL_PARTS, "tiers": MergeKind(each=TIER)}, whole=_POOL_WHOLE, reach=find_pool_targets
+)
 BLUEPRINT = MergeKind(
     below={
         "defaults": MergeKind(below={"pool": POOL, "nodeClass": CLASS}),

@@ -42,7 +42,7 @@ def foreign_answer(word: str) -> str:
     return _ANSWERS.get(word, "")
 
 
-def foreign_word(finding: Finding) -> Finding:
+def add_hint(finding: Finding) -> Finding:
     """Return an unknown key's finding with the answer for its word, where there is one."""
     if finding.code != Code.UNKNOWN_KEY:
         return finding

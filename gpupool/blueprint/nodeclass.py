@@ -49,14 +49,14 @@ class AMI(Shape):
     """The name or ARN of an SSM parameter that holds an image id."""
 
 
-AMIWord: TypeAlias = Annotated[
+AMISetting: TypeAlias = Annotated[
     Annotated[str, Tag("<one>")] | Annotated[AMI, Tag("<map>")],
     Discriminator(form),
 ]
-AMIWords: TypeAlias = Annotated[
+AMISettings: TypeAlias = Annotated[
     Annotated[str, Tag("<one>")]
     | Annotated[AMI, Tag("<map>")]
-    | Annotated[list[AMIWord], Tag("<list>"), NOT_EMPTY],
+    | Annotated[list[AMISetting], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
 ]
 
@@ -115,13 +115,13 @@ class ObjectMetadata(Shape):
     """Annotations of the object."""
 
 
-class NodeClassWords(EC2NodeClassFields):
+class NodeClassFields(EC2NodeClassFields):
     """The fields of a node class: gpupool's short ones, and every EC2NodeClass field by its own name."""
 
     metadata: ObjectMetadata | None = None
     """Labels and annotations of the EC2NodeClass object."""
 
-    ami: AMIWords | None = None
+    ami: AMISettings | None = None
     """The AMI: an alias such as `al2023@v20260810`, an id, or what to look for.
 
     A pinned alias never changes by itself. `@latest` replaces every node on each release.
@@ -158,7 +158,7 @@ class NodeClassWords(EC2NodeClassFields):
     """Script or settings for the node's first boot, as text or as `{file: path}`."""
 
 
-class BlueprintNodeClass(NodeClassWords):
+class BlueprintNodeClass(NodeClassFields):
     """A node class that pools refer to by its name."""
 
     external: Flag | None = None

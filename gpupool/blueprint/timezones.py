@@ -11,7 +11,7 @@ def timezone_names() -> frozenset[str]:
     return frozenset(resources.files("tzdata").joinpath("zones").read_text("utf-8").split())
 
 
-def nearest_timezones(name: str) -> tuple[str, ...]:
+def find_similar_timezones(name: str) -> tuple[str, ...]:
     """Return up to three names that look like this one, as a whole or in the city; best first."""
     wanted = name.strip().lower().replace(" ", "_")
     whole = {known.lower(): known for known in sorted(timezone_names())}

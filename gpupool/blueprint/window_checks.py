@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpupool.blueprint.timezones import nearest_timezones, timezone_names
-from gpupool.blueprint.windows import WordError, parse_days, parse_hours
+from gpupool.blueprint.timezones import find_similar_timezones, timezone_names
+from gpupool.blueprint.windows import WindowValueError, parse_days, parse_hours
 from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.yamlio.located import find, items, mapping, place
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 KINDS: Final = ("protect", "maintenance")
 
 
-def blueprint_windows(blueprint: Located) -> Iterator[Finding]:
+def check_blueprint_windows(blueprint: Located) -> Iterator[Finding]:
     """Yield what is wrong with the windows of a blueprint file, and with its cluster's time zone."""
     yield from _timezone(find(blueprint, "cluster", "timezone"), "cluster.timezone")
-    yield from windows(find(blueprint, "defaults"), "defaults")
+    yield from check_windows(find(blueprint, "defaults"), "defaults")
     for name, pool in mapping(find(blueprint, "pools")).items():
-        yield from windows(pool, f"pools.{name}")
+        yield from check_windows(pool, f"pools.{name}")
         for tier, words in mapping(find(pool, "tiers")).items():
-            yield from windows(words, f"pools.{name}.tiers.{tier}")
+            yield from check_windows(words, f"pools.{name}.tiers.{tier}")
 
 
-def windows(pool: Located | None, path: str) -> Iterator[Finding]:
+def check_windows(pool: Located | None, path: str) -> Iterator[Finding]:
     """Yield what is wrong with the windows of one pool, tier or profile."""
     for kind in KINDS:
         said = find(pool, "disruption", kind)
@@ -45,7 +45,7 @@ def _days(said: Located | None, path: str) -> Iterator[Finding]:
     if said is not None and words and all(isinstance(word, str) for word in words):
         try:
             parse_days([str(word) for word in words])
-        except WordError as problem:
+        except WindowValueError as problem:
             yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), problem.fix, path=path)
 
 
@@ -53,13 +53,13 @@ def _hours(said: Located | None, path: str) -> Iterator[Finding]:
     if said is not None and isinstance(said.value, str):
         try:
             parse_hours(said.value)
-        except WordError as problem:
+        except WindowValueError as problem:
             yield Finding(Code.DAYS_OR_HOURS, str(problem), place(said), problem.fix, path=path)
 
 
 def _timezone(said: Located | None, path: str) -> Iterator[Finding]:
     if said is None or not isinstance(said.value, str) or said.value in timezone_names():
         return
-    nearest = " or ".join(f"`{name}`" for name in nearest_timezones(said.value))
+    nearest = " or ".join(f"`{name}`" for name in find_similar_timezones(said.value))
     fix = f"did you mean {nearest}?" if nearest else "write an IANA name such as `America/New_York` or `UTC`"
     yield Finding(Code.TIMEZONE, f"unknown time zone `{said.value}`", place(said), fix, path=path)

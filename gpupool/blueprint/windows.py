@@ -26,7 +26,7 @@ _ENDS = 2
 """Days of a range."""
 
 
-class WordError(ValueError):
+class WindowValueError(ValueError):
     """Days or hours that can't be read: what is wrong with them, and what was probably meant."""
 
     def __init__(self, message: str, fix: str) -> None:
@@ -65,7 +65,7 @@ class Window(NamedTuple):
 
 
 def _refuse(message: str, fix: str) -> NoReturn:
-    raise WordError(message, fix)
+    raise WindowValueError(message, fix)
 
 
 def parse_days(value: str | Iterable[str]) -> frozenset[int]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from gpupool.blueprint.merge_schema import by_key
+from gpupool.blueprint.merge_schema import map_by_key
 from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
-from gpupool.expansion.catalogue_access import Catalogued
+from gpupool.expansion.catalogue_access import CatalogueAccess
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, find, items, mapping
 
@@ -20,28 +20,28 @@ _MANUFACTURERS: dict[str, dict[str, Maker]] = {
 }
 
 
-def maker_of(words: Located, known: Catalogued) -> Maker | None:
+def find_maker(words: Located, known: CatalogueAccess) -> Maker | None:
     """Return the maker of a pool's accelerators: from what it chooses, or else from what it hints at."""
-    return chosen(words, known) or hinted(words)
+    return find_chosen_maker(words, known) or find_hinted_maker(words)
 
 
-def chosen(words: Located, known: Catalogued) -> Maker | None:
+def find_chosen_maker(words: Located, known: CatalogueAccess) -> Maker | None:
     """Return the maker that the words which choose machines speak of; None where they tell nothing."""
     return next((maker for maker in _choices(words, known) if maker is not None), None)
 
 
-def hinted(words: Located) -> Maker | None:
+def find_hinted_maker(words: Located) -> Maker | None:
     """Return the maker that taints, labels, limits and GPU counts speak of."""
-    return next((maker for maker, _ in hints(words)), None)
+    return next((maker for maker, _ in find_maker_hints(words)), None)
 
 
-def hints(words: Located) -> Iterator[tuple[Maker, Located]]:
+def find_maker_hints(words: Located) -> Iterator[tuple[Maker, Located]]:
     """Yield each taint, label, limit or count that speaks of a maker, and where it stands.
 
     The words have to be settled: a `null` speaks of nobody.
     """
     for said, makers in (
-        (by_key(find(words, "taints")), _BY_RESOURCE),
+        (map_by_key(find(words, "taints")), _BY_RESOURCE),
         (mapping(find(words, "labels")), _BY_LABEL),
         (mapping(find(words, "limits")), _BY_RESOURCE),
         (mapping(find(words, "instances")), _BY_WORD),
@@ -49,10 +49,10 @@ def hints(words: Located) -> Iterator[tuple[Maker, Located]]:
         yield from ((makers[key], node) for key, node in said.items() if key in makers)
 
 
-def _choices(words: Located, known: Catalogued) -> Iterator[Maker | None]:
+def _choices(words: Located, known: CatalogueAccess) -> Iterator[Maker | None]:
     for name in _values(find(words, "accelerator")):
         yield Maker(name) if name in set(Maker) else known.accelerators.maker(name)
-    own = by_key(find(words, "requirements"))
+    own = map_by_key(find(words, "requirements"))
     for label, of in _MANUFACTURERS.items():
         yield from (of.get(value) for value in _values(own.get(label)))
     for label in _NAMES:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Located
 
 
-class Catalogued:
+class CatalogueAccess:
     """The file that `cluster.catalogue` names, or else what gpupool brings; never the user's cache.
 
     So the same input always renders the same bytes.
@@ -32,7 +32,7 @@ class Catalogued:
         self.region = text_at(cluster, "region")
         self.named: Catalogue | None = None
         try:
-            self.named = named_catalogue(cluster)
+            self.named = load_named_catalogue(cluster)
         except InputError as problem:
             found += problem.findings
 
@@ -71,7 +71,7 @@ class Catalogued:
         return Market(self.masks, node_class, self.region or None)
 
 
-def named_catalogue(cluster: Located | None) -> Catalogue | None:
+def load_named_catalogue(cluster: Located | None) -> Catalogue | None:
     """Return the catalogue that `cluster.catalogue` names; its path is relative to the file that says it.
 
     Raises:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gpupool.blueprint.merge import settled
+from gpupool.blueprint.merge import remove_nulls
 from gpupool.blueprint.names import MAX_NAME
 from gpupool.catalogue.accelerators import Maker
 from gpupool.codes import Code
-from gpupool.expansion.accelerator import chosen, hints
-from gpupool.expansion.catalogue_access import Catalogued
+from gpupool.expansion.accelerator import find_chosen_maker, find_maker_hints
+from gpupool.expansion.catalogue_access import CatalogueAccess
 from gpupool.expansion.expanded import ExpandedClass, ExpandedOverlay, ExpandedPool
-from gpupool.expansion.layers import Layered
-from gpupool.expansion.limits import only_nodes
+from gpupool.expansion.layers import LayeredPool
+from gpupool.expansion.limits import find_lone_node_limit
 from gpupool.expansion.problem import error, info, warning
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding
@@ -30,7 +30,7 @@ _FITTING = {
 }
 
 
-def target(cluster: TargetCluster) -> Iterator[Finding]:
+def check_target(cluster: TargetCluster) -> Iterator[Finding]:
     """Find a Karpenter version that gpupool does not know."""
     said = find(cluster.node, "karpenter")
     if said is not None and cluster.karpenter not in TARGETS:
@@ -43,7 +43,7 @@ def target(cluster: TargetCluster) -> Iterator[Finding]:
         )
 
 
-def some_pools(blueprint: Located, pools: Mapping[str, Located]) -> Iterator[Finding]:
+def check_has_pools(blueprint: Located, pools: Mapping[str, Located]) -> Iterator[Finding]:
     """Find a blueprint without pools: rendered into a folder, it would empty it."""
     if not pools:
         said = find(blueprint, "pools") or blueprint
@@ -55,7 +55,7 @@ def some_pools(blueprint: Located, pools: Mapping[str, Located]) -> Iterator[Fin
         )
 
 
-def chooses(name: str, pool: Located) -> Iterator[Finding]:
+def check_selects_types(name: str, pool: Located) -> Iterator[Finding]:
     """Find a pool that says nothing about its machines: it would take any of EC2's."""
     said = {key for key, node in mapping(pool).items() if node.value is not None}
     if not said & set(_CHOICES):
@@ -63,7 +63,7 @@ def chooses(name: str, pool: Located) -> Iterator[Finding]:
         yield error(Code.NO_MACHINES, f"pool `{name}` selects no instance types", pool, fix)
 
 
-def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]:
+def check_declared_class(layers: LayeredPool, known_classes: Sequence[str]) -> Iterator[Finding]:
     """Find a class that is declared nowhere, and a profile whose words for the class go unused."""
     said = find(layers.tier, "nodeClass") or find(layers.own, "nodeClass") or layers.own
     if layers.class_name not in known_classes:
@@ -80,7 +80,7 @@ def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]
         yield info(Code.PROFILE_CLASS_UNUSED, message, said)
 
 
-def class_twice(layers: Layered) -> Finding:
+def build_duplicate_class_error(layers: LayeredPool) -> Finding:
     """Say that a pool's own class would have the name of a declared one."""
     message = f"duplicate node class `{layers.class_name}`: it is also declared under `nodeClasses`"
     return error(
@@ -91,14 +91,14 @@ def class_twice(layers: Layered) -> Finding:
     )
 
 
-def unused_classes(declared_classes: Mapping[str, Located], used: set[str]) -> Iterator[Finding]:
+def check_unused_classes(declared_classes: Mapping[str, Located], used: set[str]) -> Iterator[Finding]:
     """Find declared classes that no pool refers to."""
     for name, node in declared_classes.items():
         if name not in used:
             yield warning(Code.UNUSED_CLASS, f"node class `{name}` is not used by any pool", node)
 
 
-def names(
+def check_names(
     pools: Sequence[ExpandedPool], classes: Sequence[ExpandedClass], overlays: Sequence[ExpandedOverlay]
 ) -> Iterator[Finding]:
     """Find names that are too long for a node label, and two objects of one kind and name."""
@@ -120,8 +120,8 @@ def names(
             yield error(Code.POOL_TWICE, message, node, "rename one of the two")
 
 
-def pool(
-    expanded: ExpandedPool, layers: Layered, cluster: TargetCluster, known: Catalogued
+def check_pool(
+    expanded: ExpandedPool, layers: LayeredPool, cluster: TargetCluster, known: CatalogueAccess
 ) -> Iterator[Finding]:
     """Find what does not go together in one NodePool."""
     yield from _profile_fits(layers, known)
@@ -130,12 +130,12 @@ def pool(
     yield from _static(expanded, layers)
     yield from _one_type_one_zone(expanded, layers)
     yield from _sharing(expanded, layers)
-    if expanded.replicas is None and (alone := only_nodes(expanded.limits)):
+    if expanded.replicas is None and (alone := find_lone_node_limit(expanded.limits)):
         message = "a limit on `nodes` alone can be exceeded when Karpenter launches several nodes at once"
         yield info(Code.SOFT_LIMIT, message, alone, "add a limit on `gpus` or `cpu`")
 
 
-def reservations(layers: Layered, expanded: ExpandedPool) -> Iterator[Finding]:
+def check_reservations(layers: LayeredPool, expanded: ExpandedPool) -> Iterator[Finding]:
     """Find reservations that the pool may not use, and a wish for them where the class selects none."""
     if layers.class_words is None:
         return
@@ -153,9 +153,9 @@ def reservations(layers: Layered, expanded: ExpandedPool) -> Iterator[Finding]:
         yield warning(Code.RESERVATIONS, message, capacity, "set `nodeClass: {reservations: [cr-…]}`")
 
 
-def _profile_fits(layers: Layered, known: Catalogued) -> Iterator[Finding]:
+def _profile_fits(layers: LayeredPool, known: CatalogueAccess) -> Iterator[Finding]:
     words = layers.words
-    accelerator, maker = find(words, "accelerator"), chosen(words, known)
+    accelerator, maker = find(words, "accelerator"), find_chosen_maker(words, known)
     is_none = accelerator is not None and accelerator.value == "none"
     if accelerator is not None and is_none and maker is not None:
         message = f"`accelerator: none` conflicts with instance types that have {maker} chips"
@@ -171,24 +171,29 @@ def _profile_fits(layers: Layered, known: Catalogued) -> Iterator[Finding]:
         yield error(Code.PROFILE_MISFIT, message, said, _fitting(name, maker))
 
 
-def _other_kind(layers: Layered, words: Located, maker: Maker | None, known: Catalogued) -> str:
+def _other_kind(layers: LayeredPool, words: Located, maker: Maker | None, known: CatalogueAccess) -> str:
     """Return what the profile is for, where that is not what the pool chose; its words may be overridden."""
-    places = {node.at for _, node in hints(settled(find(layers.profile, "pool") or layers.own))}
-    other = next((hinted for hinted, node in hints(words) if hinted is not maker and node.at in places), None)
+    places = {
+        node.at for _, node in find_maker_hints(remove_nulls(find(layers.profile, "pool") or layers.own))
+    }
+    other = next(
+        (hinted for hinted, node in find_maker_hints(words) if hinted is not maker and node.at in places),
+        None,
+    )
     categories = _categories(words, known)
     if other is None and maker is not None and categories and maker not in categories.values():
         return f"{', '.join(categories)} instances"
     return other or ""
 
 
-def _categories(words: Located, known: Catalogued) -> dict[str, Maker | None]:
+def _categories(words: Located, known: CatalogueAccess) -> dict[str, Maker | None]:
     """Return the instance categories that a pool lists, each with the maker of its accelerators."""
     node = find(words, "instances", "categories")
     listed = [str(item.value) for item in items(node)] or [text_at(node)]
     return {name: known.accelerators.maker_of_category(name) for name in listed if name}
 
 
-def _profile_shuts_out(layers: Layered, known: Catalogued) -> Iterator[Finding]:
+def _profile_shuts_out(layers: LayeredPool, known: CatalogueAccess) -> Iterator[Finding]:
     """Find an accelerator all of whose families the profile shuts out."""
     accelerator = find(layers.words, "accelerator")
     shut_out = find(layers.words, "instances", "families", "not")
@@ -214,7 +219,7 @@ def _fitting(profile: str, maker: Maker | None) -> str:
     return f"set `profile: {fitting}`" if fitting else "remove `profile`; no shipped profile fits"
 
 
-def _gates(expanded: ExpandedPool, layers: Layered, cluster: TargetCluster) -> Iterator[Finding]:
+def _gates(expanded: ExpandedPool, layers: LayeredPool, cluster: TargetCluster) -> Iterator[Finding]:
     wanted = []
     if expanded.replicas is not None:
         wanted.append(("StaticCapacity", "`replicas`", expanded.replicas))
@@ -227,7 +232,7 @@ def _gates(expanded: ExpandedPool, layers: Layered, cluster: TargetCluster) -> I
             yield error(Code.FEATURE_GATE, message, node, fix)
 
 
-def _static(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
+def _static(expanded: ExpandedPool, layers: LayeredPool) -> Iterator[Finding]:
     if expanded.replicas is None:
         return
     if EFA_PRESENT in mapping(expanded.labels) and not _has_interfaces(layers):
@@ -254,12 +259,12 @@ def _static(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
         yield error(Code.STATIC_POOL, message, nodes, fix)
 
 
-def _has_interfaces(layers: Layered) -> bool:
+def _has_interfaces(layers: LayeredPool) -> bool:
     """Return whether the class lays its network interfaces out; of a declared class nothing is known here."""
     return layers.class_words is None or bool(items(find(layers.class_words, "networkInterfaces")))
 
 
-def _one_type_one_zone(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
+def _one_type_one_zone(expanded: ExpandedPool, layers: LayeredPool) -> Iterator[Finding]:
     if text_at(layers.profile, "metadata", "name") not in _ONE_TYPE_PROFILES:
         return
     types = _values(expanded, labels.INSTANCE_TYPE)
@@ -277,7 +282,7 @@ def _values(expanded: ExpandedPool, label: str) -> list[str]:
             and text_at(node, "operator") == "In" for item in items(find(node, "values"))]  # fmt: skip
 
 
-def _sharing(expanded: ExpandedPool, layers: Layered) -> Iterator[Finding]:
+def _sharing(expanded: ExpandedPool, layers: LayeredPool) -> Iterator[Finding]:
     share = find(layers.words, "sharing", "timeSlicing")
     if share is None:
         return

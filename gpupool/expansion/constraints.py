@@ -26,7 +26,7 @@ _UNITS: dict[str, tuple[int, str, dict[str, int]]] = {
 """For each label that counts in a unit: the unit's size, its name, and the units a person may write."""
 
 
-def requirements(label: str, constraint: Located) -> Iterator[Located]:
+def convert_constraint(label: str, constraint: Located) -> Iterator[Located]:
     """Yield the requirements that say the constraint; Karpenter's own are passed on as they are.
 
     Raises:
@@ -40,7 +40,7 @@ def requirements(label: str, constraint: Located) -> Iterator[Located]:
         yield from _bounds(label, constraint, convert)
     else:
         values = items(constraint) or [constraint]
-        yield requirement(
+        yield build_requirement(
             label, "In", constraint, [_converted(label, node, "in", convert) for node in values]
         )
 
@@ -54,7 +54,7 @@ def _bounds(label: str, constraint: Located, convert: Convert) -> Iterator[Locat
     least = find(constraint, "minValues")
     made = list(_each_bound(label, constraint, convert))
     if not made and least is not None:
-        made = [requirement(label, "Exists", least, None)]
+        made = [build_requirement(label, "Exists", least, None)]
     for index, one in enumerate(made):
         counted = {"minValues": least} if index == 0 and least is not None else {}
         yield tree({**mapping(one), **counted}, one)
@@ -64,18 +64,18 @@ def _each_bound(label: str, constraint: Located, convert: Convert) -> Iterator[L
     for word, node in mapping(constraint).items():
         if word in ("in", "not"):
             values = [_converted(label, item, word, convert) for item in items(node) or [node]]
-            yield requirement(label, "In" if word == "in" else "NotIn", node, values)
+            yield build_requirement(label, "In" if word == "in" else "NotIn", node, values)
         elif word in _OPERATORS:
-            yield requirement(label, _OPERATORS[word], node, [_converted(label, node, word, convert)])
+            yield build_requirement(label, _OPERATORS[word], node, [_converted(label, node, word, convert)])
         elif word == "exists":
-            yield requirement(label, "Exists" if node.value else "DoesNotExist", node, None)
+            yield build_requirement(label, "Exists" if node.value else "DoesNotExist", node, None)
 
 
 def _converted(label: str, node: Located, bound: str, convert: Convert) -> Located:
     return leaf(convert(label, node, bound), node)
 
 
-def requirement(
+def build_requirement(
     label: str, operator: str, cause: Located, values: list[Located] | None = None, note: str = ""
 ) -> Located:
     """Make one requirement that is there because of `cause`."""

@@ -3,7 +3,14 @@
 import re
 
 from gpupool.blueprint.timezones import timezone_names
-from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, WordError, parse_days, parse_hours
+from gpupool.blueprint.windows import (
+    DEFAULT_REASONS,
+    REASONS,
+    Window,
+    WindowValueError,
+    parse_days,
+    parse_hours,
+)
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import TargetCluster
@@ -15,7 +22,7 @@ from gpupool.yamlio.located import Located, find, items, leaf, listing, text_at,
 _WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
 
 
-def disruption(said: Located, target: TargetCluster, found: list[Finding]) -> Located:
+def expand_disruption(said: Located, target: TargetCluster, found: list[Finding]) -> Located:
     """Return Karpenter's `disruption` for the word of that name.
 
     Raises:
@@ -32,7 +39,7 @@ def disruption(said: Located, target: TargetCluster, found: list[Finding]) -> Lo
         )
     parts = {
         "consolidationPolicy": find(said, "consolidationPolicy"),
-        "consolidateAfter": karpenters_duration(after),
+        "consolidateAfter": to_karpenter_duration(after),
         "budgets": _budgets(said, target, found),
     }
     return tree(parts, said)
@@ -96,14 +103,14 @@ def _window(said: Located, kind: str, target: TargetCluster) -> Window:
 def _days(said: Located) -> frozenset[int]:
     try:
         return parse_days([str(item.value) for item in items(said)] or str(said.value))
-    except WordError as problem:
+    except WindowValueError as problem:
         raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
 
 
 def _hours(said: Located) -> tuple[int, int]:
     try:
         return parse_hours(str(said.value))
-    except WordError as problem:
+    except WindowValueError as problem:
         raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
 
 
@@ -150,7 +157,7 @@ def _node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
 _PARTS = re.compile(r"([0-9]+)([smhd])")
 
 
-def karpenters_duration(node: Located) -> Located:
+def to_karpenter_duration(node: Located) -> Located:
     """Return a duration as Karpenter reads it: days become hours, all else stays as it was written."""
     text = str(node.value)
     if "d" not in text:

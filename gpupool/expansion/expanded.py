@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from gpupool.blueprint.load import Loaded
     from gpupool.catalogue.accelerators import Maker
-    from gpupool.expansion.catalogue_access import Catalogued
+    from gpupool.expansion.catalogue_access import CatalogueAccess
     from gpupool.findings import Finding
     from gpupool.yamlio.located import Located
 
@@ -86,7 +86,7 @@ class Expanded(NamedTuple):
     pools: tuple[ExpandedPool, ...]
     classes: tuple[ExpandedClass, ...]
     overlays: tuple[ExpandedOverlay, ...]
-    known: Catalogued
+    known: CatalogueAccess
     """The catalogue that counts, and what was asked of it."""
 
     stack: Located | None

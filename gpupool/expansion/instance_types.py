@@ -11,7 +11,7 @@ from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.located import plain
 
 if TYPE_CHECKING:
-    from gpupool.expansion.catalogue_access import Catalogued
+    from gpupool.expansion.catalogue_access import CatalogueAccess
     from gpupool.karpenter.requirements import Requirements
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.typemasks import Mask
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _GPUS, _MAKER = labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_MANUFACTURER
 
 
-class Machines(NamedTuple):
+class MatchingTypes(NamedTuple):
     """The types that pass a pool's requirements and its class, in the cluster's region."""
 
     market: Market
@@ -60,13 +60,13 @@ class Machines(NamedTuple):
         return tuple(sorted(int(value) for value in values if value != "0"))
 
 
-def machines(
+def find_matching_types(
     name: str,
     template_labels: Located | None,
     requirements: Located | None,
     node_class: Located | None,
-    known: Catalogued,
-) -> Machines:
+    known: CatalogueAccess,
+) -> MatchingTypes:
     """Return the machines of a pool; `node_class` is an EC2NodeClass spec, or None where none is known."""
     spec: dict[str, Plain] = {
         "metadata": {"labels": {} if template_labels is None else plain(template_labels)},
@@ -77,4 +77,4 @@ def machines(
     )
     wanted = template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
     offered = market.masks.having("retired", lambda since: since is None)
-    return Machines(market, wanted, match(market, wanted).candidates & offered)
+    return MatchingTypes(market, wanted, match(market, wanted).candidates & offered)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.merge import merge_all, settled
+from gpupool.blueprint.merge import merge_all, remove_nulls
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Location
 from gpupool.yamlio.located import Located, find, leaf, mapping, text_at, tree
@@ -14,7 +14,7 @@ FIRST_WEIGHT = 50
 _NOT_WORDS = ("profile", "tiers", "nodeClass")
 
 
-class Layered(NamedTuple):
+class LayeredPool(NamedTuple):
     """The words of one NodePool after every layer was laid over the one below.
 
     `class_words` still holds its `null`s.
@@ -51,18 +51,18 @@ class Layered(NamedTuple):
     """The key of the tier under `tiers`; empty for a pool without tiers."""
 
 
-def built_in_pool(target: TargetCluster) -> Located:
+def build_built_in_layer(target: TargetCluster) -> Located:
     """Return the lowest layer of every pool: all that gpupool says by itself."""
     cause = Located(None, BUILT_IN)
     zones = target.named("zones")
     return tree({"capacity": leaf("on-demand", cause, "built-in"), "zones": zones}, cause)
 
 
-def layered(
+def layer_pools(
     name: str, pool: Located, profile: Located | None, defaults: Located | None, target: TargetCluster
-) -> Iterator[Layered]:
+) -> Iterator[LayeredPool]:
     """Yield each NodePool of a pool: one, or one for each of its tiers."""
-    parts = [built_in_pool(target), find(defaults, "pool"), find(profile, "pool"), pool]
+    parts = [build_built_in_layer(target), find(defaults, "pool"), find(profile, "pool"), pool]
     whole = merge_all(
         [part for part in parts if part is not None and part.value is not None], merge_schema.POOL
     )
@@ -75,15 +75,15 @@ def layered(
         full_name = f"{name}-{key}" if key else name
         class_name, class_words = _class_of(words, full_name if own_class else name, under)
         said = _without(words, _NOT_WORDS)
-        yield Layered(
+        yield LayeredPool(
             name=full_name, pool=name, path=f"pools.{name}" + (f".tiers.{key}" if key else ""),
-            words=settled(said), words_and_nulls=said, own=pool,
+            words=remove_nulls(said), words_and_nulls=said, own=pool,
             pool_limits=find(base, "limits"), class_name=class_name, class_words=class_words,
             profile=profile, tier=tier, tier_name=key,
         )  # fmt: skip
 
 
-def declared_class(words: Located, defaults: Located | None) -> Located:
+def merge_declared_class(words: Located, defaults: Located | None) -> Located:
     """Return the words of a class under `nodeClasses`; the profile has no say in it."""
     under = find(defaults, "nodeClass")
     return (
@@ -123,6 +123,6 @@ def _without(node: Located, gone: tuple[str, ...]) -> Located:
     return Located(kept, node.at, node.key)
 
 
-def profile_word(pool: Located) -> Located | None:
+def find_profile_reference(pool: Located) -> Located | None:
     """Return the place where a pool names its profile, if it does."""
     return find(pool, "profile") if text_at(pool, "profile") else None

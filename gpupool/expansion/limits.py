@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gpupool.expansion.expanded import ExpandedPool
-    from gpupool.expansion.instance_types import Machines
+    from gpupool.expansion.instance_types import MatchingTypes
     from gpupool.findings import Finding
 
 
@@ -34,7 +34,7 @@ USD = "usdPerHour"
 _COUNTED = ("nodes", "cpu", "memory", "pods", "ephemeral-storage")
 
 
-def shared_out(limits: Located, share: Located) -> Located:
+def calculate_share(limits: Located, share: Located) -> Located:
     """Return a tier its share (`25%`) of the pool's limits, rounded down, at least 1.
 
     Raises:
@@ -74,7 +74,7 @@ def _part(key: str, node: Located, percent: int, share: Located) -> Located:
     return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share)
 
 
-def karpenters(
+def to_karpenter_limits(
     limits: Located,
     maker: Maker | None,
     replicas: int,
@@ -124,7 +124,7 @@ def gpu_resource(maker: Maker | None, node: Located) -> str:
     raise Problem(Code.LIMIT_UNIT, f"`gpus` counts GPUs, but this pool's chips {counted}", node, fix)
 
 
-def only_nodes(limits: Located | None) -> Located | None:
+def find_lone_node_limit(limits: Located | None) -> Located | None:
     """Return the `nodes` limit where it stands alone."""
     said = {key: node for key, node in mapping(limits).items() if node.value is not None}
     return find(limits, "nodes") if set(said) == {"nodes"} else None
@@ -135,7 +135,7 @@ _SMALLEST = Decimal("0.000001")
 """Price lists have no more places, and a share of a price needs no more."""
 
 
-class Priced(NamedTuple):
+class AcceleratorPrice(NamedTuple):
     """One type with what it costs by the hour."""
 
     name: str
@@ -149,8 +149,8 @@ class Priced(NamedTuple):
         return self.price / self.pieces
 
 
-def accelerator_limit(
-    usd: Located, machines: Machines, maker: Maker | None, slices: int, found: list[Finding]
+def calculate_accelerator_limit(
+    usd: Located, machines: MatchingTypes, maker: Maker | None, slices: int, found: list[Finding]
 ) -> tuple[str, Located]:
     """Return the resource and its limit, `slices` for each accelerator; how it came about goes to `found`.
 
@@ -185,7 +185,7 @@ def accelerator_limit(
     return resource, leaf(limit * slices, usd, f"{_pieces(limit)} for {usd.text or usd.value} USD/h")
 
 
-def _resource(usd: Located, machines: Machines, maker: Maker | None) -> str:
+def _resource(usd: Located, machines: MatchingTypes, maker: Maker | None) -> str:
     """Return what the pool's accelerators are counted as: by its words, or else by its machines."""
     if maker is not None:
         if maker in RESOURCES:
@@ -203,7 +203,7 @@ def _resource(usd: Located, machines: Machines, maker: Maker | None) -> str:
     raise Problem(Code.USD_LIMIT, f"`usdPerHour` limits accelerators, and this pool {which}", usd, fix)
 
 
-def _priced(usd: Located, machines: Machines, resource: str) -> list[Priced]:
+def _priced(usd: Located, machines: MatchingTypes, resource: str) -> list[AcceleratorPrice]:
     market, here = machines.market, list(positions(machines.here))
     prices = market.price_list
     if not here:
@@ -220,7 +220,10 @@ def _priced(usd: Located, machines: Machines, resource: str) -> list[Priced]:
         message = f"no price in {prices.region} ({prices.date}) for {_some(unpriced)}"
         fix = "exclude them with `instances`, set a `cluster.catalogue` with their prices, or set `gpus`"
         raise Problem(Code.USD_LIMIT, message, usd, fix)
-    return [Priced(market.kind(place).name, Fraction(str(amounts[place])), counts[place]) for place in here]
+    return [
+        AcceleratorPrice(market.kind(place).name, Fraction(str(amounts[place])), counts[place])
+        for place in here
+    ]
 
 
 def _none_of(usd: Located, names: Sequence[str], resource: str) -> None:
@@ -235,7 +238,7 @@ def _none_of(usd: Located, names: Sequence[str], resource: str) -> None:
     raise Problem(Code.USD_LIMIT, message, usd, fix)
 
 
-def _reasoning(usd: Located, machines: Machines, dearest: Priced, limit: int) -> list[Finding]:
+def _reasoning(usd: Located, machines: MatchingTypes, dearest: AcceleratorPrice, limit: int) -> list[Finding]:
     market = machines.market
     prices = market.price_list
     whole = f"{_usd(dearest.price)} / {dearest.pieces} = " if dearest.pieces > 1 else ""
@@ -267,7 +270,7 @@ def _usd(amount: Fraction, *, up: bool = False) -> str:
     return f"{(Decimal(int(steps)) * _SMALLEST).normalize():f}"
 
 
-def total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+def check_total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
     """Find caps on the whole blueprint that the pools' own limits do not keep."""
     for key, cap in mapping(caps).items():
         if cap.value is None:
@@ -288,7 +291,7 @@ def total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterato
             yield error(Code.TOTAL_LIMIT, message, cap, "lower a pool's limit, or raise the cap")
 
 
-def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+def report_tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
     """State what the tiers of a pool may hold together: Karpenter has no limit over several NodePools."""
     by_pool: dict[str, list[ExpandedPool]] = {}
     for item in pools:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path, PurePath
 
-from gpupool.blueprint.merge import merge, settled
+from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, warning
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, Location
-from gpupool.profiles.folders import may_be_user_data
+from gpupool.profiles.folders import is_allowed_user_data
 from gpupool.yamlio.located import Located, Scalar, find, items, leaf, listing, mapping, text_at, tree
 
 _SELECTORS = {
@@ -38,19 +38,19 @@ _EXAMPLE = "v20260810"
 """What a pinned version looks like: Bottlerocket's, and all others'."""
 
 _INSTALLS_DRIVER = re.compile(r"\binstall\b.*\b(nvidia-(driver|open)|cuda-drivers)|NVIDIA-Linux-\S*\.run")
-MOST_USER_DATA = 16 * 1024
+MAX_USER_DATA = 16 * 1024
 """EC2's own limit, in bytes."""
 
 DISCOVERY_TAG = "karpenter.sh/discovery"
 
 
-def class_spec(words: Located, target: TargetCluster, found: list[Finding]) -> Located:
+def build_class_spec(words: Located, target: TargetCluster, found: list[Finding]) -> Located:
     """Return the EC2NodeClass spec that a class' words say; mistakes go to `found`.
 
     `words` still holds its `null`s: in a disk they leave a built-in value out.
     """
     disks = {key: node for key in ("disk", "osDisk") if (node := find(words, key)) and node.value is not None}
-    words = tree({**mapping(settled(words)), **disks}, words)
+    words = tree({**mapping(remove_nulls(words)), **disks}, words)
     made: dict[str, Located] = {}
     wrong: list[Callable[[Located, TargetCluster], dict[str, Located]]] = []
     for part in (_image, _identity, _selectors, _devices, _user_data):
@@ -63,21 +63,21 @@ def class_spec(words: Located, target: TargetCluster, found: list[Finding]) -> L
             found.append(problem.finding)
     made |= {key: node for key, node in mapping(words).items() if key not in _OTHER_WORDS and key not in made}
     found += _driver_twice(made.get("userData"), _alias(words))
-    alias = latest_alias(words)
+    alias = find_latest_alias(words)
     if alias and _image not in wrong:
         message = f"`{alias.value}` replaces every node of the class on each new image"
         found.append(warning(Code.LATEST_IMAGE, message, alias, "pin a release, as in `al2023@v20260810`"))
     return tree(dict(made), words)
 
 
-def family(words: Located | None) -> str:
+def find_ami_family(words: Located | None) -> str:
     """Return the AMI family of a class, as EC2NodeClass spells it; empty where nothing tells."""
     said = text_at(words, "amiFamily")
     # Capitals are an error of their own; which family is meant is clear all the same.
     return said or _ALIAS_FAMILIES.get(_alias(words).partition("@")[0].lower(), "")
 
 
-def latest_alias(words: Located) -> Located | None:
+def find_latest_alias(words: Located) -> Located | None:
     """Return the place where a class asks for `@latest`, if it does."""
     node = _alias_node(words)
     return node if node is not None and str(node.value).endswith("@latest") else None
@@ -101,7 +101,7 @@ def _image(words: Located, _target: TargetCluster) -> dict[str, Located]:
     terms, said_family = _image_terms(words), find(words, "amiFamily")
     if said_family is not None:
         return {"amiFamily": said_family, "amiSelectorTerms": terms}
-    if not family(words):
+    if not find_ami_family(words):
         fix = "set the family, as in `amiFamily: AL2023`, `Bottlerocket` or `Custom`"
         raise Problem(
             Code.IMAGE, "`amiFamily` is missing; it is required where `ami` is not an alias", terms, fix
@@ -205,7 +205,7 @@ def _discovered(words: Located, target: TargetCluster) -> Located:
 
 def _devices(words: Located, _target: TargetCluster) -> dict[str, Located]:
     own = find(words, "blockDeviceMappings")
-    made = own if own is not None else block_devices(words, family(words))
+    made = own if own is not None else build_block_devices(words, find_ami_family(words))
     return {} if made is None else {"blockDeviceMappings": made}
 
 
@@ -234,15 +234,15 @@ def _driver_twice(script: Located | None, alias: str) -> Iterator[Finding]:
 
 def _file_text(file: Located) -> str:
     path = Path(PurePath(file.at.file).parent, str(file.value))
-    if not may_be_user_data(str(path), file.at.file):
+    if not is_allowed_user_data(str(path), file.at.file):
         message = "the path is outside the blueprint's and the working folder, or is a hidden file"
         fix = "move the file next to the blueprint, or allow its folder with `--profiles DIR`"
         raise Problem(Code.USER_DATA, message, file, fix)
     try:
         with path.open("rb") as opened:
-            text = opened.read(MOST_USER_DATA + 1)
-        if len(text) > MOST_USER_DATA:
-            message = f"the user data file has more than {MOST_USER_DATA // 1024} KiB, which EC2 rejects"
+            text = opened.read(MAX_USER_DATA + 1)
+        if len(text) > MAX_USER_DATA:
+            message = f"the user data file has more than {MAX_USER_DATA // 1024} KiB, which EC2 rejects"
             raise Problem(Code.USER_DATA, message, file, "shorten it; a script can download the rest at boot")
         return text.decode("utf-8")
     except (OSError, ValueError) as problem:  # a ValueError is no UTF-8, or a name that no file can have
@@ -273,7 +273,7 @@ _FIELDS = {
 _BUILT_IN: dict[str, Scalar] = {"type": "gp3", "encrypted": True, "deleteOnTermination": True}
 
 
-def block_devices(words: Located, family: str) -> Located | None:
+def build_block_devices(words: Located, family: str) -> Located | None:
     """Return the mappings that a class' `disk` and `osDisk` say; None where neither is there.
 
     Raises:
@@ -313,6 +313,6 @@ def _mapping(device: str, disk: Located, size: str | None = None) -> Located:
     under: dict[str, Located | None] = {key: leaf(value, disk, note) for key, value in _BUILT_IN.items()}
     if size is not None:
         under["size"] = leaf(size, disk, note)
-    said = mapping(settled(merge(tree(under, disk), disk)))
+    said = mapping(remove_nulls(merge(tree(under, disk), disk)))
     ebs = {_FIELDS[key]: said[key] for key in _FIELDS if key in said}
     return tree({"deviceName": leaf(device, disk, note), "ebs": tree(dict(ebs), disk)}, disk)

@@ -5,16 +5,16 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.blueprint.merge import settled
-from gpupool.blueprint.merge_schema import PLUGIN_CONFIG_LABEL, by_key
+from gpupool.blueprint.merge import remove_nulls
+from gpupool.blueprint.merge_schema import PLUGIN_CONFIG_LABEL, map_by_key
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing
-from gpupool.expansion.accelerator import GPU_PRESENT, maker_of
-from gpupool.expansion.catalogue_access import Catalogued
-from gpupool.expansion.disruption import karpenters_duration
+from gpupool.expansion.accelerator import GPU_PRESENT, find_maker
+from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.disruption import to_karpenter_duration
 from gpupool.expansion.expanded import ExpandedPool
-from gpupool.expansion.layers import Layered
-from gpupool.expansion.problem import Problem, error, told
+from gpupool.expansion.layers import LayeredPool
+from gpupool.expansion.problem import Problem, collect_problem, error
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
@@ -23,7 +23,7 @@ from gpupool.shapes.error_messages import nearest
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
 
 if TYPE_CHECKING:
-    from gpupool.expansion.instance_types import Machines
+    from gpupool.expansion.instance_types import MatchingTypes
 
 
 CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
@@ -40,19 +40,23 @@ class ClassFacts(NamedTuple):
 
 
 def expand_pool(
-    layered: Layered, of_class: ClassFacts, target: TargetCluster, known: Catalogued, found: list[Finding]
+    layered: LayeredPool,
+    of_class: ClassFacts,
+    target: TargetCluster,
+    known: CatalogueAccess,
+    found: list[Finding],
 ) -> ExpandedPool:
     """Return one NodePool; mistakes go to `found`, and the part that holds one is left out."""
     words = layered.words
-    maker, slices = maker_of(words, known), sharing.slices(words)
+    maker, slices = find_maker(words, known), sharing.count_slices(words)
     made_labels = _labels(words, of_class.family, found)
-    made_requirements = requirements.pool_requirements(layered.words_and_nulls, target, known, found)
+    made_requirements = requirements.build_requirements(layered.words_and_nulls, target, known, found)
 
     @cache
-    def admitted() -> "Machines":
-        from gpupool.expansion.instance_types import machines
+    def admitted() -> "MatchingTypes":
+        from gpupool.expansion.instance_types import find_matching_types
 
-        return machines(layered.name, made_labels, made_requirements, of_class.spec, known)
+        return find_matching_types(layered.name, made_labels, made_requirements, of_class.spec, known)
 
     def part(word: str, make: Callable[[Located], Located | None]) -> Located | None:
         node = find(words, word)
@@ -63,10 +67,12 @@ def expand_pool(
             return None
 
     def priced(usd: Located) -> tuple[str, Located] | None:
-        from gpupool.expansion.limits import accelerator_limit
+        from gpupool.expansion.limits import calculate_accelerator_limit
 
         # Which machines there are is not known while a word that chooses them is wrong.
-        return None if has_errors(found) else accelerator_limit(usd, admitted(), maker, slices, found)
+        return (
+            None if has_errors(found) else calculate_accelerator_limit(usd, admitted(), maker, slices, found)
+        )
 
     own_limits = part("limits", lambda node: _own_limits(layered, node))
 
@@ -80,12 +86,14 @@ def expand_pool(
         annotations=_annotations(words),
         class_ref=_class_ref(layered, words),
         requirements=made_requirements,
-        taints=part("taints", lambda node: taints(node, found)),
-        startup_taints=part("startupTaints", lambda node: taints(node, found)),
-        expire_after=part("expireAfter", karpenters_duration),
-        termination_grace_period=part("terminationGracePeriod", karpenters_duration),
-        disruption=part("disruption", lambda node: disruption.disruption(node, target, found)),
-        limits=part("limits", lambda _: own_limits and limits.karpenters(own_limits, maker, slices, priced)),
+        taints=part("taints", lambda node: expand_taints(node, found)),
+        startup_taints=part("startupTaints", lambda node: expand_taints(node, found)),
+        expire_after=part("expireAfter", to_karpenter_duration),
+        termination_grace_period=part("terminationGracePeriod", to_karpenter_duration),
+        disruption=part("disruption", lambda node: disruption.expand_disruption(node, target, found)),
+        limits=part(
+            "limits", lambda _: own_limits and limits.to_karpenter_limits(own_limits, maker, slices, priced)
+        ),
         usd_per_hour=find(own_limits, limits.USD),
         weight=find(words, "weight"),
         replicas=find(words, "replicas"),
@@ -96,10 +104,10 @@ def expand_pool(
     )
 
 
-def _own_limits(layered: Layered, node: Located) -> Located:
+def _own_limits(layered: LayeredPool, node: Located) -> Located:
     """Return a pool's or tier's limits in its own words, a share of the pool's worked out."""
     if isinstance(node.value, str):
-        return limits.shared_out(settled(layered.pool_limits or node), node)
+        return limits.calculate_share(remove_nulls(layered.pool_limits or node), node)
     return node
 
 
@@ -138,7 +146,7 @@ def _annotations(words: Located) -> Located | None:
     return Located(dict(sorted(made.items())), (said or protected or words).at)
 
 
-def _class_ref(layered: Layered, words: Located) -> Located:
+def _class_ref(layered: LayeredPool, words: Located) -> Located:
     own = find(words, "nodeClassRef")
     if own is not None:
         return tree({key: mapping(own).get(key) for key in ("group", "kind", "name")}, own)
@@ -150,7 +158,7 @@ def _class_ref(layered: Layered, words: Located) -> Located:
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def taints(word: Located, found: list[Finding]) -> Located | None:
+def expand_taints(word: Located, found: list[Finding]) -> Located | None:
     """Return Karpenter's list for a `taints` word.
 
     An empty list stays one, and is rendered; an empty map says nothing. A taint that is neither
@@ -159,9 +167,9 @@ def taints(word: Located, found: list[Finding]) -> Located | None:
     if word.value == {}:
         return None
     made: list[Located] = []
-    for key, said in by_key(word).items():
+    for key, said in map_by_key(word).items():
         for item in items(said) or [said]:
-            made += told(found, partial(_taint, key, item))
+            made += collect_problem(found, partial(_taint, key, item))
     return listing(made, word)
 
 

@@ -16,7 +16,7 @@ class Problem(Exception):  # noqa: N818 - it carries a finding, and no user meet
         self.finding = error(code, message, node, fix)
 
 
-def told(found: list[Finding], make: Callable[[], list[Located]]) -> list[Located]:
+def collect_problem(found: list[Finding], make: Callable[[], list[Located]]) -> list[Located]:
     """Return what `make` makes, or nothing where it meets a problem; the problem goes to `found`."""
     try:
         return make()

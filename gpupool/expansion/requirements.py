@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from functools import partial
 
-from gpupool.blueprint.merge import settled
-from gpupool.blueprint.merge_schema import INSTANCE_LABELS, by_key, pool_reach
+from gpupool.blueprint.merge import remove_nulls
+from gpupool.blueprint.merge_schema import INSTANCE_LABELS, find_pool_targets, map_by_key
 from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
-from gpupool.expansion.catalogue_access import Catalogued
-from gpupool.expansion.problem import Problem, error, info, told
+from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.problem import Problem, collect_problem, error, info
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
@@ -22,8 +22,8 @@ _MANUFACTURER_VALUES = {Maker.NEURON: "aws"}
 _KARPENTERS_ORDER = ("reserved", "spot", "on-demand")
 
 
-def pool_requirements(
-    words: Located, target: TargetCluster, known: Catalogued, found: list[Finding]
+def build_requirements(
+    words: Located, target: TargetCluster, known: CatalogueAccess, found: list[Finding]
 ) -> Located | None:
     """Return the requirement list of one NodePool; `words` still holds its `null`s.
 
@@ -31,12 +31,12 @@ def pool_requirements(
     """
     made: list[Located] = []
     for label, node, in_short in _said_of_labels(words):
-        wanted = told(found, partial(_of_label, label, node))
-        found += names(wanted, known, in_short=in_short)
+        wanted = collect_problem(found, partial(_of_label, label, node))
+        found += check_names(wanted, known, in_short=in_short)
         made += wanted
-    made += told(found, lambda: list(_accelerator(words, known, found)))
+    made += collect_problem(found, lambda: list(_accelerator(words, known, found)))
     zones = list(_zones(words, target, found))
-    found += names(zones, known)
+    found += check_names(zones, known)
     made += zones
     found += _order_notes(words)
     found += _lets_cpu_machines_in(made)
@@ -60,12 +60,14 @@ def _said_of_labels(words: Located) -> Iterator[tuple[str, Located, bool]]:
             yield label, node, True
     for in_short, by_label in (
         (True, {INSTANCE_LABELS[word]: node for word, node in mapping(find(words, "instances")).items()}),
-        (False, by_key(find(words, "requirements"))),
+        (False, map_by_key(find(words, "requirements"))),
     ):
         yield from ((label, node, in_short) for label, node in by_label.items() if node.value is not None)
 
 
-def names(wanted: list[Located], known: Catalogued, *, in_short: bool = False) -> Iterator[Finding]:
+def check_names(
+    wanted: list[Located], known: CatalogueAccess, *, in_short: bool = False
+) -> Iterator[Finding]:
     """Find names in Karpenter's requirements that the catalogue lacks; a slip in a short word is an error."""
     for each in wanted:
         if is_looked_up(each):
@@ -75,8 +77,8 @@ def names(wanted: list[Located], known: Catalogued, *, in_short: bool = False) -
 def _of_label(label: str, node: Located) -> list[Located]:
     if wrong := labels.key_problem(label):
         raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", node)
-    constraint = settled(node)
-    return [] if constraint.value is None else list(constraints.requirements(label, constraint))
+    constraint = remove_nulls(node)
+    return [] if constraint.value is None else list(constraints.convert_constraint(label, constraint))
 
 
 def _order_notes(words: Located) -> Iterator[Finding]:
@@ -100,10 +102,10 @@ def _zones(words: Located, target: TargetCluster, found: list[Finding]) -> Itera
         except Problem as problem:
             found.append(problem.finding)
     for label, zones in by_label.items():
-        yield constraints.requirement(label, "In", node, zones)
+        yield constraints.build_requirement(label, "In", node, zones)
 
 
-def _accelerator(words: Located, known: Catalogued, found: list[Finding]) -> Iterator[Located]:
+def _accelerator(words: Located, known: CatalogueAccess, found: list[Finding]) -> Iterator[Located]:
     node = _said(words, "accelerator")
     if node is None:
         return
@@ -120,20 +122,20 @@ def _accelerator(words: Located, known: Catalogued, found: list[Finding]) -> Ite
     for label in reached:
         values = [leaf(_MANUFACTURER_VALUES.get(Maker(name), name), item) if label in _BY_MAKER else item
                   for item in names if (name := str(item.value))]  # fmt: skip
-        yield constraints.requirement(label, "In", node, values)
+        yield constraints.build_requirement(label, "In", node, values)
     yield from _guards(words, node, next(iter(reached), ""))
 
 
 _BY_MAKER = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
 
 
-def _unknown(names: list[Located], known: Catalogued) -> Iterator[Finding]:
+def _unknown(names: list[Located], known: CatalogueAccess) -> Iterator[Finding]:
     """Find accelerators that the catalogue lacks."""
     if any(name.value != "none" for name in names):
         yield from of_values(known.names, ACCELERATOR, names, in_short=True)
 
 
-def _chip_label(name: str, known: Catalogued) -> str:
+def _chip_label(name: str, known: CatalogueAccess) -> str:
     """Return the label that a name stands in; where nothing tells, it is taken for a GPU's."""
     if name == "none":
         return ""
@@ -148,14 +150,18 @@ def _guards(words: Located, node: Located, label: str) -> Iterator[Located]:
 
     `label` is the one that the name stands in; `none` stands in none.
     """
-    spoken = {target for path, target in pool_reach(words) if path != ("accelerator",)}
+    spoken = {target for path, target in find_pool_targets(words) if path != ("accelerator",)}
     if not label:
         for count in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
             if f"requirement {count}" not in spoken:
-                yield constraints.requirement(count, "DoesNotExist", node, note="guard of accelerator: none")
+                yield constraints.build_requirement(
+                    count, "DoesNotExist", node, note="guard of accelerator: none"
+                )
     elif label in _GPU_LABELS and f"requirement {labels.INSTANCE_GPU_COUNT}" not in spoken:
         note = "guard of accelerator: fractional GPUs count 0"
-        yield constraints.requirement(labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note)
+        yield constraints.build_requirement(
+            labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note
+        )
 
 
 def _lets_cpu_machines_in(made: list[Located]) -> Iterator[Finding]:

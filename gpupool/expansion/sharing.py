@@ -7,7 +7,7 @@ from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, find, leaf, listing, tree
 
 
-def slices(words: Located) -> int:
+def count_slices(words: Located) -> int:
     """Return how many pods take turns on one GPU; 1 without sharing."""
     node = find(words, "sharing", "timeSlicing")
     return node.value if node is not None and isinstance(node.value, int) else 1
@@ -18,15 +18,15 @@ def config_name(replicas: int) -> str:
     return f"time-slicing-{replicas}"
 
 
-def overlays(pool: ExpandedPool, cause: Located) -> list[ExpandedOverlay]:
+def build_overlays(pool: ExpandedPool, cause: Located) -> list[ExpandedOverlay]:
     """Return one NodeOverlay for each GPU count of a pool that shares its GPUs."""
     return [_overlay(pool, count, cause) for count in pool.gpu_counts] if pool.slices > 1 else []
 
 
 def _overlay(pool: ExpandedPool, count: int, cause: Located) -> ExpandedOverlay:
     on = [
-        constraints.requirement(labels.INSTANCE_GPU_COUNT, "In", cause, [leaf(str(count), cause)]),
-        constraints.requirement(labels.NODEPOOL, "In", cause, [leaf(pool.name, cause)]),
+        constraints.build_requirement(labels.INSTANCE_GPU_COUNT, "In", cause, [leaf(str(count), cause)]),
+        constraints.build_requirement(labels.NODEPOOL, "In", cause, [leaf(pool.name, cause)]),
     ]
     capacity = {gpu_resource(pool.maker, cause): leaf(str(count * pool.slices), cause)}
     spec = tree({"requirements": listing(on, cause), "capacity": tree(dict(capacity), cause)}, cause)

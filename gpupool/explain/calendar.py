@@ -67,7 +67,7 @@ class Calendar(NamedTuple):
     """Expiry asks no budget."""
 
 
-def calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
+def build_calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
     """Reckon the week that holds `day` for the body of a NodePool with so many nodes.
 
     Raises:

@@ -65,13 +65,13 @@ def explain_pool(pools: LoadedNodePools, name: str, type_name: str | None = None
     Raises:
         UsageError: where there is no such pool, or the catalogue does not know the type.
     """
-    found = node_pools(pools, name)
+    found = find_node_pools(pools, name)
     answers = [_answer(each, type_name) for each in found]
     answers.sort(key=lambda each: (each.explained.pool.weight, each.explained.pool.name), reverse=True)
     return Explanation(name, tuple(answers), found[0].market.catalogue)
 
 
-def node_pools(pools: LoadedNodePools, name: str) -> list[LoadedNodePool]:
+def find_node_pools(pools: LoadedNodePools, name: str) -> list[LoadedNodePool]:
     """Return the NodePools of a pool.
 
     Raises:
@@ -83,7 +83,7 @@ def node_pools(pools: LoadedNodePools, name: str) -> list[LoadedNodePool]:
     return found
 
 
-def explain_each(pools: LoadedNodePools) -> list[Explanation]:
+def explain_pools(pools: LoadedNodePools) -> list[Explanation]:
     """Return what every pool may launch."""
     return [explain_pool(pools, name) for name in dict.fromkeys(each.pool for each in pools.items)]
 

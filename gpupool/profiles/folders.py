@@ -23,7 +23,7 @@ _allowed: ContextVar[tuple[str, ...]] = ContextVar("allowed", default=())
 
 
 @contextmanager
-def allowing(folders: Iterable[str]) -> Iterator[None]:
+def allow_folders(folders: Iterable[str]) -> Iterator[None]:
     """Allow profiles in more folders while the block runs."""
     token = _allowed.set((*_allowed.get(), *map(os.path.realpath, folders)))
     try:
@@ -44,7 +44,7 @@ def is_allowed(file: str, beside: Iterable[str]) -> bool:
     return any(real.is_relative_to(folder) for folder in _folders(beside))
 
 
-def may_be_user_data(file: str, named_in: str) -> bool:
+def is_allowed_user_data(file: str, named_in: str) -> bool:
     """Return whether user data may be at a path: beside the file that names it, or in the working folder.
 
     What is hidden there is not for it: `.git/config` and `.env` hold credentials. What counts is where links

@@ -6,9 +6,9 @@ from pathlib import Path, PurePath
 
 from gpupool.assets import shipped
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import check, read_file, word_conflicts
+from gpupool.blueprint.load import check, find_conflicting_fields, read_file
 from gpupool.blueprint.merge import merge
-from gpupool.blueprint.window_checks import windows
+from gpupool.blueprint.window_checks import check_windows
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import FOLDER, is_allowed
@@ -19,7 +19,7 @@ from gpupool.yamlio.read import read
 
 SHIPPED = "gpupool:profiles/"
 _PROFILE = Model("gpupool.profiles.model", "Profile")
-MOST_LEVELS = 20
+MAX_LEVELS = 20
 """How many profiles may extend each other; people need three, and a circle of links has no end."""
 
 
@@ -56,7 +56,7 @@ class Profiles:
 
     def _resolve(self, word: Located, path: tuple[str, ...]) -> Located | None:
         file = _file(str(word.value), word.at.file)
-        if file in path or len(path) == MOST_LEVELS:
+        if file in path or len(path) == MAX_LEVELS:
             self.findings.append(_endless(file, path, word))
             return None
         if file not in self._found:
@@ -69,8 +69,8 @@ class Profiles:
         if node is not None and not file.startswith(SHIPPED):
             # The shipped ones are checked by gpupool's tests, which saves every run a tenth of its time.
             check(node, _PROFILE, "Profile", self.findings)
-            self.findings += word_conflicts(node, merge_schema.PROFILE)
-            self.findings += windows(find(node, "pool"), "pool")
+            self.findings += find_conflicting_fields(node, merge_schema.PROFILE)
+            self.findings += check_windows(find(node, "pool"), "pool")
         if node is None or len(self.findings) > before:
             return None
         self._alone[file] = node
@@ -122,7 +122,7 @@ def _endless(file: str, path: tuple[str, ...], word: Located) -> Finding:
         chain = " extends ".join((*path[path.index(file) :], file))
         message = f"profiles extend each other in a cycle: {chain}"
     else:
-        message = f"more than {MOST_LEVELS} profiles extend each other"
+        message = f"more than {MAX_LEVELS} profiles extend each other"
     return Finding(Code.PROFILE_CYCLE, message, word.at, "remove one `extends`")
 
 

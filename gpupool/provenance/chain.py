@@ -14,13 +14,13 @@ class ChainLink(NamedTuple):
 
     node: Located
     path: Path
-    is_whole: bool = True
+    is_atomic: bool = True
     """Whether it is one value even where it is a map."""
 
 
-def origin(item: BlueprintItem, path: Path) -> Origin:
+def find_origin(item: BlueprintItem, path: Path) -> Origin:
     """Tell where the value of a word came from; what it was rendered to is not said yet."""
-    here = in_the_end(item, path)
+    here = find_effective(item, path)
     word = path if here is None else here.path
     found = _said(item, word)
     chain = [_outcome(each, part, here, is_last=part is found[-1][1]) for each, part in found]
@@ -36,7 +36,7 @@ def origin(item: BlueprintItem, path: Path) -> Origin:
     return Origin((*home, *word), None if here is None else masked(plain(here.node), word), tuple(chain))
 
 
-def in_the_end(item: BlueprintItem, path: Path) -> ChainLink | None:
+def find_effective(item: BlueprintItem, path: Path) -> ChainLink | None:
     """Return the value that counts, of this word or of another one that reaches the same field."""
     found = walk(item.words, path, item.kind)
     if found is not None and found.path:
@@ -60,18 +60,18 @@ def walk(node: Located, path: Path, kind: MergeKind) -> ChainLink | None:
         below = node.value.get(str(key))
         if below is None:
             return None
-        if is_whole(kind, str(key)):
+        if is_atomic(kind, str(key)):
             return ChainLink(below, path[: index + 1])
-        node, kind = below, kind_below(kind, str(key))
-    return ChainLink(as_map(node, kind), path, is_whole=False)
+        node, kind = below, child_kind(kind, str(key))
+    return ChainLink(as_map(node, kind), path, is_atomic=False)
 
 
-def is_whole(kind: MergeKind, key: str) -> bool:
+def is_atomic(kind: MergeKind, key: str) -> bool:
     """Return whether the value under a key is one value, even where it is a map."""
     return kind.all_whole or key in kind.whole
 
 
-def kind_below(kind: MergeKind, key: str) -> MergeKind:
+def child_kind(kind: MergeKind, key: str) -> MergeKind:
     """Return how the map under a key merges."""
     return kind.below.get(key) or kind.each or ANY
 
@@ -120,7 +120,7 @@ def _outcome(found: ChainLink, part: LayerPart, here: ChainLink | None, *, is_la
         outcome = LayerOutcome.REMOVES
     elif counts is not None and node.at == counts.at and node.value == counts.value:
         outcome = LayerOutcome.WINS
-    elif are_maps and not found.is_whole:
+    elif are_maps and not found.is_atomic:
         outcome = LayerOutcome.MERGED
     else:
         outcome = LayerOutcome.NO_EFFECT if is_last else LayerOutcome.REPLACED

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from gpupool.blueprint.merge import as_map
-from gpupool.provenance.chain import kind_below
+from gpupool.provenance.chain import child_kind
 from gpupool.provenance.items import BlueprintItem
 from gpupool.provenance.values import Path
 from gpupool.yamlio.located import Located, find, items, mapping, text_at
@@ -22,7 +22,7 @@ class UnknownFieldError(Exception):
         self.known = tuple(known)
 
 
-def first_name(text: str) -> tuple[str, str]:
+def split_name(text: str) -> tuple[str, str]:
     """Split a name off the path behind it; names hold no dots."""
     if match := _BRACKETED.match(text):
         return next(filter(None, match.groups()), ""), text[match.end() :]
@@ -31,7 +31,7 @@ def first_name(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-def word_path(item: BlueprintItem, text: str) -> Path:
+def parse_field_path(item: BlueprintItem, text: str) -> Path:
     """Read a path of words, each key the longest that some layer, or the rendered object, has there.
 
     Raises:
@@ -39,12 +39,12 @@ def word_path(item: BlueprintItem, text: str) -> Path:
     """
     path: Path = ()
     while text:
-        key, text = _step(text, path, keys_below(item, path))
+        key, text = _step(text, path, find_keys(item, path))
         path = (*path, key)
     return path
 
 
-def rendered_path(item: BlueprintItem, text: str) -> Path:
+def parse_rendered_path(item: BlueprintItem, text: str) -> Path:
     """Read a path in the item's rendered object.
 
     Raises:
@@ -70,12 +70,12 @@ def _step(text: str, path: Path, known: Collection[str]) -> tuple[str, str]:
     fitting = [key for key in known if text == key or text.startswith((f"{key}.", f"{key}["))]
     if not fitting:
         # A label's key has dots of its own, so that all the rest may be one key.
-        raise UnknownFieldError(path, text if "/" in text else first_name(text)[0], known)
+        raise UnknownFieldError(path, text if "/" in text else split_name(text)[0], known)
     key = max(fitting, key=len)
     return key, text[len(key) :]
 
 
-def keys_below(item: BlueprintItem, path: Path) -> list[str]:
+def find_keys(item: BlueprintItem, path: Path) -> list[str]:
     """Return the keys that some layer has below a path, and those that gpupool renders there by itself."""
     keys: dict[str, None] = {}
     for node in (item.words, *(part.node for part in item.parts)):
@@ -86,7 +86,7 @@ def keys_below(item: BlueprintItem, path: Path) -> list[str]:
 def _keys(item: BlueprintItem, node: Located, path: Path) -> Iterator[str]:
     kind, here = item.kind, as_map(node, item.kind)
     for key in path:
-        kind = kind_below(kind, str(key))
+        kind = child_kind(kind, str(key))
         below = mapping(here).get(str(key))
         if below is None:
             return
@@ -99,7 +99,7 @@ def _rendered_keys(item: BlueprintItem, path: Path) -> Iterator[str]:
     if path == ("requirements",):
         yield from (text_at(each, "key") for each in _requirements(body))
     elif path:
-        for rendered in rendered_as(item, path):
+        for rendered in find_rendered_paths(item, path):
             yield from mapping(find(body, *map(str, rendered)))
     elif item.objects and item.objects[0].ref.kind == "NodePool":
         yield from (word for word in _PLACES if find(body, *_PLACES[word], word) is not None)
@@ -111,7 +111,7 @@ def _requirements(body: Located | None) -> list[Located]:
     return items(find(body, *_TEMPLATE, "requirements"))
 
 
-def rendered_as(item: BlueprintItem, path: Path) -> Iterator[Path]:
+def find_rendered_paths(item: BlueprintItem, path: Path) -> Iterator[Path]:
     """Yield the paths in the rendered object of the same name as a word."""
     if not path or not item.objects:
         return

@@ -6,7 +6,13 @@ from typing import NamedTuple
 from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import Loaded
 from gpupool.blueprint.merge import ANY, MergeKind, merge_all
-from gpupool.expansion.layers import Layered, built_in_pool, declared_class, layered, profile_word
+from gpupool.expansion.layers import (
+    LayeredPool,
+    build_built_in_layer,
+    find_profile_reference,
+    layer_pools,
+    merge_declared_class,
+)
 from gpupool.expansion.target import TargetCluster
 from gpupool.objects import Manifest
 from gpupool.profiles.load import Profiles
@@ -50,18 +56,18 @@ class PoolItem(NamedTuple):
     node_class: BlueprintItem | None
 
 
-def cluster(loaded: Loaded) -> BlueprintItem:
+def build_cluster_item(loaded: Loaded) -> BlueprintItem:
     """Return the blueprint's `cluster`."""
     parts = _parts("cluster", loaded.parts, "cluster")
     words = find(loaded.node, "cluster") or Located({}, loaded.node.at)
     return BlueprintItem(("cluster",), "", ANY, parts, words, ())
 
 
-def node_pools(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> Iterator[PoolItem]:
+def build_pool_items(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> Iterator[PoolItem]:
     """Yield the NodePools of a pool: one, or one for each tier."""
     node = mapping(find(loaded.node, "pools"))[name]
     defaults, target = find(loaded.node, "defaults"), TargetCluster(find(loaded.node, "cluster"))
-    profiles, word = Profiles(loaded.files), profile_word(node)
+    profiles, word = Profiles(loaded.files), find_profile_reference(node)
     lineage = [] if word is None else profiles.lineage(word)
     profile = None if word is None else profiles.named(word)
     said = [
@@ -73,26 +79,26 @@ def node_pools(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> Iter
         *_parts("defaults", loaded.parts, "defaults", "nodeClass"),
         *(part for each in lineage for part in _parts(f"profile {_name(each)}", [each], "nodeClass")),
     ]
-    for each in layered(name, node, profile, defaults, target):
+    for each in layer_pools(name, node, profile, defaults, target):
         tier = each.tier_name
         whole = [*said, *_tier_parts(said, tier)]
         pool = _pool(each, tier, whole, target, manifests)
         yield PoolItem(pool, _class_of(loaded, each, tier, [*under, *_below(whole, "nodeClass")], manifests))
 
 
-def node_class(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
+def build_class_item(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
     """Return a class under `nodeClasses`."""
     defaults = find(loaded.node, "defaults")
     parts = (
         *_parts("defaults", loaded.parts, "defaults", "nodeClass"),
         *_parts(f"class {name}", loaded.parts, "nodeClasses", name),
     )
-    words = declared_class(mapping(find(loaded.node, "nodeClasses"))[name], defaults)
+    words = merge_declared_class(mapping(find(loaded.node, "nodeClasses"))[name], defaults)
     objects = _objects(manifests, "EC2NodeClass", name)
     return BlueprintItem(("nodeClasses", name), "", merge_schema.CLASS, parts, words, objects, name)
 
 
-def node_overlay(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
+def build_overlay_item(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
     """Return an overlay under `nodeOverlays`."""
     parts = _parts(f"overlay {name}", loaded.parts, "nodeOverlays", name)
     words = mapping(find(loaded.node, "nodeOverlays"))[name]
@@ -101,16 +107,20 @@ def node_overlay(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> Bl
 
 
 def _pool(
-    layers: Layered, tier: str, parts: list[LayerPart], target: TargetCluster, manifests: Sequence[Manifest]
+    layers: LayeredPool,
+    tier: str,
+    parts: list[LayerPart],
+    target: TargetCluster,
+    manifests: Sequence[Manifest],
 ) -> BlueprintItem:
-    built_in = mapping(built_in_pool(target))
+    built_in = mapping(build_built_in_layer(target))
     lowest = [
         LayerPart("cluster" if key == "zones" else "built-in", Located({key: node}, node.at))
         for key, node in built_in.items()
     ]
     own = [LayerPart(part.layer, _flat(part.node)) for part in parts]
     said = dict(mapping(layers.words_and_nulls))
-    if profile := profile_word(layers.own):
+    if profile := find_profile_reference(layers.own):
         said["profile"] = profile
     classes = [part.node for part in _below(parts, "nodeClass")]
     if classes and not isinstance((named := merge_all(classes, merge_schema.CLASS)).value, dict):
@@ -122,12 +132,14 @@ def _pool(
 
 
 def _class_of(
-    loaded: Loaded, layers: Layered, tier: str, parts: list[LayerPart], manifests: Sequence[Manifest]
+    loaded: Loaded, layers: LayeredPool, tier: str, parts: list[LayerPart], manifests: Sequence[Manifest]
 ) -> BlueprintItem | None:
     name, words = layers.class_name, layers.class_words
     if words is None:
         declared = mapping(find(loaded.node, "nodeClasses")).get(name)
-        return None if declared is None or declared.value is None else node_class(loaded, name, manifests)
+        return (
+            None if declared is None or declared.value is None else build_class_item(loaded, name, manifests)
+        )
     path = ("pools", layers.pool, *(("tiers", tier) if tier and name == layers.name else ()), "nodeClass")
     objects = _objects(manifests, "EC2NodeClass", name)
     return BlueprintItem(path, "", merge_schema.CLASS, tuple(parts), words, objects, name)

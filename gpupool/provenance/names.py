@@ -6,13 +6,13 @@ from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import Loaded, read_file
 from gpupool.blueprint.merge import merge_all
 from gpupool.findings import Location
-from gpupool.provenance.field_path import keys_below
-from gpupool.provenance.items import BlueprintItem, node_class, node_overlay, node_pools
+from gpupool.provenance.field_path import find_keys
+from gpupool.provenance.items import BlueprintItem, build_class_item, build_overlay_item, build_pool_items
 from gpupool.provenance.values import Path
 from gpupool.shapes.error_messages import dotted
 from gpupool.yamlio.located import Located, find, mapping
 
-_SECTIONS = {"nodeClasses": node_class, "nodeOverlays": node_overlay}
+_SECTIONS = {"nodeClasses": build_class_item, "nodeOverlays": build_overlay_item}
 
 
 def read_unchecked(files: Sequence[str]) -> Loaded:
@@ -30,7 +30,7 @@ def pool_names(loaded: Loaded) -> list[str]:
     """Return the names of the pools and of the NodePools of their tiers, in the order of the files."""
     names: dict[str, None] = {}
     for pool in _declared(loaded, "pools"):
-        names |= dict.fromkeys([pool, *(each.pool.name for each in node_pools(loaded, pool, ()))])
+        names |= dict.fromkeys([pool, *(each.pool.name for each in build_pool_items(loaded, pool, ()))])
     return list(names)
 
 
@@ -54,7 +54,7 @@ def section_paths(loaded: Loaded) -> list[str]:
 
 
 def _items(loaded: Loaded, owner: str, pool: str) -> Iterator[tuple[BlueprintItem, Path]]:
-    for each in node_pools(loaded, owner, ()):
+    for each in build_pool_items(loaded, owner, ()):
         if pool in (owner, each.pool.name):
             yield each.pool, ()
             if each.node_class is not None:
@@ -64,7 +64,7 @@ def _items(loaded: Loaded, owner: str, pool: str) -> Iterator[tuple[BlueprintIte
 def _paths(item: BlueprintItem, path: Path = ()) -> Iterator[Path]:
     """Yield a path and those of all fields below it, each before what is inside it."""
     yield path
-    for key in keys_below(item, path):
+    for key in find_keys(item, path):
         yield from _paths(item, (*path, key))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gpupool.findings import Location
-from gpupool.provenance.chain import is_whole, kind_below
+from gpupool.provenance.chain import child_kind, is_atomic
 from gpupool.provenance.items import BlueprintItem
 from gpupool.provenance.values import Path, Rendering, masked
 from gpupool.yamlio.located import Located, find, leaves, plain
@@ -93,7 +93,7 @@ def _word(item: BlueprintItem, path: Path) -> Path:
     for index, key in enumerate(path):
         if isinstance(key, int):
             return path[:index]
-        if is_whole(kind, key):
+        if is_atomic(kind, key):
             return path[: index + 1]
-        kind = kind_below(kind, key)
+        kind = child_kind(kind, key)
     return path

@@ -8,16 +8,23 @@ from gpupool.blueprint.merge import MergeKind, as_map
 from gpupool.errors import UsageError
 from gpupool.objects import Manifest
 from gpupool.provenance import field_path as paths
-from gpupool.provenance.chain import in_the_end, is_whole, kind_below, origin
+from gpupool.provenance.chain import child_kind, find_effective, find_origin, is_atomic
 from gpupool.provenance.field_path import UnknownFieldError
-from gpupool.provenance.items import BlueprintItem, PoolItem, cluster, node_class, node_overlay, node_pools
+from gpupool.provenance.items import (
+    BlueprintItem,
+    PoolItem,
+    build_class_item,
+    build_cluster_item,
+    build_overlay_item,
+    build_pool_items,
+)
 from gpupool.provenance.sources import Sources
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Path, Provenance
 from gpupool.shapes.compiled import Model
 from gpupool.shapes.error_messages import dotted, keys_at, nearest
 from gpupool.yamlio.located import Located, find, mapping, place
 
-_SECTIONS = {"nodeClasses": node_class, "nodeOverlays": node_overlay}
+_SECTIONS = {"nodeClasses": build_class_item, "nodeOverlays": build_overlay_item}
 _LAYERS = {"pools": "pool", "nodeClasses": "class", "nodeOverlays": "overlay"}
 _MODELS = {
     "pools": Model("gpupool.blueprint.pool", "BlueprintPool"),
@@ -44,22 +51,22 @@ def trace(loaded: Loaded, manifests: Sequence[Manifest], asked: str) -> Provenan
         UsageError: for a pool or a field that is not there, with the nearest name and what there is.
     """
     questions = list(_questions(loaded, manifests, asked))
-    base = cluster(loaded)
+    base = build_cluster_item(loaded)
     found = [each for question in questions for each in _origins(question, base)]
     return Provenance(asked, tuple(_together(found)))
 
 
 def _questions(loaded: Loaded, manifests: Sequence[Manifest], asked: str) -> Iterator[_Question]:
-    section, rest = paths.first_name(asked)
+    section, rest = paths.split_name(asked)
     if section in _SECTIONS:
-        name, rest = paths.first_name(rest.removeprefix("."))
+        name, rest = paths.split_name(rest.removeprefix("."))
         known = _named(loaded, section)
         if name not in known:
             raise UsageError(_unknown(f"`{section}` has no", name, known))
         question = _question(_SECTIONS[section](loaded, name, manifests), rest)
         yield from [] if question is None else [question]
         return
-    name, rest = paths.first_name(rest.removeprefix(".")) if section == "pools" else (section, rest)
+    name, rest = paths.split_name(rest.removeprefix(".")) if section == "pools" else (section, rest)
     yield from _of_pools(_pools(loaded, manifests, name), rest)
 
 
@@ -67,9 +74,9 @@ def _pools(loaded: Loaded, manifests: Sequence[Manifest], name: str) -> list[Poo
     """Return the NodePools of a pool, or the one of that name."""
     names = _named(loaded, "pools")
     if name in names:
-        return list(node_pools(loaded, name, manifests))
+        return list(build_pool_items(loaded, name, manifests))
     owners = [pool for pool in names if name.startswith(f"{pool}-")]
-    all_found = [each for pool in owners for each in node_pools(loaded, pool, manifests)]
+    all_found = [each for pool in owners for each in build_pool_items(loaded, pool, manifests)]
     found = [each for each in all_found if each.pool.name == name]
     if not found:
         known = [*names, *(each.ref.name for each in manifests if each.ref.kind == "NodePool")]
@@ -79,9 +86,9 @@ def _pools(loaded: Loaded, manifests: Sequence[Manifest], name: str) -> list[Poo
 
 def _of_pools(pools: Sequence[PoolItem], rest: str) -> Iterator[_Question]:
     """Answer for each NodePool that has the field; a mistake where none has it."""
-    key, behind = paths.first_name(rest.removeprefix("."))
+    key, behind = paths.split_name(rest.removeprefix("."))
     if key == "tiers" and any(each.pool.tier for each in pools):
-        tier, rest = paths.first_name(behind.removeprefix("."))
+        tier, rest = paths.split_name(behind.removeprefix("."))
         tiers = [each.pool.tier for each in pools]
         if tier and tier not in tiers:
             raise UsageError(_unknown("this pool has no tier", tier, tiers))
@@ -102,7 +109,7 @@ def _of_pools(pools: Sequence[PoolItem], rest: str) -> Iterator[_Question]:
 
 
 def _of_pool(each: PoolItem, rest: str) -> _Question | None:
-    key, behind = paths.first_name(rest.removeprefix("."))
+    key, behind = paths.split_name(rest.removeprefix("."))
     if key == "nodeClass" and each.node_class is not None and (behind or not _names_class(each.pool)):
         return _question(each.node_class, behind)
     return _question(each.pool, rest)
@@ -115,12 +122,12 @@ def _names_class(pool: BlueprintItem) -> bool:
 def _question(item: BlueprintItem, rest: str) -> _Question | None:
     """Read the rest of the path; None where it is a word, but one that nobody says."""
     try:
-        return _Question(item, paths.word_path(item, rest), is_rendered=False)
+        return _Question(item, paths.parse_field_path(item, rest), is_rendered=False)
     except UnknownFieldError as problem:
         first = problem
     if item.objects:
         try:
-            return _Question(item, paths.rendered_path(item, rest), is_rendered=True)
+            return _Question(item, paths.parse_rendered_path(item, rest), is_rendered=True)
         except UnknownFieldError as problem:
             first = problem if problem.path else first
     sayable = _sayable(item, first.path)
@@ -141,7 +148,7 @@ def _origins(question: _Question, base: BlueprintItem) -> list[Origin]:
     item, path, is_rendered = question
     sources = Sources(item, base)
     words = [] if is_rendered else _leaf_words(item, path)
-    below = [path] if is_rendered else list(paths.rendered_as(item, path))
+    below = [path] if is_rendered else list(paths.find_rendered_paths(item, path))
 
     def is_asked(source: tuple[BlueprintItem, Path]) -> bool:
         return (
@@ -153,7 +160,7 @@ def _origins(question: _Question, base: BlueprintItem) -> list[Origin]:
     made += [sources.of(*leaf) for one in (below if path else [()]) for leaf in sources.leaves(one)]
     found: list[Origin] = []
     for source in _once([*((item, word) for word in words), *made]):
-        told = _root(item) if source == (item, ()) else origin(*source)
+        told = _root(item) if source == (item, ()) else find_origin(*source)
         where = sources.renderings(source, () if is_asked(source) else below)
         found.append(told._replace(renderings=tuple(where)))
     return _telling(found)
@@ -195,8 +202,8 @@ def _leaf_words(item: BlueprintItem, path: Path) -> list[Path]:
                 found[word] = None
     told: dict[Path, None] = {}
     for word in found or {path: None}:
-        here = in_the_end(item, word)
-        if here is None or here.is_whole or not mapping(here.node):
+        here = find_effective(item, word)
+        if here is None or here.is_atomic or not mapping(here.node):
             told[word if here is None else here.path] = None
     return list(told)
 
@@ -206,10 +213,10 @@ def _leaves(node: Located, kind: MergeKind, path: Path) -> Iterator[Path]:
     if not mapping(here):
         yield path
     for key, item in mapping(here).items():
-        if is_whole(kind, key):
+        if is_atomic(kind, key):
             yield (*path, key)
         else:
-            yield from _leaves(item, kind_below(kind, key), (*path, key))
+            yield from _leaves(item, child_kind(kind, key), (*path, key))
 
 
 def _together(origins: Sequence[Origin]) -> list[Origin]:

@@ -6,7 +6,7 @@ pools are left out of the affinity.
 
 from collections.abc import Iterator
 
-from gpupool.blueprint.merge import merge, settled
+from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.errors import InputError
@@ -15,7 +15,7 @@ from gpupool.expansion.sharing import config_name
 from gpupool.findings import Finding, Severity
 from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
 from gpupool.karpenter import labels
-from gpupool.rendering.values import Release, release
+from gpupool.rendering.values import Release, build_release
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at, tree
 from gpupool.yamlio.write import dump
 
@@ -23,7 +23,7 @@ _BROKEN_BOOLEAN = "0.17.0"
 _CHANGED_DEFAULTS = ("0.19.0", "0.19.1", "0.19.2")
 
 
-def nvidia_device_plugin(expanded: Expanded) -> Release | None:
+def build_device_plugin(expanded: Expanded) -> Release | None:
     """Return the chart's release and values; None where no pool needs it, or it is turned off.
 
     Raises:
@@ -36,8 +36,8 @@ def nvidia_device_plugin(expanded: Expanded) -> Release | None:
     if not pools or (said is not None and said.value is None):
         return None
     generated, own = _values(pools), find(said, "values")
-    values = generated if own is None or own.value is None else settled(merge(generated, own))
-    made = release(NVIDIA_DEVICE_PLUGIN, said, values)
+    values = generated if own is None or own.value is None else remove_nulls(merge(generated, own))
+    made = build_release(NVIDIA_DEVICE_PLUGIN, said, values)
     if wrong := _broken(made, said):
         raise InputError([wrong])
     return made

@@ -23,7 +23,7 @@ OWN_PATHS = (
 """Where an older render can have left files; what stands elsewhere is never removed, whatever its head."""
 
 
-class Written(NamedTuple):
+class FolderResult(NamedTuple):
     """How many files of a folder were written, removed, and left as they were."""
 
     wrote: int
@@ -31,7 +31,7 @@ class Written(NamedTuple):
     unchanged: int
 
 
-def write(files: Mapping[str, str], folder: Path, name: str) -> Written:
+def write_files(files: Mapping[str, str], folder: Path, name: str) -> FolderResult:
     """Make `folder` hold exactly `files` of the blueprint `name`, beside whatever else is in it.
 
     Files that an earlier render of the same blueprint left and that are no longer made are removed.
@@ -41,15 +41,15 @@ def write(files: Mapping[str, str], folder: Path, name: str) -> Written:
     """
     if in_the_way := list(_in_the_way(files, folder, name)):
         raise InputError(in_the_way)
-    wrote = [path for path, text in files.items() if content(folder / path) != text.encode()]
+    wrote = [path for path, text in files.items() if read_content(folder / path) != text.encode()]
     for path in wrote:
-        write_whole(folder / path, files[path])
+        write_atomically(folder / path, files[path])
     _remove_unfinished({(folder / path).parent for path in files})
-    removed = left_over(files, folder, name)
+    removed = find_left_over(files, folder, name)
     for path in removed:
         with _refusals(folder / path, "remove"):
             (folder / path).unlink()
-    return Written(len(wrote), len(removed), len(files) - len(wrote))
+    return FolderResult(len(wrote), len(removed), len(files) - len(wrote))
 
 
 def _remove_unfinished(parents: Iterable[Path]) -> None:
@@ -59,13 +59,13 @@ def _remove_unfinished(parents: Iterable[Path]) -> None:
                 path.unlink(missing_ok=True)
 
 
-def stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
+def find_stale(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
     """Return the paths that differ from `files`, are missing, or are left over from an earlier render."""
-    differing = [path for path, text in files.items() if content(folder / path) != text.encode()]
-    return sorted([*differing, *left_over(files, folder, name)])
+    differing = [path for path, text in files.items() if read_content(folder / path) != text.encode()]
+    return sorted([*differing, *find_left_over(files, folder, name)])
 
 
-def left_over(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
+def find_left_over(files: Mapping[str, str], folder: Path, name: str) -> list[str]:
     """Return the files of the blueprint `name` in `folder` that it no longer makes."""
     candidates = {path.relative_to(folder).as_posix(): path for path in _yaml_files(folder)}
     return sorted(place for place, path in candidates.items() if place not in files and _owner(path) == name)
@@ -109,7 +109,7 @@ def _owner(path: Path) -> str:
     return line.removeprefix(MARK) if line.startswith(MARK) else ""
 
 
-def content(path: Path) -> bytes | None:
+def read_content(path: Path) -> bytes | None:
     """Return what a file holds; None where there is none.
 
     Raises:
@@ -119,7 +119,7 @@ def content(path: Path) -> bytes | None:
         return path.read_bytes() if path.is_file() else None
 
 
-def write_whole(target: Path, content: str | bytes, *, is_private: bool = False) -> None:
+def write_atomically(target: Path, content: str | bytes, *, is_private: bool = False) -> None:
     """Write beside the target and move into place, so that a reader sees the old file or the new one.
 
     Whatever mode the old file has, the new one has that of a file that was just made, by the umask; a private

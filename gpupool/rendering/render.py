@@ -8,7 +8,7 @@ from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay,
 from gpupool.findings import Finding, has_errors, in_file_order
 from gpupool.karpenter.validation.check import check
 from gpupool.objects import Manifest, Ref
-from gpupool.rendering.device_plugin import nvidia_device_plugin
+from gpupool.rendering.device_plugin import build_device_plugin
 from gpupool.rendering.folder import MARK
 from gpupool.rendering.values import Release
 from gpupool.yamlio.located import Located, Plain, leaf, mapping, plain, tree
@@ -90,9 +90,9 @@ def render(expanded: Expanded) -> Rendered:
     Raises:
         InputError: where Karpenter's API, or a chart, would refuse what was rendered.
     """
-    plugin = nvidia_device_plugin(expanded)
+    plugin = build_device_plugin(expanded)
     releases = () if plugin is None else (plugin,)
-    return Rendered(expanded, manifests(expanded), releases)
+    return Rendered(expanded, build_manifests(expanded), releases)
 
 
 def _kustomization(resources: list[Plain]) -> Plain:
@@ -112,7 +112,7 @@ _CLASS_ORDER = (
 )  # fmt: skip
 
 
-def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
+def build_manifests(expanded: Expanded) -> tuple[Manifest, ...]:
     """Return every object: classes, then overlays, then pools, each kind by name.
 
     Raises:
@@ -120,9 +120,9 @@ def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
             causes it.
     """
     made = [
-        *(node_class(item) for item in expanded.classes),
-        *(node_overlay(item) for item in sorted(expanded.overlays, key=lambda item: item.name)),
-        *(node_pool(item) for item in sorted(expanded.pools, key=lambda item: item.name)),
+        *(build_node_class(item) for item in expanded.classes),
+        *(build_node_overlay(item) for item in sorted(expanded.overlays, key=lambda item: item.name)),
+        *(build_node_pool(item) for item in sorted(expanded.pools, key=lambda item: item.name)),
     ]
     found = [
         finding for item in made for finding in check(item.ref.kind, item.body, expanded.karpenter, item.data)
@@ -132,7 +132,7 @@ def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
     return tuple(made)
 
 
-def node_pool(pool: ExpandedPool) -> Manifest:
+def build_node_pool(pool: ExpandedPool) -> Manifest:
     """Return a NodePool."""
     template_metadata = {"labels": pool.labels, "annotations": pool.annotations}
     template = {
@@ -161,14 +161,14 @@ def node_pool(pool: ExpandedPool) -> Manifest:
     )
 
 
-def node_class(item: ExpandedClass) -> Manifest:
+def build_node_class(item: ExpandedClass) -> Manifest:
     """Return an EC2NodeClass; its fields in one order, those that are rare at the end."""
     said = mapping(item.spec)
     ordered = {key: said[key] for key in (*_CLASS_ORDER, *sorted(said)) if key in said}
     return _object("EC2NodeClass", item.name, item.path, item.metadata, tree(dict(ordered), item.spec))
 
 
-def node_overlay(item: ExpandedOverlay) -> Manifest:
+def build_node_overlay(item: ExpandedOverlay) -> Manifest:
     """Return a NodeOverlay."""
     return _object("NodeOverlay", item.name, item.path, item.metadata, item.spec)
 

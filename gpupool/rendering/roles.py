@@ -84,7 +84,7 @@ class RoleScope(NamedTuple):
         return f"gpupool-{self.blueprint}"
 
 
-def rights(purpose: Purpose, place: RoleScope) -> Rights:
+def build_rights(purpose: Purpose, place: RoleScope) -> Rights:
     """Return what `gpupool plan` or `gpupool apply` needs, and nothing beyond."""
     applies = purpose == "apply"
     verbs = ("get", "list", "create", "patch", *(("delete", "watch") if applies else ()))
@@ -106,25 +106,25 @@ def rights(purpose: Purpose, place: RoleScope) -> Rights:
     return Rights(everywhere, within)
 
 
-def in_namespaces(granted: Rights, place: RoleScope) -> list[tuple[str, tuple[PolicyRule, ...]]]:
+def group_by_namespace(granted: Rights, place: RoleScope) -> list[tuple[str, tuple[PolicyRule, ...]]]:
     """Return the rules of each namespace, that of the inventory first."""
     if place.namespace == EVENTS_NAMESPACE:
         return [(place.namespace, (*granted.in_namespace, *granted.optional))]
     return [(place.namespace, granted.in_namespace), (EVENTS_NAMESPACE, granted.optional)]
 
 
-def unsaid(purpose: Purpose) -> Subject:
+def default_subject(purpose: Purpose) -> Subject:
     """Return the subject where none was named: a group."""
     return Subject("Group", f"gpupool-{purpose}")
 
 
-def roles_text(purpose: Purpose, place: RoleScope, subject: Subject | None) -> str:
+def render_roles(purpose: Purpose, place: RoleScope, subject: Subject | None) -> str:
     """Return the objects that grant the rights as YAML for `kubectl apply -f -`, the policy first."""
-    who = subject or unsaid(purpose)
+    who = subject or default_subject(purpose)
     name = f"{place.inventory}-{purpose}"
     objects = [
         *(_policy(name, who) if purpose == "plan" else ()),
-        *_roles(name, rights(purpose, place), place, who),
+        *_roles(name, build_rights(purpose, place), place, who),
     ]
     return dump_all(objects, _head(purpose, place, subject))
 
@@ -134,7 +134,7 @@ def _head(purpose: Purpose, place: RoleScope, subject: Subject | None) -> Iterat
     if purpose == "plan":
         yield "The policy lets its subject write in dry runs only; grant the roles together with it."
     if subject is None:
-        yield f"No subject was named, so it is the group {unsaid(purpose).name}; on EKS, groups stand in"
+        yield f"No subject was named, so it is the group {default_subject(purpose).name}; on EKS, groups stand in"
         yield "access entries. Name another subject with --user, --group or --service-account."
 
 
@@ -142,7 +142,10 @@ def _roles(name: str, granted: Rights, place: RoleScope, who: Subject) -> Iterat
     subjects: list[Plain] = [_subject(who)]
     for prefix, rules, metadata in (
         ("Cluster", granted.everywhere, {"name": name}),
-        *(("", rules, {"name": name, "namespace": each}) for each, rules in in_namespaces(granted, place)),
+        *(
+            ("", rules, {"name": name, "namespace": each})
+            for each, rules in group_by_namespace(granted, place)
+        ),
     ):
         head: dict[str, Plain] = {
             "apiVersion": f"{_RBAC}/v1",

@@ -29,25 +29,25 @@ class Starter:
     """The uid of the cluster's kube-system namespace; likewise."""
 
 
-def starter_text(starter: Starter) -> str:
+def render_starter(starter: Starter) -> str:
     """Return the starter blueprint; each value stays a text on one line, whatever is in it.
 
     Raises:
         ValueError: for half a surrogate pair, which no file can hold.
     """
-    return fill(TEMPLATE, {key: _spelt(key, value) for key, value in asdict(starter).items()})
+    return fill_template(TEMPLATE, {key: _spelt(key, value) for key, value in asdict(starter).items()})
 
 
 def _spelt(name: str, value: str) -> str:
     return "" if name in _LEFT_OUT and not value else spell(value)
 
 
-def fill(template: str, variables: dict[str, str]) -> str:
+def fill_template(template: str, variables: dict[str, str]) -> str:
     """Fill a shipped template; a variable that is missing is an error."""
-    return environment().get_template(template).render(variables)
+    return build_environment().get_template(template).render(variables)
 
 
-def environment() -> Environment:
+def build_environment() -> Environment:
     """Return the one jinja2 environment."""
     folder = shipped("templates")
     return Environment(  # noqa: S701 - what is written is YAML and prose, not HTML

@@ -40,7 +40,7 @@ class Release(NamedTuple):
         return dump(plain(self.values))
 
 
-def release(chart: Chart, said: Located | None, values: Located) -> Release:
+def build_release(chart: Chart, said: Located | None, values: Located) -> Release:
     """Return a chart's release as the blueprint's `stack` says, or as the chart's own defaults are."""
 
     def word(key: str, default: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
 from gpupool.expansion.windows.budgets import BudgetCause
-from gpupool.expansion.windows.compile import Compiled, WindowError, compile_budgets
+from gpupool.expansion.windows.compile import CompiledBudgets, WindowError, compile_budgets
 from gpupool.karpenter.budgets import DisruptionBudget, allowed, budgets_of
 from tests.profiles.rendering import render, specs
 
@@ -23,7 +23,7 @@ def window(
     return Window(parse_days(days), parse_hours(hours) if hours else None, nodes, reasons, timezone)
 
 
-def written(compiled: Compiled) -> list[tuple[BudgetCause, DisruptionBudget]]:
+def written(compiled: CompiledBudgets) -> list[tuple[BudgetCause, DisruptionBudget]]:
     return [(each.cause, each.budget) for each in compiled.budgets]
 
 

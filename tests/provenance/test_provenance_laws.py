@@ -17,7 +17,7 @@ from gpupool.objects import Manifest
 from gpupool.profiles.load import SHIPPED
 from gpupool.provenance.trace import trace
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin
-from gpupool.rendering.render import manifests
+from gpupool.rendering.render import build_manifests
 from gpupool.reports.explain.provenance import as_json, text
 from gpupool.yamlio.located import find, leaves, mapping
 from tests.goldencases import Case, cases
@@ -47,7 +47,7 @@ def questions(loaded: Loaded, made: Sequence[Manifest]) -> Iterator[str]:
 def check(paths: Sequence[str]) -> int:
     """Hold what is told of a whole blueprint against what it renders to; give the number of leaves."""
     loaded = load(paths)
-    made = manifests(expand(loaded))
+    made = build_manifests(expand(loaded))
     told: dict[str, Origin] = {}
     for asked in questions(loaded, made):
         found = trace(loaded, made, asked)

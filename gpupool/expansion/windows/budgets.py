@@ -9,7 +9,7 @@ from gpupool.karpenter.budgets import IMPLICIT, DisruptionBudget
 BudgetCause: TypeAlias = tuple[Literal["own", "implicit", "protect", "maintenance"], int]
 """The list of the blueprint that a budget comes from, and the place in it; `implicit` is Karpenter's own."""
 
-MOST_BUDGETS = 50
+MAX_BUDGETS = 50
 """The API server takes no more on one NodePool."""
 
 ALL_REASONS = frozenset(REASONS)
@@ -22,7 +22,7 @@ class CompiledBudget(NamedTuple):
     cause: BudgetCause
 
 
-def written_reasons(reasons: Iterable[str]) -> tuple[str, ...] | None:
+def to_karpenter_reasons(reasons: Iterable[str]) -> tuple[str, ...] | None:
     """Return the reasons in Karpenter's order; all of them need no `reasons` at all."""
     chosen = frozenset(reasons)
     if chosen >= ALL_REASONS:
@@ -30,7 +30,7 @@ def written_reasons(reasons: Iterable[str]) -> tuple[str, ...] | None:
     return (*(reason for reason in REASONS if reason in chosen), *sorted(chosen - ALL_REASONS))
 
 
-def without_owned(
+def remove_owned_reasons(
     budgets: Iterable[DisruptionBudget] | None, owned: frozenset[str]
 ) -> Iterator[CompiledBudget]:
     """Yield the budgets that stand beside maintenance windows which speak alone for the `owned` reasons.
@@ -52,15 +52,15 @@ def _released(budget: DisruptionBudget, owned: frozenset[str]) -> DisruptionBudg
     if not named & owned:
         return budget
     left = named - owned
-    return budget._replace(reasons=written_reasons(left)) if left else None
+    return budget._replace(reasons=to_karpenter_reasons(left)) if left else None
 
 
-def joined(compiled: Iterable[CompiledBudget]) -> list[CompiledBudget]:
+def join_budgets(compiled: Iterable[CompiledBudget]) -> list[CompiledBudget]:
     """Join the budgets that differ in nothing but their reasons; the first cause stays."""
     found: dict[DisruptionBudget, CompiledBudget] = {}
     for each in compiled:
         key = each.budget._replace(reasons=None)
         first = found.setdefault(key, each)
         reasons = frozenset(first.budget.reasons or REASONS) | frozenset(each.budget.reasons or REASONS)
-        found[key] = first._replace(budget=key._replace(reasons=written_reasons(reasons)))
+        found[key] = first._replace(budget=key._replace(reasons=to_karpenter_reasons(reasons)))
     return list(found.values())

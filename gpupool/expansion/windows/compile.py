@@ -12,17 +12,17 @@ from typing import NamedTuple, TypeAlias
 
 from gpupool.blueprint.windows import REASONS, Window
 from gpupool.expansion.windows.budgets import (
-    MOST_BUDGETS,
+    MAX_BUDGETS,
     BudgetCause,
     CompiledBudget,
-    joined,
-    without_owned,
-    written_reasons,
+    join_budgets,
+    remove_owned_reasons,
+    to_karpenter_reasons,
 )
-from gpupool.expansion.windows.notes import Note, maintenance_notes, protect_notes
-from gpupool.expansion.windows.schedules import ALL_DAYS, schedules
-from gpupool.expansion.windows.timezones import UnknownTimezoneError, regimes
-from gpupool.expansion.windows.utc_stretches import closed_outside, occurrences
+from gpupool.expansion.windows.notes import WindowNote, find_maintenance_notes, find_protect_notes
+from gpupool.expansion.windows.schedules import ALL_DAYS, build_schedules
+from gpupool.expansion.windows.timezones import UnknownTimezoneError, find_regimes
+from gpupool.expansion.windows.utc_stretches import find_closed_stretches, find_occurrences
 from gpupool.expansion.windows.week import DAY
 from gpupool.karpenter.budgets import DisruptionBudget
 
@@ -39,16 +39,16 @@ class WindowError(Exception):
         self.fix = fix
 
 
-class Compiled(NamedTuple):
+class CompiledBudgets(NamedTuple):
     """The budgets of a NodePool and what there is to know about them."""
 
     budgets: tuple[CompiledBudget, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[WindowNote, ...]
 
 
 def compile_budgets(
     own: Sequence[DisruptionBudget] | None, protect: Sequence[Window], maintenance: Sequence[Window]
-) -> Compiled:
+) -> CompiledBudgets:
     """Compile windows to budgets that stand beside the pool's own ones.
 
     For its reasons, maintenance speaks alone: always-on budgets on them are dropped. Where windows
@@ -64,7 +64,7 @@ def compile_budgets(
 @lru_cache(maxsize=1024)
 def _compiled(
     own: tuple[DisruptionBudget, ...] | None, protect: tuple[Window, ...], maintenance: tuple[Window, ...]
-) -> Compiled:
+) -> CompiledBudgets:
     windows: list[tuple[BudgetCause, Window]] = [
         (("protect", index), window) for index, window in enumerate(protect)
     ]
@@ -72,20 +72,20 @@ def _compiled(
     for cause, window in windows:
         _check_timezone(cause, window)
     owned = frozenset[str]().union(*(window.reasons for window in maintenance))
-    budgets = [*without_owned(own, owned)] if windows or own else []
-    budgets += joined(
+    budgets = [*remove_owned_reasons(own, owned)] if windows or own else []
+    budgets += join_budgets(
         each for cause, window in windows if cause[0] == "protect" for each in _during(cause, window)
     )
     groups = _groups(maintenance)
-    budgets += joined(each for group in groups for each in _caps(group, maintenance))
-    budgets += joined(each for group in groups for each in _closures(group, maintenance))
+    budgets += join_budgets(each for group in groups for each in _caps(group, maintenance))
+    budgets += join_budgets(each for group in groups for each in _closures(group, maintenance))
     _check_count(budgets)
-    return Compiled(tuple(budgets), tuple(_notes(protect, maintenance, groups)))
+    return CompiledBudgets(tuple(budgets), tuple(_notes(protect, maintenance, groups)))
 
 
 def _check_timezone(cause: BudgetCause, window: Window) -> None:
     try:
-        regimes((window.timezone,))
+        find_regimes((window.timezone,))
     except UnknownTimezoneError as error:
         names = " or ".join(f"`{name}`" for name in error.nearest)
         fix = f"did you mean {names}?" if names else "set an IANA name such as `America/New_York` or `UTC`"
@@ -94,12 +94,12 @@ def _check_timezone(cause: BudgetCause, window: Window) -> None:
 
 def _check_count(budgets: list[CompiledBudget]) -> None:
     """Name the first window that no longer fits."""
-    beyond = [each.cause for each in budgets[MOST_BUDGETS:]]
+    beyond = [each.cause for each in budgets[MAX_BUDGETS:]]
     windows = [each.cause for each in budgets if each.cause[0] in {"protect", "maintenance"}]
     if not beyond or not windows:
         return
     cause = next((each for each in beyond if each in windows), windows[-1])
-    message = f"budgets and windows compile to {len(budgets)} budgets; a NodePool has at most {MOST_BUDGETS}"
+    message = f"budgets and windows compile to {len(budgets)} budgets; a NodePool has at most {MAX_BUDGETS}"
     raise WindowError(cause, message, "use fewer windows, or windows with the same hours on several days")
 
 
@@ -107,11 +107,11 @@ def _during(cause: BudgetCause, window: Window) -> Iterator[CompiledBudget]:
     """Yield the budgets that hold while a window lasts."""
     if not window.reasons:
         return
-    reasons = written_reasons(window.reasons)
+    reasons = to_karpenter_reasons(window.reasons)
     if window.days == ALL_DAYS and window.length == DAY:
         yield CompiledBudget(DisruptionBudget(window.nodes, reasons), cause)
         return
-    for schedule, length in schedules(each.stretch for each in occurrences(window)):
+    for schedule, length in build_schedules(each.stretch for each in find_occurrences(window)):
         yield CompiledBudget(DisruptionBudget(window.nodes, reasons, schedule, length), cause)
 
 
@@ -131,7 +131,7 @@ def _caps(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBu
     numbers = {maintenance[place].nodes for place in places}
     if len(numbers) == 1:
         yield CompiledBudget(
-            DisruptionBudget(numbers.pop(), written_reasons(reasons)), ("maintenance", places[0])
+            DisruptionBudget(numbers.pop(), to_karpenter_reasons(reasons)), ("maintenance", places[0])
         )
         return
     for place in places:
@@ -143,19 +143,21 @@ def _caps(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBu
 def _closures(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
     """Yield the budgets of 0 outside the windows."""
     places, reasons = group
-    for schedule, length in schedules(closed_outside(tuple(maintenance[place] for place in places))):
-        budget = DisruptionBudget("0", written_reasons(reasons), schedule, length)
+    for schedule, length in build_schedules(
+        find_closed_stretches(tuple(maintenance[place] for place in places))
+    ):
+        budget = DisruptionBudget("0", to_karpenter_reasons(reasons), schedule, length)
         yield CompiledBudget(budget, ("maintenance", places[0]))
 
 
 def _notes(
     protect: tuple[Window, ...], maintenance: tuple[Window, ...], groups: list[_Group]
-) -> Iterator[Note]:
+) -> Iterator[WindowNote]:
     for index, window in enumerate(protect):
-        yield from protect_notes(("protect", index), window)
-    found: dict[Note, None] = {}
+        yield from find_protect_notes(("protect", index), window)
+    found: dict[WindowNote, None] = {}
     for places, _ in groups:
-        closed = closed_outside(tuple(maintenance[place] for place in places))
+        closed = find_closed_stretches(tuple(maintenance[place] for place in places))
         for place in places:
-            found |= dict.fromkeys(maintenance_notes(("maintenance", place), maintenance[place], closed))
+            found |= dict.fromkeys(find_maintenance_notes(("maintenance", place), maintenance[place], closed))
     yield from sorted(found, key=lambda note: note.cause)

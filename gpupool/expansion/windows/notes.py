@@ -6,9 +6,9 @@ from typing import NamedTuple, TypeAlias
 from gpupool.blueprint.windows import DAY_NAMES, Window
 from gpupool.expansion.windows.budgets import BudgetCause
 from gpupool.expansion.windows.schedules import ALL_DAYS, Stretch
-from gpupool.expansion.windows.timezones import has_dated_changes, regimes
-from gpupool.expansion.windows.utc_stretches import occurrences
-from gpupool.expansion.windows.week import DAY, NEVER, stretch
+from gpupool.expansion.windows.timezones import find_regimes, has_dated_changes
+from gpupool.expansion.windows.utc_stretches import find_occurrences
+from gpupool.expansion.windows.week import DAY, NEVER, stretch_minutes
 
 _MONTH_NAMES = (
     "January", "February", "March", "April", "May", "June",
@@ -19,14 +19,14 @@ _DURATIONS = {30: "half an hour", 60: "one hour", 120: "two hours"}
 _DaysOfMonth: TypeAlias = dict[int, frozenset[int]]
 
 
-class Note(NamedTuple):
+class WindowNote(NamedTuple):
     """Something that is not wrong, but worth knowing."""
 
     cause: BudgetCause
     text: str
 
 
-def protect_notes(cause: BudgetCause, window: Window) -> Iterator[Note]:
+def find_protect_notes(cause: BudgetCause, window: Window) -> Iterator[WindowNote]:
     """Yield when more is protected than the words ask for."""
     if window.days == ALL_DAYS and window.length == DAY:
         return
@@ -36,14 +36,16 @@ def protect_notes(cause: BudgetCause, window: Window) -> Iterator[Note]:
             changing[month] = changing.get(month, frozenset()) | {day}
     if changing:
         what = "days" if window.hours is None else "hours"
-        yield Note(
+        yield WindowNote(
             cause,
             f"the protected {what} are {_shift(window)} longer in {_when(changing, window)} ({_why(window)})",
         )
     yield from _dated(cause, window)
 
 
-def maintenance_notes(cause: BudgetCause, window: Window, closed: Iterable[Stretch]) -> Iterator[Note]:
+def find_maintenance_notes(
+    cause: BudgetCause, window: Window, closed: Iterable[Stretch]
+) -> Iterator[WindowNote]:
     """Yield when less is open than the words ask for; `closed` is what its budgets close."""
     closed_in = _closed_in(closed)
     shorter: _DaysOfMonth = {}
@@ -54,12 +56,12 @@ def maintenance_notes(cause: BudgetCause, window: Window, closed: Iterable[Stret
         found = shorter if any(minutes & ~closed_in[month] for minutes in versions) else shut
         found[month] = found.get(month, frozenset()) | {day}
     if shorter:
-        yield Note(
+        yield WindowNote(
             cause,
             f"this window is {_shift(window)} shorter in {_when(shorter, window)} ({_why(window)})",
         )
     if shut:
-        yield Note(
+        yield WindowNote(
             cause,
             f"this window stays closed in {_when(shut, window)} ({_why(window)}): only a window of more than "
             f"{_shift(window)} is open in a month in which the clocks change",
@@ -79,7 +81,7 @@ def _closed_in(closed: Iterable[Stretch]) -> dict[int, int]:
 
 def _by_month_and_day(window: Window) -> Iterator[tuple[int, int, list[int]]]:
     """Yield month, day and the minutes of the UTC week that the window is then, once for each offset."""
-    found = [(each.day, each.stretch.months, _minutes(each.stretch)) for each in occurrences(window)]
+    found = [(each.day, each.stretch.months, _minutes(each.stretch)) for each in find_occurrences(window)]
     for month in range(1, 13):
         for day in sorted(window.days):
             yield (
@@ -90,7 +92,7 @@ def _by_month_and_day(window: Window) -> Iterator[tuple[int, int, list[int]]]:
 
 
 def _minutes(each: Stretch) -> int:
-    return stretch(each.start, each.length)
+    return stretch_minutes(each.start, each.length)
 
 
 def _when(days_of_month: _DaysOfMonth, window: Window) -> str:
@@ -112,7 +114,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _shift(window: Window) -> str:
-    offsets = [regime.offsets[0] for regime in regimes((window.timezone,))]
+    offsets = [regime.offsets[0] for regime in find_regimes((window.timezone,))]
     minutes = max(offsets) - min(offsets)
     return _DURATIONS.get(minutes, f"{minutes} minutes")
 
@@ -121,9 +123,9 @@ def _why(window: Window) -> str:
     return f"daylight saving in {window.timezone}"
 
 
-def _dated(cause: BudgetCause, window: Window) -> Iterator[Note]:
+def _dated(cause: BudgetCause, window: Window) -> Iterator[WindowNote]:
     if has_dated_changes(window.timezone):
-        yield Note(
+        yield WindowNote(
             cause,
             f"the clocks in {window.timezone} also change on dates that differ from year to year; "
             "between those, this window opens earlier or later than the local time",

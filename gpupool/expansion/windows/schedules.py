@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
     """The UTC months in which it begins; one that begins on a month's last evening ends in the next."""
 
 
-def schedules(stretches: Iterable[Stretch]) -> list[tuple[str, str]]:
+def build_schedules(stretches: Iterable[Stretch]) -> list[tuple[str, str]]:
     """Return schedule and duration of each budget that these stretches need.
 
     What comes back all year stands first, then the rest by time of day.
@@ -44,10 +44,10 @@ def schedules(stretches: Iterable[Stretch]) -> list[tuple[str, str]]:
             (months != ALL_MONTHS, minute, length, _cron(minute, months, days))
             for months, days in _rectangles(months_of_day)
         ]
-    return [(cron, duration(length)) for _, _, length, cron in sorted(written)]
+    return [(cron, format_duration(length)) for _, _, length, cron in sorted(written)]
 
 
-def duration(minutes: int) -> str:
+def format_duration(minutes: int) -> str:
     """Write a duration as a budget takes it: `8h`, `8h30m`, `30m`."""
     hours, rest = divmod(minutes, 60)
     return (f"{hours}h" if hours else "") + (f"{rest}m" if rest else "")

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from gpupool.blueprint.timezones import nearest_timezones, timezone_names
+from gpupool.blueprint.timezones import find_similar_timezones, timezone_names
 from gpupool.expansion.windows.week import DAY, WEEK
 
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ class UnknownTimezoneError(ValueError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"unknown time zone `{name}`")
-        self.nearest = nearest_timezones(name)
+        self.nearest = find_similar_timezones(name)
 
 
 class Regime(NamedTuple):
@@ -78,7 +78,7 @@ def _months_from(first: int, count: int) -> frozenset[int]:
 
 
 @lru_cache(maxsize=256)
-def regimes(zones: tuple[str, ...]) -> tuple[Regime, ...]:
+def find_regimes(zones: tuple[str, ...]) -> tuple[Regime, ...]:
     """Return the combinations of offsets that the zones' standing rules bring about, western offsets first.
 
     Raises UnknownTimezoneError for the first name that is not in the database.

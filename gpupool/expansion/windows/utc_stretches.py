@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gpupool.blueprint.windows import Window
 from gpupool.expansion.windows.schedules import Stretch
-from gpupool.expansion.windows.timezones import Regime, regimes
-from gpupool.expansion.windows.week import DAY, NEVER, WEEK, inverse, stretch, stretches
+from gpupool.expansion.windows.timezones import Regime, find_regimes
+from gpupool.expansion.windows.week import DAY, NEVER, WEEK, find_stretches, invert_minutes, stretch_minutes
 
 
 class Occurrence(NamedTuple):
@@ -22,10 +22,10 @@ class Occurrence(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def occurrences(window: Window) -> tuple[Occurrence, ...]:
+def find_occurrences(window: Window) -> tuple[Occurrence, ...]:
     """Return each day of the window under each offset of its zone."""
     found: list[Occurrence] = []
-    for regime in regimes((window.timezone,)):
+    for regime in find_regimes((window.timezone,)):
         days = sorted(window.days)
         starts = [(day * DAY + window.start - regime.offsets[0]) % WEEK for day in days]
         found += map(Occurrence, days, _in_months(regime, ((start, window.length) for start in starts)))
@@ -33,24 +33,26 @@ def occurrences(window: Window) -> tuple[Occurrence, ...]:
 
 
 @lru_cache(maxsize=1024)
-def closed_outside(windows: tuple[Window, ...]) -> tuple[Stretch, ...]:
+def find_closed_stretches(windows: tuple[Window, ...]) -> tuple[Stretch, ...]:
     """Return what lies outside all the windows: what does so all year, then the edges that move.
 
     Only the edges need months. They are short, so none of them reaches far into the next month.
     """
     zones = tuple(dict.fromkeys(window.timezone for window in windows))
-    closed = [(regime, inverse(_open(windows, zones, regime))) for regime in regimes(zones)]
+    closed = [(regime, invert_minutes(_open(windows, zones, regime))) for regime in find_regimes(zones)]
     always = reduce(and_, (minutes for _, minutes in closed))
-    found = [Stretch(start, length) for start, length in stretches(always)]
+    found = [Stretch(start, length) for start, length in find_stretches(always)]
     for regime, minutes in closed:
-        found += _in_months(regime, stretches(minutes & ~always))
+        found += _in_months(regime, find_stretches(minutes & ~always))
     return tuple(found)
 
 
 def _open(windows: Iterable[Window], zones: tuple[str, ...], regime: Regime) -> int:
     """Return the UTC minutes of the week inside any window while these offsets hold."""
     inside = (
-        stretch(day * DAY + window.start - regime.offsets[zones.index(window.timezone)], window.length)
+        stretch_minutes(
+            day * DAY + window.start - regime.offsets[zones.index(window.timezone)], window.length
+        )
         for window in windows
         for day in window.days
     )
