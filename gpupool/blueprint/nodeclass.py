@@ -1,4 +1,4 @@
-"""The node class words: short ones for the common, EC2NodeClass' own fields for the rest."""
+"""Node class fields of a blueprint: gpupool's short fields, and the fields of EC2NodeClass."""
 
 from typing import Annotated, TypeAlias
 
@@ -154,7 +154,7 @@ class NodeClassFields(EC2NodeClassFields):
     os_disk: Disk | None = None
     """Bottlerocket's system volume. Default: 4Gi. Other AMI families have none."""
 
-    user_data: UserData | None = None  # type: ignore[assignment] # the blueprint also takes a file's name
+    user_data: UserData | None = None  # type: ignore[assignment] # the blueprint also accepts a file
     """Script or settings for the node's first boot, as text or as `{file: path}`."""
 
 

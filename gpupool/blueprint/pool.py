@@ -1,4 +1,4 @@
-"""The pool words: a NodePool with its depth removed, and short words for the common."""
+"""Pool fields of a blueprint: the fields of a NodePool without nesting, and gpupool's short fields."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -40,10 +40,10 @@ Name: TypeAlias = Annotated[
         r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of lower-case letters, digits and `-`", repairs.name
     ),
 ]
-_DAYS_TOO = "a duration such as 30m, 12h or 14d"
-BlueprintDuration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO, repairs.duration)]
+_DURATION = "a duration such as 30m, 12h or 14d"
+BlueprintDuration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DURATION, repairs.duration)]
 BlueprintDurationOrNever: TypeAlias = Annotated[
-    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DAYS_TOO}, or Never", repairs.duration)
+    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DURATION}, or Never", repairs.duration)
 ]
 
 
@@ -327,7 +327,7 @@ class PoolFields(Shape):
 class Tier(PoolFields):
     """One NodePool of a pool that has several; it overrides any field of the pool but `profile`."""
 
-    limits: TierLimits | None = None  # type: ignore[assignment] # a tier may also say a share
+    limits: TierLimits | None = None  # type: ignore[assignment] # a tier can also set a share
     """The tier's own limits, or a share of the pool's such as 25%. Default: the pool's limits in full."""
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import Loaded
+from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.errors import InputError
 from gpupool.expansion import checks, limits, requirements, sharing
@@ -19,7 +19,7 @@ from gpupool.profiles.load import SHIPPED, Profiles
 from gpupool.yamlio.located import Located, find, items, mapping, text_at, tree
 
 
-def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
+def expand(loaded: LoadedBlueprint, *, allow_empty: bool = False) -> Expanded:
     """Spell a blueprint out; one without pools only where that is allowed.
 
     Raises:

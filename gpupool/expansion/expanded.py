@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from gpupool.blueprint.load import Loaded
+    from gpupool.blueprint.load import LoadedBlueprint
     from gpupool.catalogue.accelerators import Maker
     from gpupool.expansion.catalogue_access import CatalogueAccess
     from gpupool.findings import Finding
@@ -76,7 +76,7 @@ class ExpandedOverlay(NamedTuple):
 class Expanded(NamedTuple):
     """A whole blueprint after expansion."""
 
-    loaded: Loaded
+    loaded: LoadedBlueprint
     """The merged blueprint that it was expanded from."""
 
     name: str

@@ -42,7 +42,7 @@ def find_effective(item: BlueprintItem, path: Path) -> ChainLink | None:
     if found is not None and found.path:
         return found
     targets = _targets(item, path)
-    for word, target in item.kind.reach(item.words) if item.kind.reach else ():
+    for word, target in item.kind.find_targets(item.words) if item.kind.find_targets else ():
         if target in targets:
             return walk(item.words, word, item.kind)
     return None
@@ -68,12 +68,12 @@ def walk(node: Located, path: Path, kind: MergeKind) -> ChainLink | None:
 
 def is_atomic(kind: MergeKind, key: str) -> bool:
     """Return whether the value under a key is one value, even where it is a map."""
-    return kind.all_whole or key in kind.whole
+    return kind.all_atomic or key in kind.atomic
 
 
 def child_kind(kind: MergeKind, key: str) -> MergeKind:
     """Return how the map under a key merges."""
-    return kind.below.get(key) or kind.each or ANY
+    return kind.fields.get(key) or kind.entries or ANY
 
 
 def _said(item: BlueprintItem, path: Path) -> list[tuple[ChainLink, LayerPart]]:
@@ -86,7 +86,7 @@ def _of_part(item: BlueprintItem, part: LayerPart, path: Path, targets: set[str]
     own = walk(part.node, path, item.kind)
     if own is not None:
         yield own
-    words = item.kind.reach(part.node) if item.kind.reach else ()
+    words = item.kind.find_targets(part.node) if item.kind.find_targets else ()
     seen: set[Path] = {path} if own is None else {path, own.path}
     for word, target in words:
         if target in targets and word not in seen and word != path[: len(word)]:
@@ -98,11 +98,13 @@ def _of_part(item: BlueprintItem, part: LayerPart, path: Path, targets: set[str]
 
 def _targets(item: BlueprintItem, path: Path) -> set[str]:
     """Return the fields and label keys that a word reaches, in whatever part it stands."""
-    if item.kind.reach is None:
+    if item.kind.find_targets is None:
         return set()
     nodes = [item.words, *(part.node for part in item.parts)]
-    found = {target for node in nodes for word, target in item.kind.reach(node) if word == path[: len(word)]}
-    return found or {target for _, target in item.kind.reach(_alone(path, item.words))}
+    found = {
+        target for node in nodes for word, target in item.kind.find_targets(node) if word == path[: len(word)]
+    }
+    return found or {target for _, target in item.kind.find_targets(_alone(path, item.words))}
 
 
 def _alone(path: Path, cause: Located) -> Located:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import Loaded
+from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import ANY, MergeKind, merge_all
 from gpupool.expansion.layers import (
     LayeredPool,
@@ -56,14 +56,14 @@ class PoolItem(NamedTuple):
     node_class: BlueprintItem | None
 
 
-def build_cluster_item(loaded: Loaded) -> BlueprintItem:
+def build_cluster_item(loaded: LoadedBlueprint) -> BlueprintItem:
     """Return the blueprint's `cluster`."""
-    parts = _parts("cluster", loaded.parts, "cluster")
+    parts = _parts("cluster", loaded.documents, "cluster")
     words = find(loaded.node, "cluster") or Located({}, loaded.node.at)
     return BlueprintItem(("cluster",), "", ANY, parts, words, ())
 
 
-def build_pool_items(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> Iterator[PoolItem]:
+def build_pool_items(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> Iterator[PoolItem]:
     """Yield the NodePools of a pool: one, or one for each tier."""
     node = mapping(find(loaded.node, "pools"))[name]
     defaults, target = find(loaded.node, "defaults"), TargetCluster(find(loaded.node, "cluster"))
@@ -71,12 +71,12 @@ def build_pool_items(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -
     lineage = [] if word is None else profiles.lineage(word)
     profile = None if word is None else profiles.named(word)
     said = [
-        *_parts("defaults", loaded.parts, "defaults", "pool"),
+        *_parts("defaults", loaded.documents, "defaults", "pool"),
         *(part for each in lineage for part in _parts(f"profile {_name(each)}", [each], "pool")),
-        *_parts("pool", loaded.parts, "pools", name),
+        *_parts("pool", loaded.documents, "pools", name),
     ]
     under = [
-        *_parts("defaults", loaded.parts, "defaults", "nodeClass"),
+        *_parts("defaults", loaded.documents, "defaults", "nodeClass"),
         *(part for each in lineage for part in _parts(f"profile {_name(each)}", [each], "nodeClass")),
     ]
     for each in layer_pools(name, node, profile, defaults, target):
@@ -86,21 +86,21 @@ def build_pool_items(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -
         yield PoolItem(pool, _class_of(loaded, each, tier, [*under, *_below(whole, "nodeClass")], manifests))
 
 
-def build_class_item(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
+def build_class_item(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
     """Return a class under `nodeClasses`."""
     defaults = find(loaded.node, "defaults")
     parts = (
-        *_parts("defaults", loaded.parts, "defaults", "nodeClass"),
-        *_parts(f"class {name}", loaded.parts, "nodeClasses", name),
+        *_parts("defaults", loaded.documents, "defaults", "nodeClass"),
+        *_parts(f"class {name}", loaded.documents, "nodeClasses", name),
     )
     words = merge_declared_class(mapping(find(loaded.node, "nodeClasses"))[name], defaults)
     objects = _objects(manifests, "EC2NodeClass", name)
     return BlueprintItem(("nodeClasses", name), "", merge_schema.CLASS, parts, words, objects, name)
 
 
-def build_overlay_item(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
+def build_overlay_item(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
     """Return an overlay under `nodeOverlays`."""
-    parts = _parts(f"overlay {name}", loaded.parts, "nodeOverlays", name)
+    parts = _parts(f"overlay {name}", loaded.documents, "nodeOverlays", name)
     words = mapping(find(loaded.node, "nodeOverlays"))[name]
     objects = _objects(manifests, "NodeOverlay", name)
     return BlueprintItem(("nodeOverlays", name), "", ANY, parts, words, objects, name)
@@ -132,7 +132,11 @@ def _pool(
 
 
 def _class_of(
-    loaded: Loaded, layers: LayeredPool, tier: str, parts: list[LayerPart], manifests: Sequence[Manifest]
+    loaded: LoadedBlueprint,
+    layers: LayeredPool,
+    tier: str,
+    parts: list[LayerPart],
+    manifests: Sequence[Manifest],
 ) -> BlueprintItem | None:
     name, words = layers.class_name, layers.class_words
     if words is None:

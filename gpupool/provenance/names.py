@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import Loaded, read_file
+from gpupool.blueprint.load import LoadedBlueprint, read_file
 from gpupool.blueprint.merge import merge_all
 from gpupool.findings import Location
 from gpupool.provenance.field_path import find_keys
@@ -15,7 +15,7 @@ from gpupool.yamlio.located import Located, find, mapping
 _SECTIONS = {"nodeClasses": build_class_item, "nodeOverlays": build_overlay_item}
 
 
-def read_unchecked(files: Sequence[str]) -> Loaded:
+def read_unchecked(files: Sequence[str]) -> LoadedBlueprint:
     """Read and merge blueprint files as far as they are YAML.
 
     The checks of `blueprint.load` take longer than a person waits for a list of names, and while a file is
@@ -23,10 +23,10 @@ def read_unchecked(files: Sequence[str]) -> Loaded:
     """
     nodes = [node for file in files if (node := read_file(file, [])) is not None]
     whole = merge_all(nodes, merge_schema.BLUEPRINT) if nodes else Located({}, Location(""))
-    return Loaded(whole, tuple(files), (), tuple(nodes))
+    return LoadedBlueprint(whole, tuple(files), (), tuple(nodes))
 
 
-def pool_names(loaded: Loaded) -> list[str]:
+def pool_names(loaded: LoadedBlueprint) -> list[str]:
     """Return the names of the pools and of the NodePools of their tiers, in the order of the files."""
     names: dict[str, None] = {}
     for pool in _declared(loaded, "pools"):
@@ -34,7 +34,7 @@ def pool_names(loaded: Loaded) -> list[str]:
     return list(names)
 
 
-def field_paths(loaded: Loaded, pool: str) -> list[str]:
+def field_paths(loaded: LoadedBlueprint, pool: str) -> list[str]:
     """Return a pool, or one of its NodePools, and its fields, as in `chat.limits.gpus`."""
     owners = [each for each in _declared(loaded, "pools") if pool == each or pool.startswith(f"{each}-")]
     paths: dict[str, None] = {}
@@ -43,7 +43,7 @@ def field_paths(loaded: Loaded, pool: str) -> list[str]:
     return list(paths)
 
 
-def section_paths(loaded: Loaded) -> list[str]:
+def section_paths(loaded: LoadedBlueprint) -> list[str]:
     """Return the declared classes and overlays, and their fields, as in `nodeClasses.shared.ami`."""
     return [
         dotted((section, name, *path))
@@ -53,7 +53,7 @@ def section_paths(loaded: Loaded) -> list[str]:
     ]
 
 
-def _items(loaded: Loaded, owner: str, pool: str) -> Iterator[tuple[BlueprintItem, Path]]:
+def _items(loaded: LoadedBlueprint, owner: str, pool: str) -> Iterator[tuple[BlueprintItem, Path]]:
     for each in build_pool_items(loaded, owner, ()):
         if pool in (owner, each.pool.name):
             yield each.pool, ()
@@ -68,5 +68,5 @@ def _paths(item: BlueprintItem, path: Path = ()) -> Iterator[Path]:
         yield from _paths(item, (*path, key))
 
 
-def _declared(loaded: Loaded, section: str) -> list[str]:
+def _declared(loaded: LoadedBlueprint, section: str) -> list[str]:
     return [name for name, node in mapping(find(loaded.node, section)).items() if node.value is not None]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from gpupool.blueprint.load import Loaded
+from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import MergeKind, as_map
 from gpupool.errors import UsageError
 from gpupool.objects import Manifest
@@ -41,7 +41,7 @@ class _Question(NamedTuple):
     is_rendered: bool
 
 
-def trace(loaded: Loaded, manifests: Sequence[Manifest], asked: str) -> Provenance:
+def trace(loaded: LoadedBlueprint, manifests: Sequence[Manifest], asked: str) -> Provenance:
     """Tell where a field came from: `chat.limits.gpus`, `chat-spot.spec.limits`, `chat.nodeClass.ami`.
 
     `manifests` is what the blueprint renders to. A map is told leaf by leaf; the NodePools of a pool with
@@ -56,7 +56,7 @@ def trace(loaded: Loaded, manifests: Sequence[Manifest], asked: str) -> Provenan
     return Provenance(asked, tuple(_together(found)))
 
 
-def _questions(loaded: Loaded, manifests: Sequence[Manifest], asked: str) -> Iterator[_Question]:
+def _questions(loaded: LoadedBlueprint, manifests: Sequence[Manifest], asked: str) -> Iterator[_Question]:
     section, rest = paths.split_name(asked)
     if section in _SECTIONS:
         name, rest = paths.split_name(rest.removeprefix("."))
@@ -70,7 +70,7 @@ def _questions(loaded: Loaded, manifests: Sequence[Manifest], asked: str) -> Ite
     yield from _of_pools(_pools(loaded, manifests, name), rest)
 
 
-def _pools(loaded: Loaded, manifests: Sequence[Manifest], name: str) -> list[PoolItem]:
+def _pools(loaded: LoadedBlueprint, manifests: Sequence[Manifest], name: str) -> list[PoolItem]:
     """Return the NodePools of a pool, or the one of that name."""
     names = _named(loaded, "pools")
     if name in names:
@@ -233,7 +233,7 @@ def _together(origins: Sequence[Origin]) -> list[Origin]:
     return list(found.values())
 
 
-def _named(loaded: Loaded, section: str) -> list[str]:
+def _named(loaded: LoadedBlueprint, section: str) -> list[str]:
     return [name for name, node in mapping(find(loaded.node, section)).items() if node.value is not None]
 
 

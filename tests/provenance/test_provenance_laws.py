@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from gpupool.assets import shipped
-from gpupool.blueprint.load import Loaded, load
+from gpupool.blueprint.load import LoadedBlueprint, load
 from gpupool.errors import InputError
 from gpupool.expansion.expand import expand
 from gpupool.findings import Location
@@ -30,7 +30,7 @@ OWN = (("apiVersion",), ("kind",), ("metadata", "name"), ("spec", "template", "s
 """What follows from an item's being there under its name."""
 
 
-def questions(loaded: Loaded, made: Sequence[Manifest]) -> Iterator[str]:
+def questions(loaded: LoadedBlueprint, made: Sequence[Manifest]) -> Iterator[str]:
     """Yield what has to be asked to be told of everything."""
     for manifest in made:
         if manifest.ref.kind == "NodePool":
