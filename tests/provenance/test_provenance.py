@@ -143,7 +143,7 @@ def test_another_word_for_the_same_field_replaces_it(ask: Asker) -> None:
             ("profile training", "training", 8, LayerOutcome.REPLACED),
             ("pool", "0", 4, LayerOutcome.WINS),
         ]
-        assert found.chain[0].word == ("instances", "gpus")
+        assert found.chain[0].field == ("instances", "gpus")
 
 
 def test_a_requirement_leads_to_the_word_that_made_it(ask: Asker) -> None:

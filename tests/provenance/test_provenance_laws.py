@@ -86,7 +86,7 @@ def check_chain(origin: Origin) -> None:
         return
     for part in origin.renderings:
         are_plain = not isinstance(part.value, list | dict) and not isinstance(last.value, list | dict)
-        if part.path[-1] == last.word[-1] and are_plain and not part.notes:
+        if part.path[-1] == last.field[-1] and are_plain and not part.notes:
             days = isinstance(last.value, str) and last.value.endswith("d")
             assert days or str(part.value) == str(last.value), origin
 
