@@ -106,7 +106,7 @@ class _Work:
 
     def _pool(self, name: str, node: Located, target: TargetCluster) -> None:
         word = find_profile_reference(node)
-        profile = self.profiles.named(word) if word is not None else None
+        profile = self.profiles.resolve(word) if word is not None else None
         if word is not None and profile is None:
             return
         self.found += checks.check_selects_types(name, node)

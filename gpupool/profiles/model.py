@@ -1,4 +1,4 @@
-"""A profile: a partial pool with its own prose."""
+"""Profile file format: a partial pool, node class and stack with descriptions."""
 
 from typing import Literal
 

@@ -76,7 +76,7 @@ def render_files(paths: Sequence[str], *, allow_empty: bool = False) -> Rendered
     This is the one way from files to objects. A blueprint without pools is an error unless `allow_empty`.
 
     Raises:
-        InputError: with every mistake found, in file order.
+        InputError: with all findings, in file order.
     """
     from gpupool.blueprint.load import load
     from gpupool.expansion.expand import expand

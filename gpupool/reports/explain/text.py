@@ -62,7 +62,7 @@ def _first(found: Explained) -> str:
 def _answer(explanation: Explanation, answer: NodePoolExplanation) -> Iterator[str]:
     found = answer.explained
     tier = ""
-    if explanation.tiered:
+    if explanation.has_tiers:
         place = explanation.answers.index(answer) + 1
         tier = f", tried as number {place} of {len(explanation.answers)}"
     weight = f", weight {found.pool.weight}" if found.pool.weight else ""
@@ -72,8 +72,8 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation) -> Iterator[s
     yield f"  class   {named if answer.node_class else f'not in the files; {family} defaults are assumed'}"
     yield f"  region  {one_line(found.market.region or 'not set')}"
     yield ""
-    if answer.why is not None:
-        yield from _why(answer.why)
+    if answer.exclusion is not None:
+        yield from _why(answer.exclusion)
     yield from _candidates(found)
     yield ""
     yield from _limits(found)
