@@ -105,7 +105,7 @@ def test_a_name_bounds_what_is_neither_listed_nor_created() -> None:
         within = [
             *found.in_namespace,
             *found.optional,
-            *(rule for rule in found.everywhere if rule.group not in WRITTEN),
+            *(rule for rule in found.cluster_scoped if rule.group not in WRITTEN),
         ]
         assert {named(rule) for rule in within if {"create", "list"} & {*rule.verbs}} <= {False}
         assert all(named(rule) for rule in within if not {"create", "list"} & {*rule.verbs})

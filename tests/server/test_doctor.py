@@ -283,7 +283,7 @@ def words_of(purpose: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     granted_rights = build_rights("plan" if purpose == "plan" else "apply", PLACE)
     for within, rules in (
-        ("", granted_rights.everywhere),
+        ("", granted_rights.cluster_scoped),
         (f" in {NAMESPACE}", granted_rights.in_namespace),
         (" in default", granted_rights.optional),
     ):

@@ -127,7 +127,7 @@ def _by_resource(missing: Iterable[Right]) -> Iterator[str]:
 
 def _rights(purpose: Purpose, place: RoleScope | None) -> Iterator[Right]:
     granted = build_rights(purpose, place or RoleScope("", ""))
-    yield from _each(granted.everywhere, "")
+    yield from _each(granted.cluster_scoped, "")
     if place is not None:
         yield from _each(granted.in_namespace, place.namespace)
     yield from _optional(purpose)
