@@ -83,7 +83,7 @@ def load_from_blueprint(files: Sequence[str], region: str | None = None) -> Load
             _PoolContext(
                 [manifest.body for manifest in rendered.manifests if manifest.ref.kind == "EC2NodeClass"],
                 [manifest.body for manifest in rendered.manifests if manifest.ref.kind == "NodeOverlay"],
-                rendered.expanded.known.named,
+                rendered.expanded.catalogue.own,
                 region,
                 in_blueprint=True,
             ),

@@ -115,13 +115,13 @@ def _build_pool_item(
         for key, node in built_in.items()
     ]
     own = [LayerPart(part.layer, _without_items(part.node)) for part in parts]
-    merged = dict(mapping(layers.words_and_nulls))
+    merged = dict(mapping(layers.fields_and_nulls))
     if profile := find_profile_reference(layers.own):
         merged["profile"] = profile
     classes = [part.node for part in _parts_below(parts, "nodeClass")]
     if classes and not isinstance((reference := merge_all(classes, merge_schema.CLASS)).value, dict):
         merged["nodeClass"] = reference
-    fields = Located(merged, layers.words_and_nulls.at, layers.words_and_nulls.key)
+    fields = Located(merged, layers.fields_and_nulls.at, layers.fields_and_nulls.key)
     objects = (*_objects(manifests, "NodePool", layers.name), *_sharing_overlays(manifests, layers.path))
     path, all_parts = ("pools", layers.pool), (*lowest, *own)
     return BlueprintItem(path, layers.tier_name, merge_schema.TIER, all_parts, fields, objects, layers.name)
@@ -130,7 +130,7 @@ def _build_pool_item(
 def _build_own_class_item(
     loaded: LoadedBlueprint, layers: LayeredPool, parts: list[LayerPart], manifests: Sequence[Manifest]
 ) -> BlueprintItem | None:
-    name, tier, fields = layers.class_name, layers.tier_name, layers.class_words
+    name, tier, fields = layers.class_name, layers.tier_name, layers.class_fields
     if fields is None:
         declared = mapping(find(loaded.node, "nodeClasses")).get(name)
         return (

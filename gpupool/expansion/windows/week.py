@@ -1,4 +1,4 @@
-"""Sets of minutes of the week, which comes round: one bit for each minute from Monday 00:00."""
+"""Minutes of the recurring week as bit masks: one bit for each minute from Monday 00:00."""
 
 from collections.abc import Iterator
 
@@ -9,23 +9,23 @@ NEVER = 0
 
 
 def stretch_minutes(start: int, length: int) -> int:
-    """Return the minutes from `start` on; they go round the end of the week."""
+    """Return the minutes from `start` on; they wrap around the end of the week."""
     return shift_minutes((1 << length) - 1, start)
 
 
 def shift_minutes(minutes: int, by: int) -> int:
-    """Move every minute later by `by`, which may be negative."""
+    """Shift every minute by `by`, which can be negative."""
     turn = by % WEEK
     return (minutes << turn | minutes >> (WEEK - turn)) & WHOLE_WEEK
 
 
 def invert_minutes(minutes: int) -> int:
-    """Return all the other minutes of the week."""
+    """Return all other minutes of the week."""
     return minutes ^ WHOLE_WEEK
 
 
 def find_stretches(minutes: int) -> Iterator[tuple[int, int]]:
-    """Yield start and length of each unbroken stretch, by its start; the whole week is one from 0."""
+    """Yield the start and length of each continuous stretch, sorted by start; the whole week starts at 0."""
     if minutes == WHOLE_WEEK:
         yield 0, WEEK
         return
