@@ -21,15 +21,19 @@ KINDS: Final = ("protect", "maintenance")
 def check_blueprint_windows(blueprint: Located) -> Iterator[Finding]:
     """Yield errors in the windows of a blueprint file, and in its cluster's time zone."""
     yield from _check_timezone(find(blueprint, "cluster", "timezone"), "cluster.timezone")
-    yield from check_windows(find(blueprint, "defaults"), "defaults")
+    yield from check_pool_windows(find(blueprint, "defaults", "pool"), "defaults.pool")
     for name, pool in mapping(find(blueprint, "pools")).items():
-        yield from check_windows(pool, f"pools.{name}")
-        for tier_name, tier in mapping(find(pool, "tiers")).items():
-            yield from check_windows(tier, f"pools.{name}.tiers.{tier_name}")
+        yield from check_pool_windows(pool, f"pools.{name}")
 
 
-def check_windows(pool: Located | None, path: str) -> Iterator[Finding]:
-    """Yield errors in the windows of one pool, tier or profile."""
+def check_pool_windows(pool: Located | None, path: str) -> Iterator[Finding]:
+    """Yield errors in the windows of a pool and its tiers."""
+    yield from _check_windows(pool, path)
+    for name, tier in mapping(find(pool, "tiers")).items():
+        yield from _check_windows(tier, f"{path}.tiers.{name}")
+
+
+def _check_windows(pool: Located | None, path: str) -> Iterator[Finding]:
     for kind in KINDS:
         setting = find(pool, "disruption", kind)
         for window in items(setting) or ([] if setting is None else [setting]):

@@ -7,7 +7,6 @@ from gpupool.blueprint.windows import (
     DEFAULT_REASONS,
     REASONS,
     Window,
-    WindowValueError,
     parse_days,
     parse_hours,
 )
@@ -88,34 +87,21 @@ def _parse_windows(setting: Located | None, kind: str, target: TargetCluster) ->
 
 
 def _parse_window(item: Located, kind: str, target: TargetCluster) -> Window:
+    """Parse a window; `blueprint.window_checks` has checked its days, hours and time zone."""
     timezone = text_at(item, "timezone") or target.timezone
     if not timezone:
         fix = "set `timezone` under `cluster` or in the window, as in `timezone: America/New_York`"
         raise Problem(Code.TIMEZONE, "the window has no time zone", item, fix)
     if timezone not in timezone_names():
-        timezone = "UTC"  # already reported when the file was loaded; other checks continue
+        timezone = "UTC"  # reported when the file was loaded; the other checks continue
     days, hours, nodes = find(item, "days"), find(item, "hours"), find(item, "nodes")
     return Window(
-        days=_days(days) if days is not None else parse_days("daily"),
-        hours=_hours(hours) if hours is not None else None,
+        days=parse_days(["daily"] if days is None else [str(day.value) for day in items(days) or [days]]),
+        hours=parse_hours(str(hours.value)) if hours is not None else None,
         nodes=str(nodes.value) if nodes is not None else _WINDOW_NODES[kind],
         reasons=_parse_reasons(find(item, "reasons")),
         timezone=timezone,
     )
-
-
-def _days(said: Located) -> frozenset[int]:
-    try:
-        return parse_days([str(item.value) for item in items(said)] or str(said.value))
-    except WindowValueError as problem:
-        raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
-
-
-def _hours(said: Located) -> tuple[int, int]:
-    try:
-        return parse_hours(str(said.value))
-    except WindowValueError as problem:
-        raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
 
 
 def _parse_reasons(setting: Located | None) -> frozenset[str]:

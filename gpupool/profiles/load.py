@@ -8,7 +8,7 @@ from gpupool.assets import shipped
 from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import check, find_conflicting_fields, read_file
 from gpupool.blueprint.merge import merge
-from gpupool.blueprint.window_checks import check_windows
+from gpupool.blueprint.window_checks import check_pool_windows
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import FOLDER, is_allowed
@@ -70,7 +70,7 @@ class Profiles:
             # The tests of gpupool check the shipped profiles, which makes every run faster by a tenth.
             check(node, _PROFILE, "Profile", self.findings)
             self.findings += find_conflicting_fields(node, merge_schema.PROFILE)
-            self.findings += check_windows(find(node, "pool"), "pool")
+            self.findings += check_pool_windows(find(node, "pool"), "pool")
         if node is None or len(self.findings) > errors_before:
             return None
         self._unmerged[file] = node

@@ -231,26 +231,6 @@ def test_a_window_for_no_reason_does_nothing() -> None:
     assert written(compile_budgets(None, [nothing], [nothing])) == [IMPLICIT]
 
 
-@pytest.mark.parametrize(
-    ("timezone", "fix"),
-    [
-        ("america/new_york", "did you mean `America/New_York`?"),
-        ("Europe/Berln", "did you mean `Europe/Berlin`"),
-        ("New York", "did you mean `America/New_York`?"),
-        ("Berlin", "did you mean `Europe/Berlin`?"),
-        ("../etc/passwd", "set an IANA name such as `America/New_York` or `UTC`"),
-        ("", "set an IANA name such as `America/New_York` or `UTC`"),
-    ],
-)
-def test_an_unknown_time_zone_names_its_window_and_the_nearest(timezone: str, fix: str) -> None:
-    good = window("sat", None, "UTC")
-    with pytest.raises(WindowError, match="unknown time zone") as raised:
-        compile_budgets(None, [good], [good, window("sat", None, timezone)])
-    assert raised.value.cause == ("maintenance", 1)
-    assert f"`{timezone}`" in raised.value.message
-    assert raised.value.fix.startswith(fix)
-
-
 def test_more_than_fifty_budgets_name_the_window_that_no_longer_fits() -> None:
     """Each of these windows is two budgets in New York; own budgets come first."""
     many = [window("mon", f"09:00-{10 + index // 60}:{index % 60:02}", NEW_YORK) for index in range(25)]

@@ -21,7 +21,6 @@ from gpupool.expansion.windows.budgets import (
 )
 from gpupool.expansion.windows.notes import WindowNote, find_maintenance_notes, find_protect_notes
 from gpupool.expansion.windows.schedules import ALL_DAYS, build_schedules
-from gpupool.expansion.windows.timezones import UnknownTimezoneError, find_regimes
 from gpupool.expansion.windows.utc_stretches import find_closed_stretches, find_occurrences
 from gpupool.expansion.windows.week import DAY
 from gpupool.karpenter.budgets import DisruptionBudget
@@ -56,7 +55,8 @@ def compile_budgets(
     is then rendered explicitly. Without windows, `own` is returned unchanged, and None as no budgets.
 
     Raises:
-        WindowError: for an unknown time zone, and for more budgets than a NodePool can have.
+        WindowError: for more budgets than a NodePool can have.
+        UnknownTimezoneError: for an unknown time zone.
     """
     return _compile(None if own is None else tuple(own), tuple(protect), tuple(maintenance))
 
@@ -69,8 +69,6 @@ def _compile(
         (("protect", index), window) for index, window in enumerate(protect)
     ]
     windows += [(("maintenance", index), window) for index, window in enumerate(maintenance)]
-    for cause, window in windows:
-        _check_timezone(cause, window)
     owned = frozenset[str]().union(*(window.reasons for window in maintenance))
     budgets = [*remove_owned_reasons(own, owned)] if windows or own else []
     budgets += join_budgets(
@@ -84,15 +82,6 @@ def _compile(
     budgets += join_budgets(closure for group in groups for closure in _build_closures(group, maintenance))
     _check_count(budgets)
     return CompiledBudgets(tuple(budgets), tuple(_find_notes(protect, maintenance, groups)))
-
-
-def _check_timezone(cause: BudgetCause, window: Window) -> None:
-    try:
-        find_regimes((window.timezone,))
-    except UnknownTimezoneError as error:
-        names = " or ".join(f"`{name}`" for name in error.nearest)
-        fix = f"did you mean {names}?" if names else "set an IANA name such as `America/New_York` or `UTC`"
-        raise WindowError(cause, str(error), fix) from error
 
 
 def _check_count(budgets: list[CompiledBudget]) -> None:

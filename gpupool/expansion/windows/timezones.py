@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from gpupool.blueprint.timezones import find_similar_timezones, timezone_names
+from gpupool.blueprint.timezones import timezone_names
 from gpupool.expansion.windows.week import DAY, WEEK
 
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
@@ -38,7 +38,6 @@ class UnknownTimezoneError(ValueError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"unknown time zone `{name}`")
-        self.nearest = find_similar_timezones(name)
 
 
 class Regime(NamedTuple):
