@@ -37,6 +37,20 @@ _SMALLEST = Decimal("0.000001")
 """Price lists have at most six decimal places."""
 
 
+class AcceleratorPrice(NamedTuple):
+    """An instance type, its price per hour, and its number of accelerators."""
+
+    name: str
+    price: Fraction
+    quantity: int
+    """The number of accelerators."""
+
+    @property
+    def unit_price(self) -> Fraction:
+        """Return the price of one accelerator."""
+        return self.price / self.quantity
+
+
 def calculate_share(limits: Located, share: Located) -> Located:
     """Return a tier's share (`25%`) of the pool's limits, rounded down, at least 1.
 
@@ -135,20 +149,6 @@ def find_lone_node_limit(limits: Located | None) -> Located | None:
     """Return the `nodes` limit where it is the only limit."""
     entries = {key: node for key, node in mapping(limits).items() if node.value is not None}
     return find(limits, "nodes") if set(entries) == {"nodes"} else None
-
-
-class AcceleratorPrice(NamedTuple):
-    """An instance type, its price per hour, and its number of accelerators."""
-
-    name: str
-    price: Fraction
-    quantity: int
-    """The number of accelerators."""
-
-    @property
-    def unit_price(self) -> Fraction:
-        """Return the price of one accelerator."""
-        return self.price / self.quantity
 
 
 def calculate_accelerator_limit(

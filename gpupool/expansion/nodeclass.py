@@ -232,7 +232,7 @@ def _build_discovery_terms(fields: Located, target: TargetCluster) -> Located:
 
 def _expand_devices(fields: Located, _target: TargetCluster) -> dict[str, Located]:
     own = find(fields, "blockDeviceMappings")
-    devices = own if own is not None else build_block_devices(fields, find_ami_family(fields))
+    devices = own if own is not None else _build_block_devices(fields, find_ami_family(fields))
     return {} if devices is None else {"blockDeviceMappings": devices}
 
 
@@ -282,7 +282,7 @@ def _has_only_comments(script: str) -> bool:
     return script.startswith("#!") and not any(line and not re.match("#", line) for line in lines)
 
 
-def build_block_devices(fields: Located, family: str) -> Located | None:
+def _build_block_devices(fields: Located, family: str) -> Located | None:
     """Build the block device mappings of `disk` and `osDisk`; None where neither is set.
 
     Raises:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
-EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 class ClassFacts(NamedTuple):
@@ -89,8 +89,8 @@ def expand_pool(
         annotations=_expand_annotations(fields),
         class_ref=_build_class_ref(layered, fields),
         requirements=node_requirements,
-        taints=convert("taints", lambda node: expand_taints(node, findings)),
-        startup_taints=convert("startupTaints", lambda node: expand_taints(node, findings)),
+        taints=convert("taints", lambda node: _expand_taints(node, findings)),
+        startup_taints=convert("startupTaints", lambda node: _expand_taints(node, findings)),
         expire_after=convert("expireAfter", to_karpenter_duration),
         termination_grace_period=convert("terminationGracePeriod", to_karpenter_duration),
         disruption=convert("disruption", lambda node: disruption.expand_disruption(node, target, findings)),
@@ -159,7 +159,7 @@ def _build_class_ref(layered: LayeredPool, fields: Located) -> Located:
     return tree({key: leaf(value, cause) for key, value in parts.items()}, cause)
 
 
-def expand_taints(setting: Located, findings: list[Finding]) -> Located | None:
+def _expand_taints(setting: Located, findings: list[Finding]) -> Located | None:
     """Convert `taints` to Karpenter's list.
 
     An empty list is rendered, an empty map is not. Invalid taints are added to `findings`.
@@ -178,11 +178,11 @@ def _expand_taint(key: str, item: Located) -> list[Located]:
         parts = mapping(item)
         return [tree({name: parts.get(name) for name in ("key", "value", "effect")}, item)]
     value, colon, effect = str(item.value).rpartition(":")
-    if effect not in EFFECTS:
-        match = nearest(effect, EFFECTS)
+    if effect not in _EFFECTS:
+        match = nearest(effect, _EFFECTS)
         fix = f"did you mean `{match}`?" if match else f"set `{key}: true:NoSchedule`, or only the effect"
         raise Problem(
-            Code.TAINT, f"taint `{key}`: unknown effect `{effect}` ({', '.join(EFFECTS)})", item, fix
+            Code.TAINT, f"taint `{key}`: unknown effect `{effect}` ({', '.join(_EFFECTS)})", item, fix
         )
     if colon and not value:
         raise Problem(

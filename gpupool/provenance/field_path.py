@@ -10,6 +10,16 @@ from gpupool.provenance.values import Path
 from gpupool.yamlio.located import Located, find, items, mapping, text_at
 
 _BRACKETED = re.compile(r"""\.?\[(?:"([^"]*)"|'([^']*)'|([^\]"']*))\]""")
+_TEMPLATE = ("spec", "template", "spec")
+_PARENTS: dict[str, tuple[str, ...]] = {
+    "metadata": (),
+    "labels": ("spec", "template", "metadata"),
+    "annotations": ("spec", "template", "metadata"),
+    **dict.fromkeys(
+        ("requirements", "taints", "startupTaints", "expireAfter", "terminationGracePeriod"), _TEMPLATE
+    ),
+    **dict.fromkeys(("disruption", "limits", "weight", "replicas"), ("spec",)),
+}
 
 
 class UnknownFieldError(Exception):
@@ -124,15 +134,3 @@ def find_rendered_paths(item: BlueprintItem, path: Path) -> Iterator[Path]:
                 yield (*_TEMPLATE, "requirements", index)
     elif key in _PARENTS:
         yield (*_PARENTS[key], *path)
-
-
-_TEMPLATE = ("spec", "template", "spec")
-_PARENTS: dict[str, tuple[str, ...]] = {
-    "metadata": (),
-    "labels": ("spec", "template", "metadata"),
-    "annotations": ("spec", "template", "metadata"),
-    **dict.fromkeys(
-        ("requirements", "taints", "startupTaints", "expireAfter", "terminationGracePeriod"), _TEMPLATE
-    ),
-    **dict.fromkeys(("disruption", "limits", "weight", "replicas"), ("spec",)),
-}

@@ -15,6 +15,17 @@ from gpupool.yamlio.located import Located, Plain, leaf, mapping, plain, tree
 from gpupool.yamlio.write import dump, dump_all
 
 _FOLDERS = {"EC2NodeClass": "ec2nodeclasses", "NodeOverlay": "nodeoverlays", "NodePool": "nodepools"}
+_API_VERSIONS = {
+    "NodePool": "karpenter.sh/v1",
+    "EC2NodeClass": "karpenter.k8s.aws/v1",
+    "NodeOverlay": "karpenter.sh/v1alpha1",
+}
+_CLASS_ORDER = (
+    "amiFamily", "amiSelectorTerms", "role", "instanceProfile",
+    "subnetSelectorTerms", "securityGroupSelectorTerms", "capacityReservationSelectorTerms",
+    "placementGroupSelector", "blockDeviceMappings", "instanceStorePolicy", "networkInterfaces",
+    "metadataOptions", "tags",
+)  # fmt: skip
 
 
 class Rendered(NamedTuple):
@@ -95,23 +106,6 @@ def render(expanded: Expanded) -> Rendered:
     return Rendered(expanded, build_manifests(expanded), releases)
 
 
-def _build_kustomization(resources: list[Plain]) -> Plain:
-    return {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
-
-
-_API_VERSIONS = {
-    "NodePool": "karpenter.sh/v1",
-    "EC2NodeClass": "karpenter.k8s.aws/v1",
-    "NodeOverlay": "karpenter.sh/v1alpha1",
-}
-_CLASS_ORDER = (
-    "amiFamily", "amiSelectorTerms", "role", "instanceProfile",
-    "subnetSelectorTerms", "securityGroupSelectorTerms", "capacityReservationSelectorTerms",
-    "placementGroupSelector", "blockDeviceMappings", "instanceStorePolicy", "networkInterfaces",
-    "metadataOptions", "tags",
-)  # fmt: skip
-
-
 def build_manifests(expanded: Expanded) -> tuple[Manifest, ...]:
     """Build all objects: node classes, then overlays, then NodePools, sorted by name.
 
@@ -189,3 +183,7 @@ def _build_object(kind: str, name: str, path: str, metadata: Located | None, spe
     }
     document = tree(dict(body), spec)
     return Manifest(Ref(kind, name), path, document, plain(document))
+
+
+def _build_kustomization(resources: list[Plain]) -> Plain:
+    return {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
