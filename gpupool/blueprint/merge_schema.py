@@ -31,8 +31,12 @@ INSTANCE_LABELS = {
 PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
 """The node label that selects the device plugin's configuration."""
 
-_NAMES = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
-_MANUFACTURERS = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
+NAME_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
+"""The labels with an accelerator's name: of GPUs, and of other chips."""
+
+MANUFACTURER_LABELS = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
+"""The labels with an accelerator's maker: of GPUs, and of other chips."""
+
 _POOL_TARGETS = {
     "arch": ("requirement " + labels.ARCH,),
     "os": ("requirement " + labels.OS,),
@@ -63,9 +67,9 @@ def accelerator_labels(name: str) -> tuple[str, ...]:
     if name == "none":
         return ()
     if name in set(Maker):
-        return (_MANUFACTURERS[name not in GPU_MAKERS],)
+        return (MANUFACTURER_LABELS[name not in GPU_MAKERS],)
     is_gpu = shipped_accelerators().is_gpu(name)
-    return _NAMES if is_gpu is None else (_NAMES[not is_gpu],)
+    return NAME_LABELS if is_gpu is None else (NAME_LABELS[not is_gpu],)
 
 
 def find_pool_targets(pool: Located) -> Iterator[FieldTarget]:
@@ -123,7 +127,7 @@ def _zone_targets(key: str, node: Located) -> Iterator[FieldTarget]:
 def _accelerator_targets(key: str, node: Located) -> Iterator[FieldTarget]:
     target_labels = {label for name in _texts(node) for label in accelerator_labels(name)}
     if node.value is None:
-        target_labels = {*_NAMES, *_MANUFACTURERS}
+        target_labels = {*NAME_LABELS, *MANUFACTURER_LABELS}
     yield from (((key,), f"requirement {label}") for label in sorted(target_labels))
 
 

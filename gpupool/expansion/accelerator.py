@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpupool.blueprint.merge_schema import map_by_key
+from gpupool.blueprint.merge_schema import NAME_LABELS, map_by_key
 from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
 from gpupool.expansion.catalogue_access import CatalogueAccess
 from gpupool.karpenter import labels
@@ -13,7 +13,6 @@ NEURON_PRESENT = "aws.amazon.com/neuron.present"
 _BY_LABEL = {GPU_PRESENT: Maker.NVIDIA, NEURON_PRESENT: Maker.NEURON}
 _BY_RESOURCE = {resource: maker for maker, resource in RESOURCES.items()}
 _BY_INSTANCE_FIELD = {"gpus": Maker.NVIDIA, "gpuMemory": Maker.NVIDIA}
-_NAMES = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
 _MANUFACTURERS: dict[str, dict[str, Maker]] = {
     labels.INSTANCE_GPU_MANUFACTURER: {maker.value: maker for maker in GPU_MAKERS},
     labels.INSTANCE_ACCELERATOR_MANUFACTURER: {"aws": Maker.NEURON},
@@ -55,7 +54,7 @@ def _find_makers(fields: Located, catalogue: CatalogueAccess) -> Iterator[Maker 
     own = map_by_key(find(fields, "requirements"))
     for label, makers in _MANUFACTURERS.items():
         yield from (makers.get(value) for value in _listed_values(own.get(label)))
-    for label in _NAMES:
+    for label in NAME_LABELS:
         yield from (catalogue.accelerators.maker(value) for value in _listed_values(own.get(label)))
     for field, label in (("types", labels.INSTANCE_TYPE), ("families", labels.INSTANCE_FAMILY)):
         for node in (find(fields, "instances", field), own.get(label)):

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpupool.blueprint.merge import remove_nulls
-from gpupool.blueprint.merge_schema import INSTANCE_LABELS, find_pool_targets, map_by_key
+from gpupool.blueprint.merge_schema import (
+    INSTANCE_LABELS,
+    MANUFACTURER_LABELS,
+    NAME_LABELS,
+    find_pool_targets,
+    map_by_key,
+)
 from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
@@ -18,7 +24,6 @@ from gpupool.scheduling.naming.names import ACCELERATOR
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at
 
 _GPU_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_MANUFACTURER)
-_MANUFACTURER_LABELS = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
 _MANUFACTURER_VALUES = {Maker.NEURON: "aws"}
 _CAPACITY_ORDER = ("reserved", "spot", "on-demand")
 
@@ -130,7 +135,7 @@ def _convert_accelerator(
 
 def _label_value(label: str, name: Located) -> Located:
     """Return the value of a label for an accelerator or maker."""
-    if label not in _MANUFACTURER_LABELS:
+    if label not in MANUFACTURER_LABELS:
         return name
     text = str(name.value)
     return leaf(_MANUFACTURER_VALUES.get(Maker(text), text), name)
@@ -147,9 +152,9 @@ def _find_name_label(name: str, catalogue: CatalogueAccess) -> str:
     if name == "none":
         return ""
     if name in set(Maker):
-        return _MANUFACTURER_LABELS[Maker(name) not in GPU_MAKERS]
+        return MANUFACTURER_LABELS[Maker(name) not in GPU_MAKERS]
     is_other = catalogue.accelerators.is_gpu(name) is False
-    return (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)[is_other]
+    return NAME_LABELS[is_other]
 
 
 def _build_guards(fields: Located, node: Located, label: str) -> Iterator[Located]:

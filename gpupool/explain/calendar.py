@@ -20,9 +20,6 @@ from gpupool.karpenter.budgets import (
 from gpupool.yamlio.located import Plain, plain_map
 
 DAYS, HOURS = 7, 24
-ASSUMED_NODES = 10
-"""The number of nodes that percentages refer to by default."""
-
 _QUARTER = 15
 """Minutes; since 1972 all offset changes have been at whole quarters of an hour in UTC."""
 
