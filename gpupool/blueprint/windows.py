@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
 
-REASONS = ("Underutilized", "Empty", "Drifted")
+REASON_ORDER = ("Underutilized", "Empty", "Drifted")
 """Karpenter's reasons for disrupting a node, in the order in which they are written."""
 
 DEFAULT_REASONS = frozenset({"Underutilized", "Drifted"})

@@ -5,7 +5,7 @@ import re
 from gpupool.blueprint.timezones import timezone_names
 from gpupool.blueprint.windows import (
     DEFAULT_REASONS,
-    REASONS,
+    REASON_ORDER,
     Window,
     parse_days,
     parse_hours,
@@ -108,7 +108,7 @@ def _parse_reasons(setting: Located | None) -> frozenset[str]:
     if setting is None:
         return DEFAULT_REASONS
     if setting.value == "all":
-        return frozenset(REASONS)
+        return frozenset(REASON_ORDER)
     return frozenset(str(item.value) for item in items(setting))
 
 

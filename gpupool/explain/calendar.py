@@ -19,7 +19,7 @@ from gpupool.karpenter.budgets import (
 )
 from gpupool.yamlio.located import Plain, plain_map
 
-DAYS, HOURS = 7, 24
+DAYS_IN_WEEK, HOURS_IN_DAY = 7, 24
 _QUARTER = 15
 """Minutes; since 1972 all offset changes have been at whole quarters of an hour in UTC."""
 
@@ -85,7 +85,8 @@ def build_calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calenda
         bounds = [(0, -1)] if unreadable else sorted(_bounds(budgets, reason, nodes, begin))
         numbers = {cell: _numbers(bounds, minutes, nodes) for cell, minutes in cells.items()}
         weeks[reason] = tuple(
-            tuple(min(numbers[row, hour], default=None) for hour in range(HOURS)) for row in range(DAYS)
+            tuple(min(numbers[row, hour], default=None) for hour in range(HOURS_IN_DAY))
+            for row in range(DAYS_IN_WEEK)
         )
         changing[reason] = frozenset(cell for cell, values in numbers.items() if len(values) > 1)
     spec = plain_map(body).get("spec")
@@ -104,7 +105,7 @@ def _local_hours(timezone: str, monday: date, begin: datetime) -> dict[tuple[int
     An hour that daylight saving skips has no minutes; a repeated hour has those of both.
     """
     zone = load_zone(timezone)
-    cells = {(row, hour): 0 for row in range(DAYS) for hour in range(HOURS)}
+    cells = {(row, hour): 0 for row in range(DAYS_IN_WEEK) for hour in range(HOURS_IN_DAY)}
     for minute in range(0, _MINUTES, _QUARTER):
         local = (begin + timedelta(minutes=minute)).astimezone(zone)
         cell = (local.date() - monday).days, local.hour

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
+from gpupool.blueprint.windows import DEFAULT_REASONS, REASON_ORDER, Window, parse_days, parse_hours
 from gpupool.expansion.windows.budgets import BudgetCause
 from gpupool.expansion.windows.compile import CompiledBudgets, WindowError, compile_budgets
 from gpupool.karpenter.budgets import DisruptionBudget, allowed, budgets_of
@@ -13,7 +13,7 @@ from tests.profiles.rendering import render, specs
 
 NEW_YORK = "America/New_York"
 MOVING = ("Underutilized", "Drifted")
-EVERYTHING = frozenset(REASONS)
+EVERYTHING = frozenset(REASON_ORDER)
 IMPLICIT = (("implicit", 0), DisruptionBudget("10%"))
 
 

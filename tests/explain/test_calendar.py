@@ -9,7 +9,7 @@ import pytest
 
 from gpupool.errors import UsageError
 from gpupool.expansion.windows.timezones import UnknownTimezoneError
-from gpupool.explain.calendar import DAYS, HOURS, Calendar, build_calendar
+from gpupool.explain.calendar import DAYS_IN_WEEK, HOURS_IN_DAY, Calendar, build_calendar
 from gpupool.karpenter.budgets import REASONS, allowed, budgets_of
 from gpupool.yamlio.located import Plain
 from tests.budgets.schedules import readable
@@ -73,8 +73,8 @@ def test_every_hour_has_the_smallest_number_of_its_minutes(timezone: str, day: d
         made = build_calendar(said, 10, timezone, day)
         truth = reckoned(said, 10, timezone, day)
         for reason in REASONS:
-            for row in range(DAYS):
-                for hour in range(HOURS):
+            for row in range(DAYS_IN_WEEK):
+                for hour in range(HOURS_IN_DAY):
                     number = made.weeks[reason][row][hour]
                     minutes = truth[reason][made.monday + timedelta(days=row), hour]
                     where = f"seed {seed}: {reason} {row} {hour}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from gpupool.blueprint.windows import REASONS
+from gpupool.blueprint.windows import REASON_ORDER
 from gpupool.karpenter.budgets import IMPLICIT, DisruptionBudget
 
 BudgetCause: TypeAlias = tuple[Literal["own", "implicit", "protect", "maintenance"], int]
@@ -12,7 +12,7 @@ BudgetCause: TypeAlias = tuple[Literal["own", "implicit", "protect", "maintenanc
 MAX_BUDGETS = 50
 """The maximum number of budgets that the API server accepts in one NodePool."""
 
-ALL_REASONS = frozenset(REASONS)
+ALL_REASONS = frozenset(REASON_ORDER)
 
 
 class CompiledBudget(NamedTuple):
@@ -27,7 +27,7 @@ def to_karpenter_reasons(reasons: Iterable[str]) -> tuple[str, ...] | None:
     selected = frozenset(reasons)
     if selected >= ALL_REASONS:
         return None
-    return (*(reason for reason in REASONS if reason in selected), *sorted(selected - ALL_REASONS))
+    return (*(reason for reason in REASON_ORDER if reason in selected), *sorted(selected - ALL_REASONS))
 
 
 def remove_owned_reasons(
@@ -62,6 +62,8 @@ def join_budgets(compiled: Iterable[CompiledBudget]) -> list[CompiledBudget]:
     for item in compiled:
         key = item.budget._replace(reasons=None)
         first = joined.setdefault(key, item)
-        reasons = frozenset(first.budget.reasons or REASONS) | frozenset(item.budget.reasons or REASONS)
+        reasons = frozenset(first.budget.reasons or REASON_ORDER) | frozenset(
+            item.budget.reasons or REASON_ORDER
+        )
         joined[key] = first._replace(budget=key._replace(reasons=to_karpenter_reasons(reasons)))
     return list(joined.values())

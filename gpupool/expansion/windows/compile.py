@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from gpupool.blueprint.windows import REASONS, Window
+from gpupool.blueprint.windows import REASON_ORDER, Window
 from gpupool.expansion.windows.budgets import (
     MAX_BUDGETS,
     BudgetCause,
@@ -111,7 +111,7 @@ def _build_budgets(cause: BudgetCause, window: Window) -> Iterator[CompiledBudge
 def _group_reasons(maintenance: tuple[Window, ...]) -> list[_Group]:
     """Group reasons by the windows that set them: the indices of the windows, and the reasons."""
     groups: dict[tuple[int, ...], list[str]] = {}
-    for reason in REASONS:
+    for reason in REASON_ORDER:
         indices = tuple(index for index, window in enumerate(maintenance) if reason in window.reasons)
         if indices:
             groups.setdefault(indices, []).append(reason)
