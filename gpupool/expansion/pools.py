@@ -41,23 +41,23 @@ class ClassFacts(NamedTuple):
 
 
 def expand_pool(
-    layered: LayeredPool,
+    layers: LayeredPool,
     class_facts: ClassFacts,
     target: TargetCluster,
     catalogue: CatalogueAccess,
     findings: list[Finding],
 ) -> ExpandedPool:
     """Expand one NodePool; errors are added to `findings`, and invalid fields are omitted."""
-    fields = layered.fields
+    fields = layers.fields
     maker, slices = find_maker(fields, catalogue), sharing.count_slices(fields)
     node_labels = _expand_labels(fields, class_facts.family, findings)
-    node_requirements = requirements.build_requirements(layered.fields_and_nulls, target, catalogue, findings)
+    node_requirements = requirements.build_requirements(layers.fields_and_nulls, target, catalogue, findings)
 
     @cache
     def find_types() -> "MatchingTypes":
         from gpupool.expansion.instance_types import find_matching_types
 
-        return find_matching_types(layered.name, node_labels, node_requirements, class_facts.spec, catalogue)
+        return find_matching_types(layers.name, node_labels, node_requirements, class_facts.spec, catalogue)
 
     def convert(key: str, build: Callable[[Located], Located | None]) -> Located | None:
         node = find(fields, key)
@@ -77,17 +77,17 @@ def expand_pool(
             else calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
         )
 
-    own_limits = convert("limits", lambda node: _expand_limits(layered, node))
+    own_limits = convert("limits", lambda node: _expand_limits(layers, node))
 
     return ExpandedPool(
-        name=layered.name,
-        pool=layered.pool,
-        path=layered.path,
-        at=layered.tier or layered.own,
+        name=layers.name,
+        pool=layers.pool,
+        path=layers.path,
+        at=layers.tier or layers.own,
         metadata=find(fields, "metadata"),
         labels=node_labels,
         annotations=_expand_annotations(fields),
-        class_ref=_build_class_ref(layered, fields),
+        class_ref=_build_class_ref(layers, fields),
         requirements=node_requirements,
         taints=convert("taints", lambda node: _expand_taints(node, findings)),
         startup_taints=convert("startupTaints", lambda node: _expand_taints(node, findings)),
@@ -108,10 +108,10 @@ def expand_pool(
     )
 
 
-def _expand_limits(layered: LayeredPool, node: Located) -> Located:
+def _expand_limits(layers: LayeredPool, node: Located) -> Located:
     """Return the limits of a pool or tier; a share of the pool's limits is calculated."""
     if isinstance(node.value, str):
-        return limits.calculate_share(remove_nulls(layered.pool_limits or node), node)
+        return limits.calculate_share(remove_nulls(layers.pool_limits or node), node)
     return node
 
 
@@ -150,12 +150,12 @@ def _expand_annotations(fields: Located) -> Located | None:
     return Located(dict(sorted(node_annotations.items())), (setting or protected or fields).at)
 
 
-def _build_class_ref(layered: LayeredPool, fields: Located) -> Located:
+def _build_class_ref(layers: LayeredPool, fields: Located) -> Located:
     own = find(fields, "nodeClassRef")
     if own is not None:
         return tree({key: mapping(own).get(key) for key in ("group", "kind", "name")}, own)
-    cause = find(layered.own, "nodeClass") or layered.own
-    parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layered.class_name}
+    cause = find(layers.own, "nodeClass") or layers.own
+    parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layers.class_name}
     return tree({key: leaf(value, cause) for key, value in parts.items()}, cause)
 
 

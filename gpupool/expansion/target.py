@@ -18,22 +18,22 @@ class TargetCluster(NamedTuple):
 
     @property
     def karpenter(self) -> str:
-        """The Karpenter minor version in the cluster."""
+        """Return the Karpenter minor version in the cluster."""
         return text_at(self.node, "karpenter") or LATEST
 
     @property
     def region(self) -> str:
-        """The AWS region; empty where it is not set."""
+        """Return the AWS region; empty where it is not set."""
         return text_at(self.node, "region")
 
     @property
     def timezone(self) -> str:
-        """The default IANA time zone of windows; empty where it is not set."""
+        """Return the default IANA time zone of windows; empty where it is not set."""
         return text_at(self.node, "timezone")
 
     @property
     def features(self) -> frozenset[str]:
-        """The enabled feature gates."""
+        """Return the enabled feature gates."""
         return frozenset(str(item.value) for item in items(find(self.node, "features")))
 
     def find(self, key: str) -> Located | None:

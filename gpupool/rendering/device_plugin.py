@@ -55,7 +55,7 @@ def _build_values(pools: list[ExpandedPool]) -> Located:
 
 
 def _build_affinity(pools: list[ExpandedPool]) -> Located:
-    """Require the nodes of these pools; the chart's own affinity requires labels that nodes do not have."""
+    """Build the affinity to the pools' nodes; the chart's default requires labels that nodes do not have."""
     first = pools[0].at
     names = listing([leaf(pool.name, pool.at) for pool in sorted(pools, key=lambda pool: pool.name)], first)
     expression = tree(

@@ -19,7 +19,7 @@ class Release(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The values file's path inside the rendered folder."""
+        """Return the values file's path inside the rendered folder."""
         return f"values/{self.chart}.yaml"
 
     def header(self) -> tuple[str, ...]:

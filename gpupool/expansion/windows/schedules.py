@@ -54,7 +54,7 @@ def format_duration(minutes: int) -> str:
 
 
 def _find_rectangles(months_of_day: dict[int, frozenset[int]]) -> list[_Rectangle]:
-    """Cover the months of each day by rectangles of months x days; the shorter of two ways is returned.
+    """Return rectangles of months x days that cover the months of each day: the shorter of two covers.
 
     Either each day is covered by itself, or the months that all days share come first.
     """
