@@ -3,6 +3,6 @@
 The flow is a sentence: blueprint files are *loaded*, *expanded* with profiles and defaults, and
 *rendered* to Kubernetes objects and Helm values.
 
-    files ─load→ Loaded ─expand→ Expanded ─render→ Rendered ─write→ folder
-                                                   Rendered ─prepare→ Plan ─carry out→ Result
+    files ─load→ LoadedBlueprint ─expand→ Expanded ─render→ Rendered ─write→ folder
+                                                            Rendered ─prepare→ Plan ─carry out→ Result
 """

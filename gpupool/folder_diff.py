@@ -6,7 +6,7 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING, Final
 
 from gpupool.planning.masking import blanked
-from gpupool.rendering.folder import content, stale
+from gpupool.rendering.folder import find_stale, read_content
 from gpupool.yamlio.located import plain
 from gpupool.yamlio.read import read
 from gpupool.yamlio.write import dump
@@ -29,8 +29,8 @@ def folder_diff(rendered: Rendered, folder: Path) -> Iterator[str]:
         InputError: where a file can't be read.
     """
     files = rendered.files()
-    for path in stale(files, folder, rendered.name):
-        old, new = content(folder / path), files.get(path)
+    for path in find_stale(files, folder, rendered.name):
+        old, new = read_content(folder / path), files.get(path)
         sides = (
             _shown(rendered.sensitive, path, "" if old is None else old.decode("utf-8", "replace")),
             _shown(rendered.sensitive, path, new or ""),

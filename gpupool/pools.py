@@ -1,4 +1,4 @@
-"""The NodePools that a user means: a blueprint's or plain manifests', each with what its class offers."""
+"""NodePools of a blueprint or of plain manifests, each with the instance types of its node class."""
 
 from __future__ import annotations
 
@@ -18,55 +18,55 @@ if TYPE_CHECKING:
 
 
 class LoadedNodePool(NamedTuple):
-    """One NodePool, as it is rendered or as it stands in a file."""
+    """One NodePool, rendered from a blueprint or read from a manifest."""
 
     name: str
     pool: str
-    """The blueprint's pool that it is of, or its tiers'; its own name in plain manifests."""
+    """The name of its pool in the blueprint; its own name in plain manifests."""
 
     body: Located
     data: Mapping[str, Plain]
     market: Market
-    """What its class may launch; an absent class counts as AL2023 as it comes."""
+    """The instance types of its node class; an absent class counts as AL2023 with its defaults."""
 
     node_class: str
-    """The class that it refers to; empty where that is not among the files."""
+    """The node class that it refers to; empty where the files do not contain it."""
 
     in_blueprint: bool = False
     """Whether it is rendered from a blueprint, and not read from a manifest."""
 
 
 class LoadedNodePools(NamedTuple):
-    """The NodePools that were found."""
+    """The NodePools of a blueprint or of plain manifests."""
 
     items: tuple[LoadedNodePool, ...]
     region: str | None
     findings: tuple[Finding, ...]
-    """What there is to say besides; no errors."""
+    """Warnings and notes; no errors."""
 
     files: tuple[str, ...]
     cluster: Located | None = None
-    """What the blueprint says of its cluster."""
+    """The blueprint's `cluster`."""
 
     overlays: tuple[str, ...] = ()
-    """The NodeOverlays beside them, by name."""
+    """The names of the NodeOverlays."""
 
-    def named(self, name: str) -> list[LoadedNodePool]:
-        """Return the NodePool of that name, or those of a pool's tiers; none for an unknown name."""
-        own = [each for each in self.items if each.name == name]
-        return own or [each for each in self.items if each.pool == name]
+    def find(self, name: str) -> list[LoadedNodePool]:
+        """Return the NodePool with a name, or those of a pool's tiers; empty for an unknown name."""
+        exact = [pool for pool in self.items if pool.name == name]
+        return exact or [pool for pool in self.items if pool.pool == name]
 
     @property
     def names(self) -> list[str]:
-        """Return the names that can be asked for."""
-        return sorted({each.name for each in self.items} | {each.pool for each in self.items})
+        """Return the names of all NodePools and pools."""
+        return sorted({pool.name for pool in self.items} | {pool.pool for pool in self.items})
 
 
-def of_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodePools:
-    """Render a blueprint and give its NodePools.
+def load_from_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodePools:
+    """Render a blueprint and return its NodePools.
 
     Raises:
-        InputError: with every mistake found, in file order.
+        InputError: with all findings, in file order.
     """
     from gpupool.rendering.render import render_files
 
@@ -75,11 +75,15 @@ def of_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodeP
     region = region or text_at(cluster, "region") or None
     return LoadedNodePools(
         _read(
-            [(each.body, each.pool) for each in rendered.manifests if each.ref.kind == "NodePool"],
-            _Around(
-                [each.body for each in rendered.manifests if each.ref.kind == "EC2NodeClass"],
-                [each.body for each in rendered.manifests if each.ref.kind == "NodeOverlay"],
-                rendered.expanded.known.named,
+            [
+                (manifest.body, manifest.pool)
+                for manifest in rendered.manifests
+                if manifest.ref.kind == "NodePool"
+            ],
+            _PoolContext(
+                [manifest.body for manifest in rendered.manifests if manifest.ref.kind == "EC2NodeClass"],
+                [manifest.body for manifest in rendered.manifests if manifest.ref.kind == "NodeOverlay"],
+                rendered.expanded.catalogue.own,
                 region,
                 in_blueprint=True,
             ),
@@ -88,66 +92,68 @@ def of_blueprint(files: Sequence[str], region: str | None = None) -> LoadedNodeP
         rendered.findings,
         tuple(files),
         cluster,
-        tuple(each.ref.name for each in rendered.manifests if each.ref.kind == "NodeOverlay"),
+        tuple(manifest.ref.name for manifest in rendered.manifests if manifest.ref.kind == "NodeOverlay"),
     )
 
 
-def of_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) -> LoadedNodePools:
-    """Read plain manifests and give their NodePools.
+def load_from_manifests(paths: Sequence[str], stdin: bytes, region: str | None = None) -> LoadedNodePools:
+    """Read plain manifests and return their NodePools.
 
     Raises:
-        InputError: with every mistake found, in file order.
+        InputError: with all findings, in file order.
     """
     from gpupool.karpenter.validation.check import check
     from gpupool.karpenter.versions import LATEST
     from gpupool.manifests.read import read_manifests
 
-    found = read_manifests(paths, lambda: stdin)
-    wrong = [finding for each in found.objects for finding in check(each.kind, each.body, LATEST)]
-    findings = (*found.findings, *wrong)
+    manifests = read_manifests(paths, lambda: stdin)
+    errors = [finding for item in manifests.objects for finding in check(item.kind, item.body, LATEST)]
+    findings = (*manifests.findings, *errors)
     if has_errors(findings):
         raise InputError(findings)
-    pools = [(each.body, each.name) for each in found.objects if each.kind == "NodePool"]
-    classes = [each.body for each in found.objects if each.kind == "EC2NodeClass"]
-    overlays = [each for each in found.objects if each.kind == "NodeOverlay"]
-    around = _Around(classes, [each.body for each in overlays], None, region)
-    names = tuple(each.name for each in overlays)
-    return LoadedNodePools(_read(pools, around), region, findings, found.files, overlays=names)
+    pools = [(item.body, item.name) for item in manifests.objects if item.kind == "NodePool"]
+    classes = [item.body for item in manifests.objects if item.kind == "EC2NodeClass"]
+    overlays = [item for item in manifests.objects if item.kind == "NodeOverlay"]
+    context = _PoolContext(classes, [item.body for item in overlays], None, region)
+    names = tuple(item.name for item in overlays)
+    return LoadedNodePools(_read(pools, context), region, findings, manifests.files, overlays=names)
 
 
-class _Around(NamedTuple):
-    """What NodePools are seen with."""
+class _PoolContext(NamedTuple):
+    """The objects and settings that NodePools are read with."""
 
     classes: Sequence[Located]
     overlays: Sequence[Located]
-    """NodeOverlays; the gate that they need counts as open."""
+    """NodeOverlays; their feature gate counts as enabled."""
 
     catalogue: Catalogue | None
     region: str | None
     in_blueprint: bool = False
 
 
-def _read(pools: Iterable[tuple[Located, str]], around: _Around) -> tuple[LoadedNodePool, ...]:
+def _read(pools: Iterable[tuple[Located, str]], context: _PoolContext) -> tuple[LoadedNodePool, ...]:
     from gpupool.catalogue.load import preferred
     from gpupool.scheduling.overlays import overlaid, read_overlay
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.nodeclass import read_node_class
     from gpupool.scheduling.types.typemasks import TypeMasks
 
-    masks = TypeMasks(preferred(around.catalogue))
-    markets = {"": Market(masks, None, around.region)}
-    for body in around.classes:
-        said = plain_map(plain(body))
-        markets[text_at(body, "metadata", "name")] = Market(masks, read_node_class(said), around.region)
-    overlays = [read_overlay(plain_map(plain(body))) for body in around.overlays]
-    found = []
+    masks = TypeMasks(preferred(context.catalogue))
+    markets = {"": Market(masks, None, context.region)}
+    for body in context.classes:
+        node_class_data = plain_map(plain(body))
+        markets[text_at(body, "metadata", "name")] = Market(
+            masks, read_node_class(node_class_data), context.region
+        )
+    overlays = [read_overlay(plain_map(plain(body))) for body in context.overlays]
+    loaded = []
     for body, pool in pools:
         reference = text_at(body, "spec", "template", "spec", "nodeClassRef", "name")
-        found.append((body, pool, plain_map(plain(body)), reference if reference in markets else ""))
-    seen = overlaid([(markets[known], data) for _, _, data, known in found], overlays)
+        loaded.append((body, pool, plain_map(plain(body)), reference if reference in markets else ""))
+    pool_markets = overlaid([(markets[reference], data) for _, _, data, reference in loaded], overlays)
     return tuple(
         LoadedNodePool(
-            text_at(body, "metadata", "name"), pool, body, data, market, known, around.in_blueprint
+            text_at(body, "metadata", "name"), pool, body, data, market, reference, context.in_blueprint
         )
-        for (body, pool, data, known), market in zip(found, seen, strict=True)
+        for (body, pool, data, reference), market in zip(loaded, pool_markets, strict=True)
     )

@@ -80,13 +80,13 @@ def write_plan(plan: Plan, path: str, sign_key: str | None = None) -> None:
         InputError: where the file can't be written.
     """
     from gpupool.planning.file import text
-    from gpupool.rendering.folder import write_whole
+    from gpupool.rendering.folder import write_atomically
 
     if sign_key is not None:
         from gpupool.planning.signature import signed, signing_key
 
         plan = signed(plan, signing_key(sign_key))
-    write_whole(Path(path), text(plan), is_private=True)
+    write_atomically(Path(path), text(plan), is_private=True)
 
 
 def plan_document(plan: Plan, format_name: str = "text", *, show_textual: bool = False) -> str:

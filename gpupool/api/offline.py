@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gpupool.pools import LoadedNodePools
     from gpupool.profiles.shown import ProfileListing
     from gpupool.provenance.values import Provenance
-    from gpupool.rendering.folder import Written
+    from gpupool.rendering.folder import FolderResult
     from gpupool.rendering.render import Rendered
     from gpupool.rendering.roles import Subject
     from gpupool.rendering.starter import Starter
@@ -44,7 +44,7 @@ def render_files(paths: Sequence[str]) -> "Rendered":
     return render.render_files(paths)
 
 
-def write_folder(rendered: "Rendered", folder: Path) -> "Written":
+def write_folder(rendered: "Rendered", folder: Path) -> "FolderResult":
     """Make a folder hold what was rendered, and nothing older of the same blueprint; return the counts.
 
     Raises:
@@ -52,7 +52,7 @@ def write_folder(rendered: "Rendered", folder: Path) -> "Written":
     """
     from gpupool.rendering import folder as folders
 
-    return folders.write(rendered.files(), folder, rendered.name)
+    return folders.write_files(rendered.files(), folder, rendered.name)
 
 
 def check_folder(rendered: "Rendered", folder: Path) -> None:
@@ -63,7 +63,7 @@ def check_folder(rendered: "Rendered", folder: Path) -> None:
     """
     from gpupool.rendering import folder as folders
 
-    if stale := folders.stale(rendered.files(), folder, rendered.name):
+    if stale := folders.find_stale(rendered.files(), folder, rendered.name):
         raise StaleError(stale)
 
 
@@ -165,11 +165,11 @@ def pools(
     Raises:
         InputError: with every mistake found, in file order; also where there is no NodePool.
     """
-    from gpupool.pools import of_blueprint, of_manifests
+    from gpupool.pools import load_from_blueprint, load_from_manifests
 
     if not manifests:
-        return of_blueprint(blueprint, region)
-    found = of_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
+        return load_from_blueprint(blueprint, region)
+    found = load_from_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
     if not found.items:
         message, fix = (
             "no NodePool in these files",
@@ -192,9 +192,9 @@ def explain(pools: "LoadedNodePools", pool: str, type_name: str | None = None) -
 
 def explain_all(pools: "LoadedNodePools") -> "list[Explanation]":
     """Return what every pool may launch."""
-    from gpupool.explain.explanation import explain_each
+    from gpupool.explain.explanation import explain_pools
 
-    return explain_each(pools)
+    return explain_pools(pools)
 
 
 def provenance(blueprint: Sequence[str], field: str) -> "Provenance":
@@ -220,13 +220,13 @@ def calendars(
         UsageError: where there is no such pool or time zone.
     """
     from gpupool.expansion.windows.timezones import UnknownTimezoneError
-    from gpupool.explain.calendar import calendar
-    from gpupool.explain.explanation import node_pools
+    from gpupool.explain.calendar import build_calendar
+    from gpupool.explain.explanation import find_node_pools
     from gpupool.yamlio.located import text_at
 
     zone = timezone or text_at(pools.cluster, "timezone") or "UTC"
     try:
-        return [calendar(dict(each.data), nodes, zone, day) for each in node_pools(pools, pool)]
+        return [build_calendar(dict(each.data), nodes, zone, day) for each in find_node_pools(pools, pool)]
     except UnknownTimezoneError as problem:
         raise UsageError(str(problem)) from None
 
@@ -238,14 +238,14 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
         InputError: where a file can't be read, or is no catalogue.
     """
     from gpupool.catalogue.load import preferred
-    from gpupool.expansion.catalogue_access import named_catalogue
+    from gpupool.expansion.catalogue_access import load_named_catalogue
     from gpupool.yamlio.located import find
 
     named = None
     if blueprint:
         from gpupool.blueprint.load import load
 
-        named = named_catalogue(find(load(blueprint).node, "cluster"))
+        named = load_named_catalogue(find(load(blueprint).node, "cluster"))
     return preferred(named)
 
 
@@ -256,10 +256,10 @@ def write_karpenter_schemas(folder: Path, target: str) -> None:
         InputError: where the system does not let us write.
     """
     from gpupool.karpenter.schemas import schemas
-    from gpupool.rendering.folder import write_whole
+    from gpupool.rendering.folder import write_atomically
 
     for path, text in schemas(target).items():
-        write_whole(folder / path, text)
+        write_atomically(folder / path, text)
 
 
 def schema_text(what: str) -> str:
@@ -282,13 +282,13 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
     Raises:
         InputError: where a file of that name is there already.
     """
-    from gpupool.rendering.folder import write_whole
-    from gpupool.rendering.starter import starter_text
+    from gpupool.rendering.folder import write_atomically
+    from gpupool.rendering.starter import render_starter
 
     if path.exists() and not force:
         fix = "pass another file name, or overwrite it with --force"
         raise InputError([Finding(Code.IN_THE_WAY, "the file already exists", Location(str(path)), fix)])
-    write_whole(path, starter_text(starter))
+    write_atomically(path, render_starter(starter))
 
 
 def refresh_catalogue(
@@ -338,11 +338,11 @@ def roles(purpose: "Literal['plan', 'apply']", files: Sequence[str], subject: "S
     Raises:
         InputError: with every mistake in the blueprint.
     """
-    from gpupool.rendering.roles import RoleScope, roles_text
+    from gpupool.rendering.roles import RoleScope, render_roles
     from gpupool.rollout.desired_state import desired
 
     blueprint = desired(files)
-    return roles_text(purpose, RoleScope(blueprint.blueprint, blueprint.namespace), subject)
+    return render_roles(purpose, RoleScope(blueprint.blueprint, blueprint.namespace), subject)
 
 
 def _stdin() -> bytes:

@@ -1,1 +1,1 @@
-"""The user's file: its vocabulary as types, how files are read and merged."""
+"""Blueprint: the types of its fields, and how its files are read, checked and merged."""

@@ -1,4 +1,4 @@
-"""Constraints: which values of one node label a pool accepts, and sizes that carry their unit."""
+"""Constraints: the values of a node label that a pool accepts, and sizes with a unit."""
 
 from typing import Annotated, Any, TypeAlias
 
@@ -39,8 +39,8 @@ Rates: TypeAlias = Annotated[
 class Membership(Shape):
     """A constraint as a map; an instance type has to meet every field in it.
 
-    The types of the values stand in the subclasses. A generic model would say it shorter, but pydantic
-    takes four times as long to make its variants, and every start would pay for it.
+    The subclasses set the types of the values. A generic model would be shorter, but pydantic takes four
+    times as long to build its variants, at every start.
     """
 
     in_: Any = Field(None, alias="in")

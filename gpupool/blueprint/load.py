@@ -1,4 +1,4 @@
-"""Blueprint files to one typed, located blueprint: read, check each file by itself, merge."""
+"""Loading of blueprint files: read and check each file, and merge them."""
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -9,10 +9,10 @@ from typing import NamedTuple
 from pydantic_core import ValidationError
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.merge import MergeKind, conflicts, merge_all
-from gpupool.blueprint.migration_hints import foreign_word
+from gpupool.blueprint.merge import MergeKind, find_conflicts, merge_all
+from gpupool.blueprint.migration_hints import add_hint
 from gpupool.blueprint.names import API_VERSION, BLUEPRINT
-from gpupool.blueprint.window_checks import blueprint_windows
+from gpupool.blueprint.window_checks import check_blueprint_windows
 from gpupool.codes import Code
 from gpupool.errors import InputError
 from gpupool.findings import Finding, Location, Severity, has_errors, in_file_order
@@ -24,103 +24,103 @@ from gpupool.yamlio.read import read
 
 STDIN = "-"
 _READABLE = (Code.AMBIGUOUS_SCALAR, Code.KEY_TWICE, Code.TIMEZONE)
-"""Mistakes beside which the rest can still be read, so that the search for others goes on."""
+"""Errors after which the rest of the blueprint can still be checked."""
 
-NAMED = ("pools", "nodeClasses", "nodeOverlays")
+NAMED_SECTIONS = ("pools", "nodeClasses", "nodeOverlays")
 
 
-class Loaded(NamedTuple):
+class LoadedBlueprint(NamedTuple):
     """A blueprint after its files were merged."""
 
     node: Located
-    """The merged file, every value with its place; a `null` still stands where somebody wrote it."""
+    """The merged blueprint, each value with its location; explicit `null`s are kept."""
 
     files: tuple[str, ...]
-    """The files in the order in which they were given."""
+    """The files, lowest layer first."""
 
     findings: tuple[Finding, ...]
-    """What there is to say about the files. Errors in here do not keep `node` from being searched for more:
-    they are about pools that it leaves out, or about values that can be read all the same."""
+    """Findings about the files. An error here concerns a pool that `node` omits, or a value that can still be
+    read, so `node` can be checked further."""
 
-    parts: tuple[Located, ...] = ()
-    """Each file by itself, in the same order: what `node` was merged from."""
+    documents: tuple[Located, ...] = ()
+    """The content of each file, in the same order, before the merge."""
 
 
-def load(paths: Sequence[str]) -> Loaded:
+def load(paths: Sequence[str]) -> LoadedBlueprint:
     """Read blueprint files, later ones over earlier ones.
 
     Raises:
-        InputError: with every mistake in every file, in file order, where one concerns more than a pool.
+        InputError: with all findings in file order, where an error concerns more than one pool.
     """
-    found: list[Finding] = []
-    nodes = [node for path in paths if (node := _checked(path, found)) is not None]
-    if not has_errors(found):
-        found += _between_files(nodes)
-    found_in_order = in_file_order(found, paths)
-    errors = [finding for finding in found if finding.severity is Severity.ERROR]
-    broken = [_pool_of(finding) for finding in errors if finding.code not in _READABLE]
-    if None in broken or len(nodes) < len(paths):
-        raise InputError(found_in_order)
-    whole = merge_all(nodes, merge_schema.BLUEPRINT)
-    return Loaded(_without_pools(whole, broken), tuple(paths), found_in_order, tuple(nodes))
+    findings: list[Finding] = []
+    nodes = [node for path in paths if (node := _load_file(path, findings)) is not None]
+    if not has_errors(findings):
+        findings += _compare_files(nodes)
+    ordered = in_file_order(findings, paths)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    invalid_pools = [_pool_name(finding) for finding in errors if finding.code not in _READABLE]
+    if None in invalid_pools or len(nodes) < len(paths):
+        raise InputError(ordered)
+    merged = merge_all(nodes, merge_schema.BLUEPRINT)
+    return LoadedBlueprint(_without_pools(merged, invalid_pools), tuple(paths), ordered, tuple(nodes))
 
 
-def _pool_of(finding: Finding) -> str | None:
-    """Return the pool that a finding is about; None where it is about more, or about none."""
+def _pool_name(finding: Finding) -> str | None:
+    """Return the name of the pool that a finding is about, or None where it is not about a single pool."""
     section, _, rest = finding.path.partition(".")
     return rest.partition(".")[0].partition("[")[0] or None if section == "pools" else None
 
 
-def _without_pools(whole: Located, broken: Collection[str | None]) -> Located:
-    pools = find(whole, "pools")
-    if not broken or pools is None:
-        return whole
-    kept = {name: node for name, node in mapping(pools).items() if name not in broken}
-    return replace(whole, value={**mapping(whole), "pools": replace(pools, value=kept)})
+def _without_pools(merged: Located, names: Collection[str | None]) -> Located:
+    pools = find(merged, "pools")
+    if not names or pools is None:
+        return merged
+    kept = {name: node for name, node in mapping(pools).items() if name not in names}
+    return replace(merged, value={**mapping(merged), "pools": replace(pools, value=kept)})
 
 
-def read_file(path: str, found: list[Finding]) -> Located | None:
-    """Read one YAML file; what is wrong with it as YAML goes to `found`."""
+def read_file(path: str, findings: list[Finding]) -> Located | None:
+    """Read one YAML file; syntax errors are added to `findings`."""
     try:
-        text = _bytes(path)
+        text = _read_bytes(path)
     except (OSError, ValueError) as problem:  # a ValueError is a name that no file can have
         reason = getattr(problem, "strerror", None) or str(problem)
-        found.append(Finding(Code.UNREADABLE, f"can't read the file: {reason}", Location(path)))
+        findings.append(Finding(Code.UNREADABLE, f"can't read the file: {reason}", Location(path)))
         return None
     if len(text) > MAX_BYTES:
         message = f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, the maximum"
         fix = "check that this is the right file, or split it"
-        found.append(Finding(Code.UNREADABLE, message, Location(path), fix))
+        findings.append(Finding(Code.UNREADABLE, message, Location(path), fix))
         return None
     result = read(text, path)
-    found += result.findings
+    findings += result.findings
     return result.node
 
 
-def _bytes(path: str) -> bytes:
-    """Return what a file holds; of one that is too large, or has no end, enough to refuse it."""
+def _read_bytes(path: str) -> bytes:
+    """Read a file; of one that is too large or endless, only enough bytes to reject it."""
     if path == STDIN:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     with Path(path).open("rb") as file:
         return file.read(MAX_BYTES + 1)
 
 
-def check(node: Located, model: Model, kind: str, found: list[Finding]) -> None:
-    """Check one file by itself: is it a `kind`, is every key known and every value of its type?"""
-    if wrong := _not_the_kind(node, kind):
-        found.append(wrong)
+def check(node: Located, model: Model, kind: str, findings: list[Finding]) -> None:
+    """Check the kind of one file, its keys and the types of its values; errors are added to `findings`."""
+    if error := _check_kind(node, kind):
+        findings.append(error)
         return
     try:
         validate(model, plain(node))
     except ValidationError as problem:
-        known = error_messages.keys_at(model.load(), ())
-        found += (
-            _lost_indentation(foreign_word(finding), node, known)
+        fields = error_messages.keys_at(model.load(), ())
+        findings += (
+            _lost_indentation(add_hint(finding), node, fields)
             for finding in error_messages.findings(problem, node, model)
         )
 
 
-def _lost_indentation(finding: Finding, node: Located, known: Sequence[str]) -> Finding:
+def _lost_indentation(finding: Finding, node: Located, fields: Sequence[str]) -> Finding:
     """Return the finding of an unknown field, with a better fix if an empty field is right above it."""
     if finding.code != Code.UNKNOWN_KEY or finding.path not in mapping(node) or "mean" in finding.fix:
         return finding
@@ -128,14 +128,14 @@ def _lost_indentation(finding: Finding, node: Located, known: Sequence[str]) -> 
     for key, value in mapping(node).items():
         if key == finding.path:
             break
-        empty = key if value.value is None else "" if key in known else empty
+        empty = key if value.value is None else "" if key in fields else empty
     return finding._replace(fix=f"indent it, if it belongs to `{empty}`") if empty else finding
 
 
-def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[Finding]:
-    """Yield each pair of words in one item that say the same thing, short beside long."""
+def find_conflicting_fields(node: Located, kind: MergeKind, path: str = "") -> Iterator[Finding]:
+    """Yield an error for each pair of fields in one item that set the same thing."""
     pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
-    for first, second, target in conflicts(node, kind.reach) if kind.reach else ():
+    for first, second, target in find_conflicts(node, kind.find_targets) if kind.find_targets else ():
         pairs.setdefault((first, second), target)
     for (first, second), target in pairs.items():
         later = find(node, *second) or find(node, second[0]) or node
@@ -145,28 +145,28 @@ def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[F
             "remove one of the two", path=".".join(filter(None, (path, *second))),
         )  # fmt: skip
     for key, item in mapping(node).items():
-        below = kind.below.get(key) or kind.each
-        if below is not None:
-            yield from word_conflicts(item, below, f"{path}.{key}" if path else key)
+        item_kind = kind.fields.get(key) or kind.entries
+        if item_kind is not None:
+            yield from find_conflicting_fields(item, item_kind, f"{path}.{key}" if path else key)
 
 
-def _checked(path: str, found: list[Finding]) -> Located | None:
-    before = len(found)
-    node = read_file(path, found)
+def _load_file(path: str, findings: list[Finding]) -> Located | None:
+    before = len(findings)
+    node = read_file(path, findings)
     if node is None:
-        if len(found) == before:
+        if len(findings) == before:
             fix = (
                 f"start it with `apiVersion: {API_VERSION}` and `kind: Blueprint`; `gpupool init` writes one"
             )
-            found.append(Finding(Code.NOT_THE_KIND, "the file is empty", Location(path, 1, 1), fix))
+            findings.append(Finding(Code.NOT_THE_KIND, "the file is empty", Location(path, 1, 1), fix))
         return None
-    check(node, BLUEPRINT, "Blueprint", found)
-    found += word_conflicts(node, merge_schema.BLUEPRINT)
-    found += blueprint_windows(node)
+    check(node, BLUEPRINT, "Blueprint", findings)
+    findings += find_conflicting_fields(node, merge_schema.BLUEPRINT)
+    findings += check_blueprint_windows(node)
     return node
 
 
-def _not_the_kind(node: Located, kind: str) -> Finding | None:
+def _check_kind(node: Located, kind: str) -> Finding | None:
     if not isinstance(node.value, dict):
         message = f"a {kind.lower()} must be a map, but this is {error_messages.kind_of(node)}"
         return Finding(Code.NOT_THE_KIND, message, node.at)
@@ -175,65 +175,65 @@ def _not_the_kind(node: Located, kind: str) -> Finding | None:
         message = f"{' and '.join(f'`{key}`' for key in missing)} {'are' if missing[1:] else 'is'} missing"
         fix = f"add {' and '.join(f'`{key}: {head[key]}`' for key in missing)}"
         return Finding(Code.NOT_THE_KIND, message, node.at, fix)
-    for key, wanted in head.items():
-        said = node.value[key]
-        if said.value != wanted:
-            message = f"`{key}` is {error_messages.kind_of(said)}, not `{wanted}`"
-            return Finding(Code.NOT_THE_KIND, message, said.at, f"set `{key}: {wanted}`", path=key)
+    for key, expected in head.items():
+        actual = node.value[key]
+        if actual.value != expected:
+            message = f"`{key}` is {error_messages.kind_of(actual)}, not `{expected}`"
+            return Finding(Code.NOT_THE_KIND, message, actual.at, f"set `{key}: {expected}`", path=key)
     return None
 
 
-def _between_files(nodes: Sequence[Located]) -> Iterator[Finding]:
+def _compare_files(nodes: Sequence[Located]) -> Iterator[Finding]:
     first, *later = nodes
-    name = _name(first)
+    name = _metadata_name(first)
     if name is None:
         yield Finding(Code.MISSING, "`metadata.name` is missing", first.at, "set `metadata: {name: …}`")
     for node in later:
-        said = _name(node)
-        if name is not None and said is not None and said.value != name.value:
-            message = f"`metadata.name` is `{said.value}`, but `{name.value}` in the first file"
+        other_name = _metadata_name(node)
+        if name is not None and other_name is not None and other_name.value != name.value:
+            message = f"`metadata.name` is `{other_name.value}`, but `{name.value}` in the first file"
             yield Finding(
                 Code.OTHER_NAME,
                 message,
-                said.at,
+                other_name.at,
                 "remove `metadata.name` from later files",
                 path="metadata.name",
             )
-    for section in NAMED:
-        yield from _new_names(section, nodes)
+    for section in NAMED_SECTIONS:
+        yield from _find_new_names(section, nodes)
 
 
-def _name(node: Located) -> Located | None:
+def _metadata_name(node: Located) -> Located | None:
     name = find(node, "metadata", "name")
     return None if name is None or name.value is None else name
 
 
-def _new_names(section: str, nodes: Sequence[Located]) -> Iterator[Finding]:
-    known = dict.fromkeys(mapping(find(nodes[0], section)))
+def _find_new_names(section: str, nodes: Sequence[Located]) -> Iterator[Finding]:
+    earlier = dict.fromkeys(mapping(find(nodes[0], section)))
     for node in nodes[1:]:
-        said = mapping(find(node, section))
-        for name, item in said.items():
-            if name in known:
+        entries = mapping(find(node, section))
+        for name, item in entries.items():
+            if name in earlier:
                 continue
-            near = next((old for old in known if _slip(old, name)), "")
+            match = next((name_before for name_before in earlier if _is_typo(name_before, name)), "")
             at, path = item.key or item.at, f"{section}.{name}"
-            if item.value is None or near:
-                fix = f"did you mean `{near}`?" if near else "remove the line"
+            if item.value is None or match:
+                fix = f"did you mean `{match}`?" if match else "remove the line"
                 yield Finding(
                     Code.NEW_NAME, f"`{path}` does not exist in any earlier file", at, fix, path=path
                 )
             else:
                 yield Finding(Code.NEW_NAME, f"`{path}` is new in this file", at, "", Severity.INFO, path)
-        known |= dict.fromkeys(said)
+        earlier |= dict.fromkeys(entries)
 
 
-def _slip(one: str, other: str) -> bool:
-    """Return whether two names differ by two swapped letters, or by one letter too many.
+def _is_typo(first: str, second: str) -> bool:
+    """Return whether two names differ by two swapped letters, or by one additional letter.
 
-    Names that differ in one place (`team-a`, `team-b`) or by a digit are taken to be meant.
+    Names that differ in one letter (`team-a`, `team-b`) or by a digit count as different names.
     """
-    if len(one) == len(other):
-        pairs = [(one[at], other[at]) for at in range(len(one)) if one[at] != other[at]]
+    if len(first) == len(second):
+        pairs = [(first[at], second[at]) for at in range(len(first)) if first[at] != second[at]]
         return pairs[1:] == [pairs[0][::-1]] if pairs else False
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((first, second), key=len)
     return any(long[:at] + long[at + 1 :] == short and long[at].isalpha() for at in range(len(long)))

@@ -1,4 +1,4 @@
-"""The one merge rule: maps merge, everything else is replaced, `null` removes."""
+"""Merging of blueprint layers: maps merge, other values are replaced, `null` removes a value."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,39 +6,40 @@ from typing import TypeAlias
 
 from gpupool.yamlio.located import Located, mapping, over
 
-FieldReach: TypeAlias = Callable[[Located], Iterator[tuple[tuple[str, ...], str]]]
+TargetFinder: TypeAlias = Callable[[Located], Iterator[tuple[tuple[str, ...], str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class MergeKind:
-    """How the maps of one kind merge."""
+    """How maps of one kind are merged."""
 
-    below: Mapping[str, "MergeKind"] = field(default_factory=dict)
-    """The kinds of the maps inside, by key."""
+    fields: Mapping[str, "MergeKind"] = field(default_factory=dict)
+    """The kinds of nested maps, by key."""
 
-    each: "MergeKind | None" = None
-    """The kind of every map inside, where the keys are names."""
+    entries: "MergeKind | None" = None
+    """The kind of every nested map, where the keys are names."""
 
-    whole: frozenset[str] = frozenset()
-    """Keys whose value is one value even where it is a map: a constraint, a selector."""
+    atomic: frozenset[str] = frozenset()
+    """Keys whose value is replaced as a whole even where it is a map: a constraint, a selector."""
 
-    all_whole: bool = False
-    """Every value inside is one value."""
+    all_atomic: bool = False
+    """Whether every nested value is replaced as a whole."""
 
-    keyed: Callable[[Located], Located] | None = None
-    """Turns Karpenter's own list into a map by key, so that it can merge."""
+    group: Callable[[Located], Located] | None = None
+    """Converts Karpenter's list to a map by key, so that it can be merged."""
 
-    reach: FieldReach | None = None
-    """Which fields and label keys the words in a map reach; a later word replaces an earlier one there."""
+    find_targets: TargetFinder | None = None
+    """Yields the rendered fields and label keys that the fields of a map set; in a higher layer, a field
+    replaces any field that sets the same target."""
 
 
 ANY = MergeKind()
 
 
 def merge(lower: Located, upper: Located, kind: MergeKind = ANY) -> Located:
-    """Lay `upper` over `lower`; each leaf of the result is one of theirs, with its place.
+    """Merge `upper` over `lower`; each leaf of the result keeps its location.
 
-    A `null` stays as it is: it still has to work against the layers below that come later.
+    A `null` is kept: it still has to remove a value of lower layers that are merged later.
     """
     lower, upper = as_map(lower, kind), as_map(upper, kind)
     if not isinstance(lower.value, dict) or not isinstance(upper.value, dict):
@@ -51,7 +52,7 @@ def merge(lower: Located, upper: Located, kind: MergeKind = ANY) -> Located:
 
 
 def merge_all(layers: list[Located], kind: MergeKind = ANY) -> Located:
-    """Lay each of `layers` over the ones before it; at least one."""
+    """Merge layers, the lowest first; at least one is required."""
     result = as_map(layers[0], kind)
     for layer in layers[1:]:
         result = merge(result, layer, kind)
@@ -59,62 +60,66 @@ def merge_all(layers: list[Located], kind: MergeKind = ANY) -> Located:
 
 
 def as_map(node: Located, kind: MergeKind) -> Located:
-    """Return a list as a map by key; an empty one is a value, which replaces."""
-    return kind.keyed(node) if kind.keyed and isinstance(node.value, list) and node.value else node
+    """Convert a list to a map by key; an empty list is a value of its own and stays."""
+    return kind.group(node) if kind.group and isinstance(node.value, list) and node.value else node
 
 
-def settled(node: Located) -> Located:
-    """Take out every `null` in a map; a map that held nothing else goes with it, but not from a list.
+def remove_nulls(node: Located) -> Located:
+    """Remove every `null` of a map, and maps that become empty by that, except items of a list.
 
-    An empty list or map that somebody wrote stays: it is a value.
+    An explicit empty list or map is a value and stays.
     """
     value = node.value
     if isinstance(value, list):
-        settled_items = [_settled_item(item) for item in value]
-        return Located(settled_items, node.at, node.key, None, node.previous, node.note)
+        cleaned = [_remove_item_nulls(item) for item in value]
+        return Located(cleaned, node.at, node.key, None, node.previous, node.note)
     if not isinstance(value, dict) or not value:
         return node
-    kept = {key: settled(item) for key, item in value.items()}
+    kept = {key: remove_nulls(item) for key, item in value.items()}
     kept = {key: item for key, item in kept.items() if item.value is not None}
     return Located(kept or None, node.at, node.key, None, node.previous, node.note)
 
 
-def _settled_item(item: Located) -> Located:
-    found = settled(item)
-    is_emptied = found.value is None and item.value is not None
-    return Located({}, item.at, item.key) if is_emptied else found
+def _remove_item_nulls(item: Located) -> Located:
+    cleaned = remove_nulls(item)
+    is_emptied = cleaned.value is None and item.value is not None
+    return Located({}, item.at, item.key) if is_emptied else cleaned
 
 
-def conflicts(node: Located, reach: FieldReach) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
-    """Yield each pair of words in one map that reach the same field, and that field."""
+def find_conflicts(
+    node: Located, find_targets: TargetFinder
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
+    """Yield each pair of fields in one map that set the same target, and that target."""
     seen: dict[str, tuple[str, ...]] = {}
-    for path, target in reach(node):
+    for path, target in find_targets(node):
         first = seen.setdefault(target, path)
         if first != path:
             yield first, path, target
 
 
 def _merge_value(lower: Located, upper: Located, key: str, kind: MergeKind) -> Located:
-    if kind.all_whole or key in kind.whole:
+    if kind.all_atomic or key in kind.atomic:
         return over(upper, lower)
-    return merge(lower, upper, kind.below.get(key) or kind.each or ANY)
+    return merge(lower, upper, kind.fields.get(key) or kind.entries or ANY)
 
 
 def _without_replaced(lower: Located, upper: Located, kind: MergeKind) -> Located:
-    if kind.reach is None:
+    if kind.find_targets is None:
         return lower
-    taken = {target: path for path, target in kind.reach(upper)}
-    gone = {path for path, target in kind.reach(lower) if target in taken and taken[target] != path}
-    return _without(lower, gone, kind) if gone else lower
+    targets = {target: path for path, target in kind.find_targets(upper)}
+    replaced = {
+        path for path, target in kind.find_targets(lower) if target in targets and targets[target] != path
+    }
+    return _without(lower, replaced, kind) if replaced else lower
 
 
-def _without(node: Located, gone: set[tuple[str, ...]], kind: MergeKind) -> Located:
-    """Return a map without the words at the paths in `gone`, which are one or two keys long."""
+def _without(node: Located, paths: set[tuple[str, ...]], kind: MergeKind) -> Located:
+    """Return a map without the fields at `paths`, each one or two keys long."""
     kept = {}
     for key, item in mapping(node).items():
-        inner = {path[1:] for path in gone if path[0] == key and len(path) > 1}
+        inner = {path[1:] for path in paths if path[0] == key and len(path) > 1}
         if inner:
-            kept[key] = _without(as_map(item, kind.below.get(key, ANY)), inner, ANY)
-        elif (key,) not in gone:
+            kept[key] = _without(as_map(item, kind.fields.get(key, ANY)), inner, ANY)
+        elif (key,) not in paths:
             kept[key] = item
     return Located(kept, node.at, node.key)

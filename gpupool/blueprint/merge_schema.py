@@ -1,4 +1,4 @@
-"""How each part of a blueprint merges, and which words in it reach the same field."""
+"""Merge schema of blueprints: how each part is merged, and which fields set the same target."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,8 +9,8 @@ from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, shipped
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, items, mapping
 
-Word: TypeAlias = tuple[tuple[str, ...], str]
-"""The path of a word in its item, and one field or label key that it reaches."""
+FieldTarget: TypeAlias = tuple[tuple[str, ...], str]
+"""The path of a blueprint field in its item, and one rendered field or label key that it sets."""
 
 INSTANCE_LABELS = {
     "types": labels.INSTANCE_TYPE,
@@ -26,14 +26,18 @@ INSTANCE_LABELS = {
     "localNvme": labels.INSTANCE_LOCAL_NVME,
     "networkBandwidth": labels.INSTANCE_NETWORK_BANDWIDTH,
 }
-"""The label behind each word of `instances`."""
+"""The label that each field of `instances` constrains."""
 
 PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
-"""The node label by which the device plugin picks its configuration."""
+"""The node label that selects the device plugin's configuration."""
 
-_NAMES = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
-_MANUFACTURERS = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
-_POOL_WORDS = {
+NAME_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
+"""The labels with an accelerator's name: of GPUs, and of other chips."""
+
+MANUFACTURER_LABELS = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
+"""The labels with an accelerator's maker: of GPUs, and of other chips."""
+
+_POOL_TARGETS = {
     "arch": ("requirement " + labels.ARCH,),
     "os": ("requirement " + labels.OS,),
     "capacity": ("requirement " + labels.CAPACITY_TYPE,),
@@ -42,7 +46,7 @@ _POOL_WORDS = {
     "doNotDisrupt": ("annotation " + labels.DO_NOT_DISRUPT,),
     "sharing": ("label " + PLUGIN_CONFIG_LABEL,),
 }
-_CLASS_WORDS = {
+_CLASS_TARGETS = {
     "ami": ("amiSelectorTerms",),
     "subnets": ("subnetSelectorTerms",),
     "securityGroups": ("securityGroupSelectorTerms",),
@@ -52,52 +56,52 @@ _CLASS_WORDS = {
     "role": ("the instance's identity",),
     "instanceProfile": ("the instance's identity",),
 }
-_LIMIT_WORDS = {
+_LIMIT_TARGETS = {
     "gpus": ("limit nvidia.com/gpu", "limit amd.com/gpu"),
     "usdPerHour": tuple(f"limit {resource}" for resource in RESOURCES.values()),
 }
 
 
-def accelerator_labels(word: str) -> tuple[str, ...]:
-    """Return the label keys that a name under `accelerator` may speak about."""
-    if word == "none":
+def accelerator_labels(name: str) -> tuple[str, ...]:
+    """Return the label keys that a value of `accelerator` can constrain."""
+    if name == "none":
         return ()
-    if word in set(Maker):
-        return (_MANUFACTURERS[word not in GPU_MAKERS],)
-    is_gpu = shipped_accelerators().is_gpu(word)
-    return _NAMES if is_gpu is None else (_NAMES[not is_gpu],)
+    if name in set(Maker):
+        return (MANUFACTURER_LABELS[name not in GPU_MAKERS],)
+    is_gpu = shipped_accelerators().is_gpu(name)
+    return NAME_LABELS if is_gpu is None else (NAME_LABELS[not is_gpu],)
 
 
-def pool_reach(pool: Located) -> Iterator[Word]:
-    """Yield each word of a pool with each field or label key that it reaches."""
+def find_pool_targets(pool: Located) -> Iterator[FieldTarget]:
+    """Yield each field of a pool with each target that it sets."""
     for key, node in mapping(pool).items():
-        if key in _POOL_WORDS:
-            yield from (((key,), target) for target in _POOL_WORDS[key])
-        elif key in _POOL_REACHES:
-            yield from _POOL_REACHES[key](key, node)
+        if key in _POOL_TARGETS:
+            yield from (((key,), target) for target in _POOL_TARGETS[key])
+        elif key in _POOL_TARGET_FINDERS:
+            yield from _POOL_TARGET_FINDERS[key](key, node)
 
 
-def class_reach(node_class: Located) -> Iterator[Word]:
-    """Yield each word of a node class with each field that it reaches.
+def find_class_targets(node_class: Located) -> Iterator[FieldTarget]:
+    """Yield each field of a node class with each target that it sets.
 
-    `disk` and `osDisk` stand beside each other, so each reaches `blockDeviceMappings` under its own name.
+    `disk` and `osDisk` can be set together, so each sets a part of `blockDeviceMappings`.
     """
     for key in mapping(node_class):
         if key in ("disk", "osDisk"):
             yield (key,), f"blockDeviceMappings of {key}"
         elif key == "blockDeviceMappings":
-            yield from (((key,), f"{key} of {word}") for word in ("disk", "osDisk"))
+            yield from (((key,), f"{key} of {disk}") for disk in ("disk", "osDisk"))
         else:
-            yield from (((key,), target) for target in _CLASS_WORDS.get(key, (key,)))
+            yield from (((key,), target) for target in _CLASS_TARGETS.get(key, (key,)))
 
 
-def by_key(node: Located | None) -> dict[str, Located]:
-    """Return requirements or taints by key, whether they are a map already or Karpenter's own list."""
-    return {} if node is None else mapping(keyed(node))
+def map_by_key(node: Located | None) -> dict[str, Located]:
+    """Return requirements or taints by key, from a map or from Karpenter's list."""
+    return {} if node is None else mapping(group_by_key(node))
 
 
-def keyed(node: Located) -> Located:
-    """Turn Karpenter's list of requirements or taints into a map by key; one key may hold several."""
+def group_by_key(node: Located) -> Located:
+    """Convert Karpenter's list of requirements or taints to a map by key, with a list for each key."""
     if not isinstance(node.value, list) or not node.value:
         return node
     grouped: dict[str, list[Located]] = {}
@@ -110,73 +114,78 @@ def keyed(node: Located) -> Located:
     )
 
 
-def zone_label(word: str) -> str:
-    """Return the label key that a word under `zones` speaks about: a zone's name, or its id (`use1-az1`)."""
-    return labels.ZONE_ID if "-az" in word else labels.ZONE
+def zone_label(zone: str) -> str:
+    """Return the label key for a value of `zones`: a zone name, or a zone id such as `use1-az1`."""
+    return labels.ZONE_ID if "-az" in zone else labels.ZONE
 
 
-def _zones(key: str, node: Located) -> Iterator[Word]:
-    reached = {zone_label(word) for word in _words(node)} or {labels.ZONE, labels.ZONE_ID}
-    yield from (((key,), f"requirement {label}") for label in sorted(reached))
+def _zone_targets(key: str, node: Located) -> Iterator[FieldTarget]:
+    target_labels = {zone_label(zone) for zone in _texts(node)} or {labels.ZONE, labels.ZONE_ID}
+    yield from (((key,), f"requirement {label}") for label in sorted(target_labels))
 
 
-def _accelerators(key: str, node: Located) -> Iterator[Word]:
-    reached = {label for word in _words(node) for label in accelerator_labels(word)}
+def _accelerator_targets(key: str, node: Located) -> Iterator[FieldTarget]:
+    target_labels = {label for name in _texts(node) for label in accelerator_labels(name)}
     if node.value is None:
-        reached = {*_NAMES, *_MANUFACTURERS}
-    yield from (((key,), f"requirement {label}") for label in sorted(reached))
+        target_labels = {*NAME_LABELS, *MANUFACTURER_LABELS}
+    yield from (((key,), f"requirement {label}") for label in sorted(target_labels))
 
 
-def _words(node: Located) -> list[str]:
+def _texts(node: Located) -> list[str]:
     return [item.value for item in items(node) or [node] if isinstance(item.value, str)]
 
 
-def _instances(key: str, node: Located) -> Iterator[Word]:
-    yield from (((key, word), f"requirement {INSTANCE_LABELS.get(word, word)}") for word in mapping(node))
+def _instance_targets(key: str, node: Located) -> Iterator[FieldTarget]:
+    yield from (((key, name), f"requirement {INSTANCE_LABELS.get(name, name)}") for name in mapping(node))
 
 
-def _requirements(key: str, node: Located) -> Iterator[Word]:
-    for label in by_key(node):
+def _requirement_targets(key: str, node: Located) -> Iterator[FieldTarget]:
+    for label in map_by_key(node):
         yield (key, label), f"requirement {labels.ALIASES.get(label, label)}"
 
 
-def _named(key: str, node: Located) -> Iterator[Word]:
+def _entry_targets(key: str, node: Located) -> Iterator[FieldTarget]:
     yield from (((key, name), f"{key[:-1]} {name}") for name in mapping(node))
 
 
-def _limits(key: str, node: Located) -> Iterator[Word]:
+def _limit_targets(key: str, node: Located) -> Iterator[FieldTarget]:
     for name in mapping(node):
-        yield from (((key, name), target) for target in _LIMIT_WORDS.get(name, (f"limit {name}",)))
+        yield from (((key, name), target) for target in _LIMIT_TARGETS.get(name, (f"limit {name}",)))
 
 
-_POOL_REACHES: dict[str, Callable[[str, Located], Iterator[Word]]] = {
-    "zones": _zones,
-    "accelerator": _accelerators,
-    "instances": _instances,
-    "requirements": _requirements,
-    "labels": _named,
-    "annotations": _named,
-    "limits": _limits,
+_POOL_TARGET_FINDERS: dict[str, Callable[[str, Located], Iterator[FieldTarget]]] = {
+    "zones": _zone_targets,
+    "accelerator": _accelerator_targets,
+    "instances": _instance_targets,
+    "requirements": _requirement_targets,
+    "labels": _entry_targets,
+    "annotations": _entry_targets,
+    "limits": _limit_targets,
 }
 CLASS = MergeKind(
-    whole=frozenset({"ami", "subnets", "securityGroups", "reservations", "userData"}), reach=class_reach
+    atomic=frozenset({"ami", "subnets", "securityGroups", "reservations", "userData"}),
+    find_targets=find_class_targets,
 )
 _POOL_PARTS = {
     "nodeClass": CLASS,
-    "instances": MergeKind(all_whole=True),
-    "requirements": MergeKind(all_whole=True, keyed=keyed),
-    "taints": MergeKind(all_whole=True, keyed=keyed),
-    "startupTaints": MergeKind(all_whole=True, keyed=keyed),
+    "instances": MergeKind(all_atomic=True),
+    "requirements": MergeKind(all_atomic=True, group=group_by_key),
+    "taints": MergeKind(all_atomic=True, group=group_by_key),
+    "startupTaints": MergeKind(all_atomic=True, group=group_by_key),
 }
-_POOL_WHOLE = frozenset({"arch", "os", "capacity", "zones", "accelerator"})
-TIER = MergeKind(below=_POOL_PARTS, whole=_POOL_WHOLE, reach=pool_reach)
-POOL = MergeKind(below={**_POOL_PARTS, "tiers": MergeKind(each=TIER)}, whole=_POOL_WHOLE, reach=pool_reach)
+_POOL_ATOMIC = frozenset({"arch", "os", "capacity", "zones", "accelerator"})
+TIER = MergeKind(fields=_POOL_PARTS, atomic=_POOL_ATOMIC, find_targets=find_pool_targets)
+POOL = MergeKind(
+    fields={**_POOL_PARTS, "tiers": MergeKind(entries=TIER)},
+    atomic=_POOL_ATOMIC,
+    find_targets=find_pool_targets,
+)
 BLUEPRINT = MergeKind(
-    below={
-        "defaults": MergeKind(below={"pool": POOL, "nodeClass": CLASS}),
-        "nodeClasses": MergeKind(each=CLASS),
-        "pools": MergeKind(each=POOL),
+    fields={
+        "defaults": MergeKind(fields={"pool": POOL, "nodeClass": CLASS}),
+        "nodeClasses": MergeKind(entries=CLASS),
+        "pools": MergeKind(entries=POOL),
     }
 )
 STACK = ANY
-PROFILE = MergeKind(below={"pool": POOL, "nodeClass": CLASS})
+PROFILE = MergeKind(fields={"pool": POOL, "nodeClass": CLASS})

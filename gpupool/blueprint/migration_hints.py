@@ -1,4 +1,4 @@
-"""Words that people bring from other tools, or that a later version will know, and what to say here."""
+"""Migration hints: fixes for field names of other tools, such as eksctl and the Cluster Autoscaler."""
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
@@ -8,7 +8,7 @@ _DESIRED = "set `replicas: N` for a fixed number of nodes; otherwise Karpenter f
 _NODE_POOLS = "set each group under `pools`; gpupool renders Karpenter NodePools, not node groups"
 _STATIC_MANIFEST = "use the chart; the static manifest has no affinity and runs beside the chart"
 _SHARING = "set `sharing: {timeSlicing: N}`; gpupool supports no other way to share GPUs"
-_ANSWERS = {
+_HINTS = {
     "minSize": _MINIMUM,
     "min_size": _MINIMUM,
     "maxSize": "set `limits: {nodes: N}`",
@@ -37,14 +37,14 @@ _ANSWERS = {
 }
 
 
-def foreign_answer(word: str) -> str:
-    """Return what to say in place of a word from elsewhere; an empty text where it is none."""
-    return _ANSWERS.get(word, "")
+def foreign_answer(name: str) -> str:
+    """Return the fix for a field name of another tool, or an empty text where there is no hint."""
+    return _HINTS.get(name, "")
 
 
-def foreign_word(finding: Finding) -> Finding:
-    """Return an unknown key's finding with the answer for its word, where there is one."""
+def add_hint(finding: Finding) -> Finding:
+    """Return the finding about an unknown field with the migration hint as its fix, if there is one."""
     if finding.code != Code.UNKNOWN_KEY:
         return finding
-    answer = foreign_answer(finding.path.rpartition(".")[2])
-    return finding._replace(fix=answer) if answer else finding
+    hint = foreign_answer(finding.path.rpartition(".")[2])
+    return finding._replace(fix=hint) if hint else finding

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import ConfigDict, Field
 
 from gpupool.blueprint.constraint import Texts
-from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassWords, ObjectMetadata
-from gpupool.blueprint.pool import BlueprintAmount, BlueprintLimits, BlueprintPool, Name, PoolWords
+from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassFields, ObjectMetadata
+from gpupool.blueprint.pool import BlueprintAmount, BlueprintLimits, BlueprintPool, Name, PoolFields
 from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
 from gpupool.shapes import repairs
@@ -94,10 +94,10 @@ class BlueprintCluster(Shape):
 class Defaults(Shape):
     """Defaults of every pool and every node class; a profile, a pool or a node class overrides them."""
 
-    pool: PoolWords | None = None
+    pool: PoolFields | None = None
     """Default fields of every pool."""
 
-    node_class: NodeClassWords | None = None
+    node_class: NodeClassFields | None = None
     """Default fields of every node class."""
 
 

@@ -1,4 +1,4 @@
-"""What a blueprint is called: its API version, its type, and how long its names may be."""
+"""Names of the blueprint API: its version, its model, and the maximum length of object names."""
 
 from typing import Final
 
@@ -7,4 +7,4 @@ from gpupool.shapes.compiled import Model
 API_VERSION: Final = "gpupool.dev/v1alpha1"
 BLUEPRINT: Final = Model("gpupool.blueprint.model", "Blueprint")
 MAX_NAME: Final = 63
-"""A label's value holds no more, and Karpenter makes one of each name."""
+"""The maximum length of a label value; Karpenter uses each name as one."""

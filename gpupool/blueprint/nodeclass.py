@@ -1,4 +1,4 @@
-"""The node class words: short ones for the common, EC2NodeClass' own fields for the rest."""
+"""Node class fields of a blueprint: gpupool's short fields, and the fields of EC2NodeClass."""
 
 from typing import Annotated, TypeAlias
 
@@ -49,14 +49,14 @@ class AMI(Shape):
     """The name or ARN of an SSM parameter that holds an image id."""
 
 
-AMIWord: TypeAlias = Annotated[
+AMISetting: TypeAlias = Annotated[
     Annotated[str, Tag("<one>")] | Annotated[AMI, Tag("<map>")],
     Discriminator(form),
 ]
-AMIWords: TypeAlias = Annotated[
+AMISettings: TypeAlias = Annotated[
     Annotated[str, Tag("<one>")]
     | Annotated[AMI, Tag("<map>")]
-    | Annotated[list[AMIWord], Tag("<list>"), NOT_EMPTY],
+    | Annotated[list[AMISetting], Tag("<list>"), NOT_EMPTY],
     Discriminator(form),
 ]
 
@@ -115,13 +115,13 @@ class ObjectMetadata(Shape):
     """Annotations of the object."""
 
 
-class NodeClassWords(EC2NodeClassFields):
+class NodeClassFields(EC2NodeClassFields):
     """The fields of a node class: gpupool's short ones, and every EC2NodeClass field by its own name."""
 
     metadata: ObjectMetadata | None = None
     """Labels and annotations of the EC2NodeClass object."""
 
-    ami: AMIWords | None = None
+    ami: AMISettings | None = None
     """The AMI: an alias such as `al2023@v20260810`, an id, or what to look for.
 
     A pinned alias never changes by itself. `@latest` replaces every node on each release.
@@ -154,11 +154,11 @@ class NodeClassWords(EC2NodeClassFields):
     os_disk: Disk | None = None
     """Bottlerocket's system volume. Default: 4Gi. Other AMI families have none."""
 
-    user_data: UserData | None = None  # type: ignore[assignment] # the blueprint also takes a file's name
+    user_data: UserData | None = None  # type: ignore[assignment] # the blueprint also accepts a file
     """Script or settings for the node's first boot, as text or as `{file: path}`."""
 
 
-class BlueprintNodeClass(NodeClassWords):
+class BlueprintNodeClass(NodeClassFields):
     """A node class that pools refer to by its name."""
 
     external: Flag | None = None

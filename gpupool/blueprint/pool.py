@@ -1,4 +1,4 @@
-"""The pool words: a NodePool with its depth removed, and short words for the common."""
+"""Pool fields of a blueprint: the fields of a NodePool without nesting, and gpupool's short fields."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -12,7 +12,7 @@ from gpupool.blueprint.constraint import (
     Texts,
     ValueConstraint,
 )
-from gpupool.blueprint.nodeclass import NodeClassWords, ObjectMetadata
+from gpupool.blueprint.nodeclass import NodeClassFields, ObjectMetadata
 from gpupool.karpenter.scalars import (
     Architecture,
     BudgetDuration,
@@ -40,10 +40,10 @@ Name: TypeAlias = Annotated[
         r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of lower-case letters, digits and `-`", repairs.name
     ),
 ]
-_DAYS_TOO = "a duration such as 30m, 12h or 14d"
-BlueprintDuration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DAYS_TOO, repairs.duration)]
+_DURATION = "a duration such as 30m, 12h or 14d"
+BlueprintDuration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DURATION, repairs.duration)]
 BlueprintDurationOrNever: TypeAlias = Annotated[
-    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DAYS_TOO}, or Never", repairs.duration)
+    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DURATION}, or Never", repairs.duration)
 ]
 
 
@@ -225,7 +225,7 @@ class Sharing(Shape):
     """How many pods share each GPU in turn; its memory is shared without limits."""
 
 
-TaintWords: TypeAlias = Annotated[
+BlueprintTaints: TypeAlias = Annotated[
     Annotated[dict[str, Texts | None], Tag("<map>")] | Annotated[list[Taint], Tag("<list>")],
     Discriminator(form),
 ]
@@ -238,19 +238,19 @@ BlueprintRequirements: TypeAlias = Annotated[
 ]
 """Any node label and the values it may have; or Karpenter's own list."""
 
-NodeClassWord: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[NodeClassWords, Tag("<map>")],
+NodeClassSetting: TypeAlias = Annotated[
+    Annotated[str, Tag("<one>")] | Annotated[NodeClassFields, Tag("<map>")],
     Discriminator(form),
 ]
 
 
-class PoolWords(Shape):
+class PoolFields(Shape):
     """The fields of a pool that a pool, a tier, a profile and the defaults can set."""
 
     metadata: ObjectMetadata | None = None
     """Labels and annotations of the NodePool object. Its nodes get `labels` and `annotations`."""
 
-    node_class: NodeClassWord | None = None
+    node_class: NodeClassSetting | None = None
     """The name of a node class under `nodeClasses`, or the fields of a node class for this pool only."""
 
     node_class_ref: NodeClassReference | None = None
@@ -291,10 +291,10 @@ class PoolWords(Shape):
     annotations: dict[str, str | None] | None = None
     """Annotations of the pool's nodes. A change replaces all nodes."""
 
-    taints: TaintWords | None = None
+    taints: BlueprintTaints | None = None
     """Taints of the pool's nodes. A change replaces all nodes."""
 
-    startup_taints: TaintWords | None = None
+    startup_taints: BlueprintTaints | None = None
     """Taints that an agent has to remove before the node counts as initialized."""
 
     expire_after: BlueprintDurationOrNever | None = None
@@ -324,21 +324,21 @@ class PoolWords(Shape):
     """Several pods on one GPU."""
 
 
-class Tier(PoolWords):
+class Tier(PoolFields):
     """One NodePool of a pool that has several; it overrides any field of the pool but `profile`."""
 
-    limits: TierLimits | None = None  # type: ignore[assignment] # a tier may also say a share
+    limits: TierLimits | None = None  # type: ignore[assignment] # a tier can also set a share
     """The tier's own limits, or a share of the pool's such as 25%. Default: the pool's limits in full."""
 
 
-class TieredWords(PoolWords):
+class TieredPoolFields(PoolFields):
     """The fields of a pool, and tiers."""
 
     tiers: dict[Name, Tier | None] | None = None
     """Several NodePools named `<pool>-<tier>`, tried in this order."""
 
 
-class BlueprintPool(TieredWords):
+class BlueprintPool(TieredPoolFields):
     """A group of interchangeable nodes: one NodePool, or one for each tier."""
 
     profile: str | None = None

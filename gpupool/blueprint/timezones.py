@@ -1,4 +1,4 @@
-"""Names of time zones: those of the `tzdata` package, the same on every machine."""
+"""Time zone names of the `tzdata` package, which are the same on every computer."""
 
 from difflib import get_close_matches
 from functools import lru_cache
@@ -7,19 +7,20 @@ from importlib import resources
 
 @lru_cache(maxsize=1)
 def timezone_names() -> frozenset[str]:
-    """Return every name of the database, old names included."""
+    """Return every name in the time zone database, including deprecated names."""
     return frozenset(resources.files("tzdata").joinpath("zones").read_text("utf-8").split())
 
 
-def nearest_timezones(name: str) -> tuple[str, ...]:
-    """Return up to three names that look like this one, as a whole or in the city; best first."""
-    wanted = name.strip().lower().replace(" ", "_")
-    whole = {known.lower(): known for known in sorted(timezone_names())}
-    city = {
-        known.lower().rpartition("/")[2]: known
-        for known in sorted(timezone_names(), reverse=True)
-        if "/" in known
+def find_similar_timezones(name: str) -> tuple[str, ...]:
+    """Return up to three time zone names that are similar to this one, or whose city is, closest first."""
+    text = name.strip().lower().replace(" ", "_")
+    names = {zone.lower(): zone for zone in sorted(timezone_names())}
+    cities = {
+        zone.lower().rpartition("/")[2]: zone
+        for zone in sorted(timezone_names(), reverse=True)
+        if "/" in zone
     }
-    found = [whole[match] for match in get_close_matches(wanted, whole, n=2, cutoff=0.8)]
-    found += [city[match] for match in get_close_matches(wanted.rpartition("/")[2], city, n=2, cutoff=0.8)]
-    return tuple(dict.fromkeys(found))[:3]
+    matches = [names[match] for match in get_close_matches(text, names, n=2, cutoff=0.8)]
+    city = text.rpartition("/")[2]
+    matches += [cities[match] for match in get_close_matches(city, cities, n=2, cutoff=0.8)]
+    return tuple(dict.fromkeys(matches))[:3]

@@ -125,7 +125,7 @@ def _profile(found: "OwnFile") -> _Result:
     from gpupool.yamlio.located import Located
 
     profiles, at = Profiles((found.path,)), Location(found.path)
-    profiles.named(Located(found.path if "/" in found.path else f"./{found.path}", at))
+    profiles.resolve(Located(found.path if "/" in found.path else f"./{found.path}", at))
     return [CheckedObject("Profile", found.name, at)], profiles.findings
 
 

@@ -159,7 +159,7 @@ def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
     else:
         found = api.explain(pools, name, why)
         _deliver(places, lambda: report.page(found, width), lambda: json_text.plain(found))
-        if found.failed:
+        if found.has_failed:
             raise typer.Exit(1)
 
 

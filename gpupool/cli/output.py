@@ -75,7 +75,7 @@ def write(path: Path, content: str | bytes, *, is_private: bool = False) -> None
     Raises:
         InputError: where it can't be written.
     """
-    from gpupool.rendering.folder import write_whole
+    from gpupool.rendering.folder import write_atomically
 
     if path.is_symlink() or (path.exists() and not path.is_file()):
         # A link is written through, and a pipe or a device has no place that a file could be moved to.
@@ -83,7 +83,7 @@ def write(path: Path, content: str | bytes, *, is_private: bool = False) -> None
         with open(path, "wb", opener=opener) as file:
             file.write(content.encode() if isinstance(content, str) else content)
     else:
-        write_whole(path, content, is_private=is_private)
+        write_atomically(path, content, is_private=is_private)
 
 
 def _private(path: str, flags: int) -> int:

@@ -30,9 +30,9 @@ def allows_profiles(command: Command) -> Command:
             command(**said)
             return
         _ensure_folders(folders)
-        from gpupool.profiles.folders import allowing
+        from gpupool.profiles.folders import allow_folders
 
-        with allowing(folders):
+        with allow_folders(folders):
             command(**said)
 
     option = inspect.Parameter(_NAME, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_TYPE)

@@ -39,12 +39,12 @@ def rbac(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     subject = _subject(user, group, service_account)
 
-    from gpupool.rendering.roles import RoleScope, roles_text
+    from gpupool.rendering.roles import RoleScope, render_roles
     from gpupool.rollout.desired_state import desired
 
     wanted = desired(files_or_default(file))
     output.say([each for each in wanted.findings if each.severity is not Severity.INFO])
-    sys.stdout.write(roles_text(purpose, RoleScope(wanted.blueprint, wanted.namespace), subject))
+    sys.stdout.write(render_roles(purpose, RoleScope(wanted.blueprint, wanted.namespace), subject))
 
 
 def _subject(user: str | None, group: str | None, service_account: str | None) -> "Subject | None":

@@ -62,4 +62,4 @@ def render(
     else:
         done = api.write_folder(rendered, folder)
         if not verbosity.is_quiet():
-            sys.stderr.write(f"wrote {done.wrote}, removed {done.removed}, unchanged {done.unchanged}\n")
+            sys.stderr.write(f"wrote {done.written}, removed {done.removed}, unchanged {done.unchanged}\n")

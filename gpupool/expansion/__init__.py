@@ -1,1 +1,1 @@
-"""From words to Karpenter's terms: every default filled, every tier spelled out, every source kept."""
+"""Expansion of a blueprint to Karpenter's fields: layers merged, defaults and tiers expanded."""

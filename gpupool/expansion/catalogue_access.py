@@ -1,4 +1,4 @@
-"""The catalogue that a blueprint counts on, and what expansion asks of it; read when something is asked."""
+"""Catalogue of a blueprint, loaded when expansion first needs it."""
 
 from __future__ import annotations
 
@@ -21,73 +21,74 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Located
 
 
-class Catalogued:
-    """The file that `cluster.catalogue` names, or else what gpupool brings; never the user's cache.
+class CatalogueAccess:
+    """The file that `cluster.catalogue` sets, or else gpupool's own catalogue; never the user's cache.
 
-    So the same input always renders the same bytes.
+    So the same input is always rendered to the same bytes.
     """
 
-    def __init__(self, cluster: Located | None, found: list[Finding]) -> None:
-        """Read the file that is named, if one is; what is wrong with it goes to `found`."""
+    def __init__(self, cluster: Located | None, findings: list[Finding]) -> None:
+        """Load the file of `cluster.catalogue`, if it is set; errors are added to `findings`."""
         self.region = text_at(cluster, "region")
-        self.named: Catalogue | None = None
+        self.own: Catalogue | None = None
         try:
-            self.named = named_catalogue(cluster)
+            self.own = load_named_catalogue(cluster)
         except InputError as problem:
-            found += problem.findings
+            findings += problem.findings
 
     @cached_property
     def catalogue(self) -> Catalogue:
         """Return the catalogue."""
         from gpupool.catalogue.load import shipped
 
-        return self.named or shipped()
+        return self.own or shipped()
 
     @cached_property
     def accelerators(self) -> Accelerators:
-        """Return whose accelerators its machines have."""
+        """Return the accelerators of its instance types."""
         from gpupool.catalogue.accelerators import Accelerators, shipped_accelerators
 
-        return Accelerators(self.named) if self.named else shipped_accelerators()
+        return Accelerators(self.own) if self.own else shipped_accelerators()
 
     @cached_property
     def masks(self) -> TypeMasks:
-        """Return its types as sets."""
+        """Return its instance types as bit masks."""
         from gpupool.scheduling.types.typemasks import TypeMasks
 
         return TypeMasks(self.catalogue)
 
     @cached_property
     def names(self) -> Names:
-        """Return what it says of names."""
+        """Return its names, for checks."""
         from gpupool.scheduling.naming.names import Names
 
         return Names(self.masks)
 
     def market(self, node_class: ScheduledNodeClass) -> Market:
-        """Return what a class may launch in the cluster's region."""
+        """Return the instance types that a node class can launch in the cluster's region."""
         from gpupool.scheduling.types.market import Market
 
         return Market(self.masks, node_class, self.region or None)
 
 
-def named_catalogue(cluster: Located | None) -> Catalogue | None:
-    """Return the catalogue that `cluster.catalogue` names; its path is relative to the file that says it.
+def load_named_catalogue(cluster: Located | None) -> Catalogue | None:
+    """Load the file of `cluster.catalogue`; its path is relative to the blueprint file that sets it.
 
     Raises:
-        InputError: where it can't be read or is none, at the place that names it.
+        InputError: where the file cannot be read or is invalid, at the setting's location.
     """
-    word = find(cluster, "catalogue")
-    if word is None or word.value is None:
+    setting = find(cluster, "catalogue")
+    if setting is None or setting.value is None:
         return None
     from gpupool.catalogue.load import from_file
 
-    said_in = word.at.file
-    path = normpath(PurePath("" if said_in == "-" else said_in).parent / str(word.value))
+    blueprint_file = setting.at.file
+    path = normpath(PurePath("" if blueprint_file == "-" else blueprint_file).parent / str(setting.value))
     try:
         return from_file(path)
     except InputError as problem:
-        found = [
-            each._replace(message=f"{path}: {each.message}", at=place(word)) for each in problem.findings
+        findings = [
+            finding._replace(message=f"{path}: {finding.message}", at=place(setting))
+            for finding in problem.findings
         ]
-        raise InputError(found) from None
+        raise InputError(findings) from None

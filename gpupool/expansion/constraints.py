@@ -1,4 +1,4 @@
-"""One constraint on one label becomes Karpenter's requirements on it."""
+"""Conversion of a constraint on a label to Karpenter's requirements."""
 
 from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -10,7 +10,7 @@ from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
 
 Convert: TypeAlias = Callable[[str, Located, str], str]
-"""Turns a label's value, and the bound that it is (`in`, `min`, …), into the label's text."""
+"""Converts a value of a label, for a kind of bound (`in`, `min`, …), to the label's text."""
 
 _OPERATORS = {"min": "Gte", "max": "Lte", "above": "Gt", "below": "Lt"}
 _BYTES = {
@@ -23,62 +23,64 @@ _UNITS: dict[str, tuple[int, str, dict[str, int]]] = {
     labels.INSTANCE_LOCAL_NVME: (10**9, "GB", _BYTES),
     labels.INSTANCE_NETWORK_BANDWIDTH: (10**6, "Mbit/s", _BITS),
 }
-"""For each label that counts in a unit: the unit's size, its name, and the units a person may write."""
+"""For each label with a unit: the unit's size, its name, and the units that a blueprint can use."""
 
 
-def requirements(label: str, constraint: Located) -> Iterator[Located]:
-    """Yield the requirements that say the constraint; Karpenter's own are passed on as they are.
+def convert_constraint(label: str, constraint: Located) -> Iterator[Located]:
+    """Yield the requirements of a constraint; requirements in Karpenter's form stay unchanged.
 
     Raises:
-        Problem: where a size has to be exact but is not.
+        Problem: for an exact size that is not a whole number of the label's unit.
     """
     if any(isinstance(item.value, dict) for item in items(constraint)):
-        yield from (_own(item) for item in items(constraint))
+        yield from (_copy_requirement(item) for item in items(constraint))
         return
-    convert = _size if label in _UNITS else _text
+    convert = _to_unit if label in _UNITS else _to_text
     if isinstance(constraint.value, dict):
-        yield from _bounds(label, constraint, convert)
+        yield from _convert_bounds(label, constraint, convert)
     else:
         values = items(constraint) or [constraint]
-        yield requirement(
-            label, "In", constraint, [_converted(label, node, "in", convert) for node in values]
+        yield build_requirement(
+            label, "In", constraint, [_convert_value(label, node, "in", convert) for node in values]
         )
 
 
-def _own(item: Located) -> Located:
+def _copy_requirement(item: Located) -> Located:
     parts = mapping(item)
     return tree({key: parts.get(key) for key in ("key", "operator", "values", "minValues")}, item)
 
 
-def _bounds(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
-    least = find(constraint, "minValues")
-    made = list(_each_bound(label, constraint, convert))
-    if not made and least is not None:
-        made = [requirement(label, "Exists", least, None)]
-    for index, one in enumerate(made):
-        counted = {"minValues": least} if index == 0 and least is not None else {}
-        yield tree({**mapping(one), **counted}, one)
+def _convert_bounds(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
+    minimum = find(constraint, "minValues")
+    converted = list(_convert_each_bound(label, constraint, convert))
+    if not converted and minimum is not None:
+        converted = [build_requirement(label, "Exists", minimum, None)]
+    for index, requirement in enumerate(converted):
+        counted = {"minValues": minimum} if index == 0 and minimum is not None else {}
+        yield tree({**mapping(requirement), **counted}, requirement)
 
 
-def _each_bound(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
-    for word, node in mapping(constraint).items():
-        if word in ("in", "not"):
-            values = [_converted(label, item, word, convert) for item in items(node) or [node]]
-            yield requirement(label, "In" if word == "in" else "NotIn", node, values)
-        elif word in _OPERATORS:
-            yield requirement(label, _OPERATORS[word], node, [_converted(label, node, word, convert)])
-        elif word == "exists":
-            yield requirement(label, "Exists" if node.value else "DoesNotExist", node, None)
+def _convert_each_bound(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
+    for operator, node in mapping(constraint).items():
+        if operator in ("in", "not"):
+            values = [_convert_value(label, item, operator, convert) for item in items(node) or [node]]
+            yield build_requirement(label, "In" if operator == "in" else "NotIn", node, values)
+        elif operator in _OPERATORS:
+            yield build_requirement(
+                label, _OPERATORS[operator], node, [_convert_value(label, node, operator, convert)]
+            )
+        elif operator == "exists":
+            yield build_requirement(label, "Exists" if node.value else "DoesNotExist", node, None)
 
 
-def _converted(label: str, node: Located, bound: str, convert: Convert) -> Located:
+def _convert_value(label: str, node: Located, bound: str, convert: Convert) -> Located:
     return leaf(convert(label, node, bound), node)
 
 
-def requirement(
+def build_requirement(
     label: str, operator: str, cause: Located, values: list[Located] | None = None, note: str = ""
 ) -> Located:
-    """Make one requirement that is there because of `cause`."""
+    """Build one requirement, located at its cause."""
     return tree(
         {
             "key": leaf(label, cause, note),
@@ -89,12 +91,12 @@ def requirement(
     )
 
 
-def _text(_label: str, node: Located, _bound: str) -> str:
+def _to_text(_label: str, node: Located, _bound: str) -> str:
     return str(node.value)
 
 
-def _size(label: str, node: Located, bound: str) -> str:
-    """Turn `24GB` into the label's unit: minimums round down and maximums up, so that nothing is lost."""
+def _to_unit(label: str, node: Located, bound: str) -> str:
+    """Convert a size such as `24GB` to the label's unit; minimums are rounded down, and maximums up."""
     if not isinstance(node.value, str):
         return str(node.value)
     unit, name, units = _UNITS[label]

@@ -1,9 +1,15 @@
-"""Disruption: policy and budgets as Karpenter has them, with windows compiled to UTC."""
+"""Expansion of `disruption` to Karpenter's policy and budgets, with windows compiled to UTC."""
 
 import re
 
 from gpupool.blueprint.timezones import timezone_names
-from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, WordError, parse_days, parse_hours
+from gpupool.blueprint.windows import (
+    DEFAULT_REASONS,
+    REASON_ORDER,
+    Window,
+    parse_days,
+    parse_hours,
+)
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import TargetCluster
@@ -13,44 +19,47 @@ from gpupool.karpenter.budgets import DisruptionBudget
 from gpupool.yamlio.located import Located, find, items, leaf, listing, text_at, tree
 
 _WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
+"""The default of `nodes` in each kind of window."""
+
+_DURATION_PARTS = re.compile(r"([0-9]+)([smhd])")
 
 
-def disruption(said: Located, target: TargetCluster, found: list[Finding]) -> Located:
-    """Return Karpenter's `disruption` for the word of that name.
+def expand_disruption(setting: Located, target: TargetCluster, findings: list[Finding]) -> Located:
+    """Convert a blueprint's `disruption` to Karpenter's.
 
     Raises:
-        Problem: where Karpenter would refuse it, or a window can't be read.
+        Problem: where Karpenter would reject the result, or a window is invalid.
     """
-    after = find(said, "consolidateAfter")
-    if after is None:
+    consolidate_after = find(setting, "consolidateAfter")
+    if consolidate_after is None:
         fix = "set how long a node must be idle, as in `consolidateAfter: 5m`"
         raise Problem(
             Code.CONSOLIDATE_AFTER,
             "`consolidateAfter` is missing; Karpenter requires it in `disruption`",
-            said,
+            setting,
             fix,
         )
     parts = {
-        "consolidationPolicy": find(said, "consolidationPolicy"),
-        "consolidateAfter": karpenters_duration(after),
-        "budgets": _budgets(said, target, found),
+        "consolidationPolicy": find(setting, "consolidationPolicy"),
+        "consolidateAfter": to_karpenter_duration(consolidate_after),
+        "budgets": _expand_budgets(setting, target, findings),
     }
-    return tree(parts, said)
+    return tree(parts, setting)
 
 
-def _budgets(said: Located, target: TargetCluster, found: list[Finding]) -> Located | None:
-    own = find(said, "budgets")
-    windows = {kind: _windows(find(said, kind), kind, target) for kind in _WINDOW_NODES}
+def _expand_budgets(setting: Located, target: TargetCluster, findings: list[Finding]) -> Located | None:
+    own = find(setting, "budgets")
+    windows = {kind: _parse_windows(find(setting, kind), kind, target) for kind in _WINDOW_NODES}
     if not any(windows.values()):
-        return None if own is None else listing([_own(item) for item in items(own)], own)
+        return None if own is None else listing([_copy_budget(item) for item in items(own)], own)
     causes = {
         "own": items(own),
-        "implicit": [said],
-        **{kind: _each(find(said, kind)) for kind in _WINDOW_NODES},
+        "implicit": [setting],
+        **{kind: _listed(find(setting, kind)) for kind in _WINDOW_NODES},
     }
     try:
         compiled = compile_budgets(
-            None if own is None else tuple(_budget(item) for item in items(own)),
+            None if own is None else tuple(_parse_budget(item) for item in items(own)),
             tuple(windows["protect"]),
             tuple(windows["maintenance"]),
         )
@@ -59,63 +68,51 @@ def _budgets(said: Located, target: TargetCluster, found: list[Finding]) -> Loca
         raise Problem(Code.WINDOW, problem.message, causes[kind][index], problem.fix) from None
     for note in compiled.notes:
         kind, index = note.cause
-        found.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
-    made = [
-        _node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0]) for item in compiled.budgets
+        findings.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
+    budgets = [
+        _build_budget_node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0])
+        for item in compiled.budgets
     ]
-    return listing(made, own or said)
+    return listing(budgets, own or setting)
 
 
-def _each(said: Located | None) -> list[Located]:
-    if said is None:
+def _listed(setting: Located | None) -> list[Located]:
+    if setting is None:
         return []
-    return items(said) if isinstance(said.value, list) else [said]
+    return items(setting) if isinstance(setting.value, list) else [setting]
 
 
-def _windows(said: Located | None, kind: str, target: TargetCluster) -> list[Window]:
-    return [_window(item, kind, target) for item in _each(said)]
+def _parse_windows(setting: Located | None, kind: str, target: TargetCluster) -> list[Window]:
+    return [_parse_window(item, kind, target) for item in _listed(setting)]
 
 
-def _window(said: Located, kind: str, target: TargetCluster) -> Window:
-    zone = text_at(said, "timezone") or target.timezone
-    if not zone:
+def _parse_window(item: Located, kind: str, target: TargetCluster) -> Window:
+    """Parse a window; `blueprint.window_checks` has checked its days, hours and time zone."""
+    timezone = text_at(item, "timezone") or target.timezone
+    if not timezone:
         fix = "set `timezone` under `cluster` or in the window, as in `timezone: America/New_York`"
-        raise Problem(Code.TIMEZONE, "the window has no time zone", said, fix)
-    if zone not in timezone_names():
-        zone = "UTC"  # an error where it was read; what else is wrong is still looked for
-    days, hours, nodes = find(said, "days"), find(said, "hours"), find(said, "nodes")
+        raise Problem(Code.TIMEZONE, "the window has no time zone", item, fix)
+    if timezone not in timezone_names():
+        timezone = "UTC"  # reported when the file was loaded; the other checks continue
+    days, hours, nodes = find(item, "days"), find(item, "hours"), find(item, "nodes")
     return Window(
-        days=_days(days) if days is not None else parse_days("daily"),
-        hours=_hours(hours) if hours is not None else None,
+        days=parse_days(["daily"] if days is None else [str(day.value) for day in items(days) or [days]]),
+        hours=parse_hours(str(hours.value)) if hours is not None else None,
         nodes=str(nodes.value) if nodes is not None else _WINDOW_NODES[kind],
-        reasons=_reasons(find(said, "reasons")),
-        timezone=zone,
+        reasons=_parse_reasons(find(item, "reasons")),
+        timezone=timezone,
     )
 
 
-def _days(said: Located) -> frozenset[int]:
-    try:
-        return parse_days([str(item.value) for item in items(said)] or str(said.value))
-    except WordError as problem:
-        raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
-
-
-def _hours(said: Located) -> tuple[int, int]:
-    try:
-        return parse_hours(str(said.value))
-    except WordError as problem:
-        raise Problem(Code.DAYS_OR_HOURS, str(problem), said, problem.fix) from None
-
-
-def _reasons(said: Located | None) -> frozenset[str]:
-    if said is None:
+def _parse_reasons(setting: Located | None) -> frozenset[str]:
+    if setting is None:
         return DEFAULT_REASONS
-    if said.value == "all":
-        return frozenset(REASONS)
-    return frozenset(str(item.value) for item in items(said))
+    if setting.value == "all":
+        return frozenset(REASON_ORDER)
+    return frozenset(str(item.value) for item in items(setting))
 
 
-def _budget(item: Located) -> DisruptionBudget:
+def _parse_budget(item: Located) -> DisruptionBudget:
     reasons = find(item, "reasons")
     return DisruptionBudget(
         nodes=str(getattr(find(item, "nodes"), "value", "10%")),
@@ -125,13 +122,13 @@ def _budget(item: Located) -> DisruptionBudget:
     )
 
 
-def _own(item: Located) -> Located:
+def _copy_budget(item: Located) -> Located:
     nodes = find(item, "nodes")
     parts = {key: find(item, key) for key in ("reasons", "schedule", "duration")}
     return tree({"nodes": None if nodes is None else leaf(str(nodes.value), nodes), **parts}, item)
 
 
-def _node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
+def _build_budget_node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
     note = (
         ""
         if kind == "own"
@@ -147,16 +144,15 @@ def _node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
     return tree(parts, cause)
 
 
-_PARTS = re.compile(r"([0-9]+)([smhd])")
-
-
-def karpenters_duration(node: Located) -> Located:
-    """Return a duration as Karpenter reads it: days become hours, all else stays as it was written."""
+def to_karpenter_duration(node: Located) -> Located:
+    """Convert the days of a duration to hours, which Karpenter can parse."""
     text = str(node.value)
     if "d" not in text:
         return node
     hours = sum(
-        int(number) * (24 if unit == "d" else 1) for number, unit in _PARTS.findall(text) if unit in "dh"
+        int(number) * (24 if unit == "d" else 1)
+        for number, unit in _DURATION_PARTS.findall(text)
+        if unit in "dh"
     )
-    rest = "".join(f"{number}{unit}" for number, unit in _PARTS.findall(text) if unit in "ms")
+    rest = "".join(f"{number}{unit}" for number, unit in _DURATION_PARTS.findall(text) if unit in "ms")
     return leaf(f"{hours}h{rest}", node)

@@ -1,16 +1,16 @@
-"""A loaded blueprint becomes every object it stands for, each value with its place."""
+"""Expansion of a loaded blueprint: its pools, node classes and overlays, each value with its location."""
 
 from dataclasses import dataclass, field
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import Loaded
-from gpupool.blueprint.merge import merge, settled
+from gpupool.blueprint.load import LoadedBlueprint
+from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.errors import InputError
 from gpupool.expansion import checks, limits, requirements, sharing
-from gpupool.expansion.catalogue_access import Catalogued
+from gpupool.expansion.catalogue_access import CatalogueAccess
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
-from gpupool.expansion.layers import Layered, declared_class, layered, profile_word
-from gpupool.expansion.nodeclass import class_spec, family
+from gpupool.expansion.layers import LayeredPool, find_profile_reference, layer_pools, merge_declared_class
+from gpupool.expansion.nodeclass import build_class_spec, find_ami_family
 from gpupool.expansion.pools import ClassFacts, expand_pool
 from gpupool.expansion.problem import Problem
 from gpupool.expansion.target import TargetCluster
@@ -19,77 +19,78 @@ from gpupool.profiles.load import SHIPPED, Profiles
 from gpupool.yamlio.located import Located, find, items, mapping, text_at, tree
 
 
-def expand(loaded: Loaded, *, allow_empty: bool = False) -> Expanded:
-    """Spell a blueprint out; one without pools only where that is allowed.
+def expand(loaded: LoadedBlueprint, *, allow_empty: bool = False) -> Expanded:
+    """Expand a blueprint; one without pools is an error unless `allow_empty`.
 
     Raises:
-        InputError: with every mistake in it and in its profiles, in file order.
+        InputError: with all findings about it and its profiles, in file order.
     """
-    work = _Work(loaded.node, allow_empty, Profiles(loaded.files))
-    work.run()
-    if not has_errors([*loaded.findings, *work.profiles.findings]):
-        work.sum_up()
-    found = in_file_order([*loaded.findings, *work.profiles.findings, *work.found], loaded.files)
-    if has_errors(found):
-        raise InputError(found)
+    expansion = _Expansion(loaded.node, allow_empty, Profiles(loaded.files))
+    expansion.run()
+    if not has_errors([*loaded.findings, *expansion.profiles.findings]):
+        expansion.check_totals()
+    findings = [*loaded.findings, *expansion.profiles.findings, *expansion.findings]
+    ordered = in_file_order(findings, loaded.files)
+    if has_errors(ordered):
+        raise InputError(ordered)
     return Expanded(
         loaded=loaded,
         name=text_at(loaded.node, "metadata", "name"),
         karpenter=TargetCluster(find(loaded.node, "cluster")).karpenter,
-        pools=tuple(work.pools),
-        classes=tuple(sorted(work.classes.values(), key=lambda item: item.name)),
-        overlays=tuple(work.overlays),
-        known=work.known,
-        stack=work.stack,
-        findings=found,
-        sensitive=tuple(str(each.value) for each in items(find(loaded.node, "sensitive"))),
+        pools=tuple(expansion.pools),
+        classes=tuple(sorted(expansion.classes.values(), key=lambda item: item.name)),
+        overlays=tuple(expansion.overlays),
+        catalogue=expansion.catalogue,
+        stack=expansion.stack,
+        findings=ordered,
+        sensitive=tuple(str(item.value) for item in items(find(loaded.node, "sensitive"))),
     )
 
 
 @dataclass(slots=True)
-class _Work:
-    """What has been expanded so far."""
+class _Expansion:
+    """The expansion of one blueprint, in progress."""
 
     node: Located
     allow_empty: bool
     profiles: Profiles
-    found: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     pools: list[ExpandedPool] = field(default_factory=list)
     classes: dict[str, ExpandedClass] = field(default_factory=dict)
     overlays: list[ExpandedOverlay] = field(default_factory=list)
     stack: Located | None = None
-    known: Catalogued = field(init=False)
-    _declared_words: dict[str, Located] = field(default_factory=dict)
+    catalogue: CatalogueAccess = field(init=False)
+    _declared_fields: dict[str, Located] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Open the catalogue that counts."""
-        self.known = Catalogued(find(self.node, "cluster"), self.found)
+        """Open the blueprint's catalogue."""
+        self.catalogue = CatalogueAccess(find(self.node, "cluster"), self.findings)
 
     def run(self) -> None:
-        """Expand everything; mistakes are collected on the way."""
+        """Expand all items, and collect the findings."""
         target = TargetCluster(find(self.node, "cluster"))
         self.stack = find(self.node, "stack")
-        self.found += checks.target(target)
+        self.findings += checks.check_target(target)
         for name, node in self._section("nodeClasses").items():
-            self._declared(name, node, target)
+            self._expand_declared_class(name, node, target)
         for name, node in self._section("pools").items():
-            self._pool(name, node, target)
+            self._expand_pool(name, node, target)
         for name, node in self._section("nodeOverlays").items():
-            said = {key: item for key, item in mapping(node).items() if key != "metadata"}
-            spec = settled(Located(said, node.at, node.key))
-            self.found += requirements.names(items(find(spec, "requirements")), self.known)
+            fields = {key: item for key, item in mapping(node).items() if key != "metadata"}
+            spec = remove_nulls(Located(fields, node.at, node.key))
+            self.findings += requirements.check_names(items(find(spec, "requirements")), self.catalogue)
             self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
-        self.found += checks.names(self.pools, list(self.classes.values()), self.overlays)
+        self.findings += checks.check_names(self.pools, list(self.classes.values()), self.overlays)
 
-    def sum_up(self) -> None:
-        """Check what only holds over all pools; it tells nothing where some were left out."""
+    def check_totals(self) -> None:
+        """Check all pools together; only useful where no pool was omitted because of an error."""
         if not self.allow_empty:
-            self.found += checks.some_pools(self.node, self._section("pools"))
-        if not has_errors(self.found):
-            self.found += checks.unused_classes(self._section("nodeClasses"), self._used)
-        self.found += limits.total_limits(find(self.node, "limits"), self.pools)
-        self.found += limits.tier_sums(self.pools)
+            self.findings += checks.check_has_pools(self.node, self._section("pools"))
+        if not has_errors(self.findings):
+            self.findings += checks.check_unused_classes(self._section("nodeClasses"), self._used)
+        self.findings += limits.check_total_limits(find(self.node, "limits"), self.pools)
+        self.findings += limits.report_tier_sums(self.pools)
 
     def _section(self, key: str) -> dict[str, Located]:
         return {name: node for name, node in mapping(find(self.node, key)).items() if node.value is not None}
@@ -97,83 +98,90 @@ class _Work:
     def _defaults(self) -> Located | None:
         return find(self.node, "defaults")
 
-    def _declared(self, name: str, node: Located, target: TargetCluster) -> None:
-        words = declared_class(node, self._defaults())
-        self._declared_words[name] = words
+    def _expand_declared_class(self, name: str, node: Located, target: TargetCluster) -> None:
+        fields = merge_declared_class(node, self._defaults())
+        self._declared_fields[name] = fields
         external = find(node, "external")
         if external is None or not external.value:
-            self.classes[name] = _class(name, f"nodeClasses.{name}", words, target, self.found)
+            self.classes[name] = _expand_class(name, f"nodeClasses.{name}", fields, target, self.findings)
 
-    def _pool(self, name: str, node: Located, target: TargetCluster) -> None:
-        word = profile_word(node)
-        profile = self.profiles.named(word) if word is not None else None
-        if word is not None and profile is None:
+    def _expand_pool(self, name: str, node: Located, target: TargetCluster) -> None:
+        reference = find_profile_reference(node)
+        profile = self.profiles.resolve(reference) if reference is not None else None
+        if reference is not None and profile is None:
             return
-        self.found += checks.chooses(name, node)
-        self._profile_stack(profile)
+        self.findings += checks.check_selects_types(name, node)
+        self._merge_profile_stack(profile)
         try:
-            for layers in layered(name, node, profile, self._defaults(), target):
-                self._nodepool(layers, target)
+            for layers in layer_pools(name, node, profile, self._defaults(), target):
+                self._expand_node_pool(layers, target)
         except Problem as problem:
-            self.found.append(problem.finding)
+            self.findings.append(problem.finding)
 
-    def _profile_stack(self, profile: Located | None) -> None:
+    def _merge_profile_stack(self, profile: Located | None) -> None:
         below = find(profile, "stack")
         if below is not None and below.value is not None:
             self.stack = below if self.stack is None else merge(below, self.stack, merge_schema.STACK)
 
-    def _nodepool(self, layers: Layered, target: TargetCluster) -> None:
-        found: list[Finding] = []
-        of_class = self._class_of(layers, target, found)
-        pool = expand_pool(layers, of_class, target, self.known, found)
-        found += checks.pool(pool, layers, target, self.known)
-        found += checks.reservations(layers, pool)
-        self.found += (_in_the_blueprint(finding, layers) for finding in found)
+    def _expand_node_pool(self, layers: LayeredPool, target: TargetCluster) -> None:
+        findings: list[Finding] = []
+        of_class = self._find_class_facts(layers, target, findings)
+        pool = expand_pool(layers, of_class, target, self.catalogue, findings)
+        findings += checks.check_pool(pool, layers, target, self.catalogue)
+        findings += checks.check_reservations(layers, pool)
+        self.findings += (_move_to_blueprint(finding, layers) for finding in findings)
         self.pools.append(pool)
-        share = find(layers.words, "sharing", "timeSlicing")
+        share = find(layers.fields, "sharing", "timeSlicing")
         if share is not None:
-            self.overlays += sharing.overlays(pool, share)
+            self.overlays += sharing.build_overlays(pool, share)
 
-    def _class_of(self, layers: Layered, target: TargetCluster, found: list[Finding]) -> ClassFacts:
-        """Make the pool's own class, or look its declared one up."""
+    def _find_class_facts(
+        self, layers: LayeredPool, target: TargetCluster, findings: list[Finding]
+    ) -> ClassFacts:
+        """Build the pool's own node class, or find the declared one."""
         name = layers.class_name
         if not name:
             return ClassFacts("", None)
-        if layers.class_words is None:
+        if layers.class_fields is None:
             self._used.add(name)
-            found += checks.declared(layers, list(self._declared_words))
-            return self._of_declared(name, target)
-        if name in self._declared_words:
-            found.append(checks.class_twice(layers))
+            findings += checks.check_declared_class(layers, list(self._declared_fields))
+            return self._find_declared_facts(name, target)
+        if name in self._declared_fields:
+            findings.append(checks.build_duplicate_class_error(layers))
         elif name not in self.classes:
-            self.classes[name] = _class(name, f"{layers.path}.nodeClass", layers.class_words, target, found)
-        made = self.classes.get(name)
-        return ClassFacts(family(settled(layers.class_words)), None if made is None else made.spec)
-
-    def _of_declared(self, name: str, target: TargetCluster) -> ClassFacts:
-        """Return what a declared class decides; of one that is kept elsewhere, by the words that stand here."""
-        words = self._declared_words.get(name)
-        if words is None:
-            return ClassFacts("", None)
-        made = self.classes.get(name)
-        # What is wrong with the words of a class that is not rendered is not ours to say.
+            self.classes[name] = _expand_class(
+                name, f"{layers.path}.nodeClass", layers.class_fields, target, findings
+            )
+        expanded = self.classes.get(name)
         return ClassFacts(
-            family(settled(words)), class_spec(words, target, []) if made is None else made.spec
+            find_ami_family(remove_nulls(layers.class_fields)), None if expanded is None else expanded.spec
+        )
+
+    def _find_declared_facts(self, name: str, target: TargetCluster) -> ClassFacts:
+        """Return the facts of a declared node class; of an external one, from the fields in the blueprint."""
+        fields = self._declared_fields.get(name)
+        if fields is None:
+            return ClassFacts("", None)
+        expanded = self.classes.get(name)
+        # Findings about an external class are dropped, because it is not rendered.
+        return ClassFacts(
+            find_ami_family(remove_nulls(fields)),
+            build_class_spec(fields, target, []) if expanded is None else expanded.spec,
         )
 
 
-def _class(
-    name: str, path: str, words: Located, target: TargetCluster, found: list[Finding]
+def _expand_class(
+    name: str, path: str, fields: Located, target: TargetCluster, findings: list[Finding]
 ) -> ExpandedClass:
-    metadata = settled(find(words, "metadata") or tree({}, words))
-    return ExpandedClass(name, path, metadata, class_spec(words, target, found))
+    metadata = remove_nulls(find(fields, "metadata") or tree({}, fields))
+    return ExpandedClass(name, path, metadata, build_class_spec(fields, target, findings))
 
 
-def _in_the_blueprint(finding: Finding, layers: Layered) -> Finding:
-    """Move a finding about a shipped profile's value to the pool that names the profile."""
-    word = profile_word(layers.own)
-    if word is None or not finding.at.file.startswith(SHIPPED):
+def _move_to_blueprint(finding: Finding, layers: LayeredPool) -> Finding:
+    """Move a finding about a value of a shipped profile to the pool's `profile:` line."""
+    reference = find_profile_reference(layers.own)
+    if reference is None or not finding.at.file.startswith(SHIPPED):
         return finding
     profile = finding.at.file.removeprefix(SHIPPED).removesuffix(".yaml")
     message = f"{finding.message} (profile {profile}, line {finding.at.line})"
-    return finding._replace(message=message, at=word.at, path=f"pools.{layers.pool}")
+    return finding._replace(message=message, at=reference.at, path=f"pools.{layers.pool}")

@@ -1,30 +1,30 @@
-"""What a blueprint means, with every tier spelled out and every value's place kept."""
+"""Expanded blueprint: its NodePools, node classes and overlays in Karpenter's fields, with locations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from gpupool.blueprint.load import Loaded
+    from gpupool.blueprint.load import LoadedBlueprint
     from gpupool.catalogue.accelerators import Maker
-    from gpupool.expansion.catalogue_access import Catalogued
+    from gpupool.expansion.catalogue_access import CatalogueAccess
     from gpupool.findings import Finding
     from gpupool.yamlio.located import Located
 
 
 class ExpandedPool(NamedTuple):
-    """One NodePool in Karpenter's terms; parts that nobody said are None and are not rendered."""
+    """One NodePool in Karpenter's fields; fields that are not set are None and not rendered."""
 
     name: str
     pool: str
     path: str
-    """Where it stands in the blueprint: `pools.chat.tiers.spot`."""
+    """The path in the blueprint: `pools.chat.tiers.spot`."""
 
     at: Located
-    """The pool's own place."""
+    """The location of the pool or tier."""
 
     metadata: Located | None
-    """Labels and annotations of the object."""
+    """The labels and annotations of the object."""
 
     labels: Located | None
     annotations: Located | None
@@ -37,22 +37,22 @@ class ExpandedPool(NamedTuple):
     disruption: Located | None
     limits: Located | None
     usd_per_hour: Located | None
-    """What `limits.usdPerHour` says; the limit that it became stands among `limits`."""
+    """The value of `limits.usdPerHour`; the resulting limit is in `limits`."""
 
     weight: Located | None
     replicas: Located | None
 
     maker: Maker | None
-    """Whose accelerators the pool has; None for CPU machines, and where nothing tells."""
+    """The manufacturer of the pool's accelerators; None for CPU pools, and where it is unknown."""
 
     ami_family: str
-    """The family of the class' image; empty where nothing tells."""
+    """The AMI family of the node class; empty where it is unknown."""
 
     slices: int
-    """How many pods take turns on one GPU; 1 where they are not shared."""
+    """The number of pods that share one GPU; 1 without sharing."""
 
     gpu_counts: tuple[int, ...]
-    """The numbers of GPUs in one machine that the pool admits, where it shares them."""
+    """The GPU counts of the pool's instance types; only for pools with sharing."""
 
 
 class ExpandedClass(NamedTuple):
@@ -74,9 +74,9 @@ class ExpandedOverlay(NamedTuple):
 
 
 class Expanded(NamedTuple):
-    """A whole blueprint after expansion."""
+    """A blueprint after expansion."""
 
-    loaded: Loaded
+    loaded: LoadedBlueprint
     """The merged blueprint that it was expanded from."""
 
     name: str
@@ -86,14 +86,14 @@ class Expanded(NamedTuple):
     pools: tuple[ExpandedPool, ...]
     classes: tuple[ExpandedClass, ...]
     overlays: tuple[ExpandedOverlay, ...]
-    known: Catalogued
-    """The catalogue that counts, and what was asked of it."""
+    catalogue: CatalogueAccess
+    """The catalogue that the blueprint uses."""
 
     stack: Located | None
-    """The blueprint's `stack`, laid over what the profiles say; its `null`s still stand."""
+    """The blueprint's `stack`, merged over that of the profiles, with its `null`s."""
 
     findings: tuple[Finding, ...]
-    """What is worth saying although nothing is wrong."""
+    """Warnings and notes; no errors."""
 
     sensitive: tuple[str, ...] = ()
-    """As in the blueprint's `sensitive`."""
+    """The blueprint's `sensitive`."""

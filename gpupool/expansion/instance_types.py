@@ -1,4 +1,4 @@
-"""The machines that an expanded pool may launch, as far as its own words and its class tell."""
+"""Instance types that an expanded pool can launch, by its requirements and its node class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.located import plain
 
 if TYPE_CHECKING:
-    from gpupool.expansion.catalogue_access import Catalogued
+    from gpupool.expansion.catalogue_access import CatalogueAccess
     from gpupool.karpenter.requirements import Requirements
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.typemasks import Mask
@@ -20,61 +20,63 @@ if TYPE_CHECKING:
 _GPUS, _MAKER = labels.INSTANCE_GPU_COUNT, labels.INSTANCE_GPU_MANUFACTURER
 
 
-class Machines(NamedTuple):
-    """The types that pass a pool's requirements and its class, in the cluster's region."""
+class MatchingTypes(NamedTuple):
+    """The instance types that meet a pool's requirements and its node class, in the cluster's region."""
 
     market: Market
-    wanted: Requirements
+    requirements: Requirements
     types: Mask
-    """Without those that EC2 has retired, wherever they are offered."""
+    """The matching instance types, without those that EC2 has retired."""
 
     @property
-    def here(self) -> Mask:
-        """Return those that the region offers in the pool's zones; all of them where offers are not known.
+    def offered(self) -> Mask:
+        """Return the types that are offered in the pool's zones; all types where offerings are unknown.
 
-        What a reservation may be of only AWS knows, so a pool that may use one has all that its zones have.
+        A reservation can be of any type, so for a pool with `reserved` the capacity type does not matter.
         """
         if not self.market.judged:
             return self.types
-        said = self.wanted.get(labels.CAPACITY_TYPE)
-        if said is not None and said.has("reserved"):
-            return self.types & zones_for(self.market, self.wanted)
-        return self.types & offered_to(self.market, self.wanted)
+        capacity = self.requirements.get(labels.CAPACITY_TYPE)
+        if capacity is not None and capacity.has("reserved"):
+            return self.types & zones_for(self.market, self.requirements)
+        return self.types & offered_to(self.market, self.requirements)
 
     @property
     def gpu_counts(self) -> tuple[int, ...]:
-        """Return how many whole GPUs one machine may have, the fewest first."""
-        return self._counts(self.types) or self._counts_of_any()
+        """Return the possible numbers of whole GPUs in one node, in ascending order."""
+        return self._counts(self.types) or self._counts_of_nvidia()
 
-    def _counts_of_any(self) -> tuple[int, ...]:
-        """Return the counts that any machine of NVIDIA's has and the pool admits: its GPU may be too new."""
+    def _counts_of_nvidia(self) -> tuple[int, ...]:
+        """Return the counts of all NVIDIA instance types that the pool allows: its GPU can be too new."""
         nvidia = self.market.masks.having("gpus", lambda gpus: bool(gpus) and gpus[0][1] == "NVIDIA")
-        offered = self.market.masks.having("retired", lambda since: since is None)
-        said = self.wanted.get(_GPUS)
+        current = self.market.masks.having("retired", lambda since: since is None)
+        requirement = self.requirements.get(_GPUS)
         return self._counts(
-            nvidia & offered & (self.market.masks.all if said is None else self.market.taken(said))
+            nvidia
+            & current
+            & (self.market.masks.all if requirement is None else self.market.taken(requirement))
         )
 
     def _counts(self, types: Mask) -> tuple[int, ...]:
-        values = {value for place in positions(types) for value in self.market.values(_GPUS, place)}
+        values = {value for position in positions(types) for value in self.market.values(_GPUS, position)}
         return tuple(sorted(int(value) for value in values if value != "0"))
 
 
-def machines(
+def find_matching_types(
     name: str,
     template_labels: Located | None,
     requirements: Located | None,
     node_class: Located | None,
-    known: Catalogued,
-) -> Machines:
-    """Return the machines of a pool; `node_class` is an EC2NodeClass spec, or None where none is known."""
+    catalogue: CatalogueAccess,
+) -> MatchingTypes:
+    """Find the instance types of a pool; `node_class` is an EC2NodeClass spec, None where it is unknown."""
     spec: dict[str, Plain] = {
         "metadata": {"labels": {} if template_labels is None else plain(template_labels)},
         "spec": {"requirements": [] if requirements is None else plain(requirements)},
     }
-    market = known.market(
+    market = catalogue.market(
         ScheduledNodeClass() if node_class is None else read_node_class({"spec": plain(node_class)})
     )
-    wanted = template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
-    offered = market.masks.having("retired", lambda since: since is None)
-    return Machines(market, wanted, match(market, wanted).candidates & offered)
+    parsed = template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
+    current = market.masks.having("retired", lambda since: since is None)
+    return MatchingTypes(market, parsed, match(market, parsed).candidates & current)

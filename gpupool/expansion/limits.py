@@ -1,4 +1,4 @@
-"""Limits in the units people think in become Karpenter's."""
+"""Conversion of limits (GPUs, US dollars per hour, shares) to Karpenter's resource limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gpupool.expansion.expanded import ExpandedPool
-    from gpupool.expansion.instance_types import Machines
+    from gpupool.expansion.instance_types import MatchingTypes
     from gpupool.findings import Finding
 
 
@@ -30,7 +30,7 @@ _GPUS = {
     Maker.NVIDIA: RESOURCES[Maker.NVIDIA],
     Maker.AMD: RESOURCES[Maker.AMD],
 }
-"""What `gpus` counts; where nothing tells the maker, it is NVIDIA."""
+"""The resource that `gpus` counts; NVIDIA's where the maker is unknown."""
 
 USD = "usdPerHour"
 _COUNTED = ("nodes", "cpu", "memory", "pods", "ephemeral-storage")
@@ -41,15 +41,33 @@ _OTHERS = frozenset({"nvidia.com/pgpu"})
 _TYPO = 0.92
 """How similar a typo of an extended resource is; `nvidia.com/gpu.shared` and the like are less similar."""
 
+_MAX_NAMES = 5
+_SMALLEST = Decimal("0.000001")
+"""Price lists have at most six decimal places."""
 
-def shared_out(limits: Located, share: Located) -> Located:
-    """Return a tier its share (`25%`) of the pool's limits, rounded down, at least 1.
+
+class AcceleratorPrice(NamedTuple):
+    """An instance type, its price per hour, and its number of accelerators."""
+
+    name: str
+    price: Fraction
+    quantity: int
+    """The number of accelerators."""
+
+    @property
+    def unit_price(self) -> Fraction:
+        """Return the price of one accelerator."""
+        return self.price / self.quantity
+
+
+def calculate_share(limits: Located, share: Located) -> Located:
+    """Return a tier's share (`25%`) of the pool's limits, rounded down, at least 1.
 
     Raises:
-        Problem: where the pool has no limits, or one that is no plain number.
+        Problem: where the pool has no limits, or a limit that is not a whole number.
     """
-    said = mapping(limits)
-    if not said:
+    entries = mapping(limits)
+    if not entries:
         raise Problem(
             Code.LIMIT_SHARE,
             f"`limits: {share.value}` is a share of the pool's limits, but the pool has none",
@@ -57,15 +75,19 @@ def shared_out(limits: Located, share: Located) -> Located:
             "set the pool's `limits`, or an amount such as `limits: {gpus: 8}` here",
         )
     percent = int(str(share.value).removesuffix("%"))
-    return Located({key: _part(key, node, percent, share) for key, node in said.items()}, share.at, share.key)
+    return Located(
+        {key: _calculate_part(key, node, percent, share) for key, node in entries.items()},
+        share.at,
+        share.key,
+    )
 
 
 def dollars(node: Located) -> Decimal:
-    """Return the amount that stands in a file, exactly as it is written there."""
+    """Return an amount of US dollars, exactly as written in the file."""
     return Decimal(node.text if isinstance(node.value, float) and node.text else str(node.value))
 
 
-def _part(key: str, node: Located, percent: int, share: Located) -> Located:
+def _calculate_part(key: str, node: Located, percent: int, share: Located) -> Located:
     if node.value is None:
         return node
     if key == USD:
@@ -83,30 +105,30 @@ def _part(key: str, node: Located, percent: int, share: Located) -> Located:
     return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share)
 
 
-def karpenters(
+def to_karpenter_limits(
     limits: Located,
     maker: Maker | None,
     replicas: int,
-    priced: Callable[[Located], tuple[str, Located] | None],
+    to_accelerators: Callable[[Located], tuple[str, Located] | None],
 ) -> Located:
-    """Return Karpenter's limits; `gpus` counts physical GPUs, of which sharing shows `replicas` each.
+    """Convert limits to Karpenter's; each physical GPU of `gpus` counts `replicas` times, because of sharing.
 
-    `priced` gives the resource and its limit for an amount of `usdPerHour`, or None where it can't tell yet.
+    `to_accelerators` converts `usdPerHour` to a resource and its limit, or returns None after an error.
 
     Raises:
-        Problem: for `gpus` where the pool's accelerators are no GPUs, and for `usdPerHour` as `priced` does.
+        Problem: for `gpus` where the pool's accelerators are not GPUs, and as `to_accelerators` does.
     """
-    made: dict[str, Located] = {}
+    converted: dict[str, Located] = {}
     for key, node in mapping(limits).items():
         if key == "gpus" and node.value is not None:
             count = int(str(node.value)) * replicas
             note = f"{node.value} GPUs, {replicas} pods on each" if replicas > 1 else ""
-            made[gpu_resource(maker, node)] = leaf(count, node, note)
+            converted[gpu_resource(maker, node)] = leaf(count, node, note)
         elif key == USD and node.value is not None:
-            made |= filter(None, (priced(node),))
+            converted |= filter(None, (to_accelerators(node),))
         else:
-            made[_known(key, node)] = node
-    return Located(dict(sorted(made.items())), limits.at, limits.key)
+            converted[_known(key, node)] = node
+    return Located(dict(sorted(converted.items())), limits.at, limits.key)
 
 
 def _known(key: str, node: Located) -> str:
@@ -141,7 +163,7 @@ def unknown_resource(key: str, node: Located) -> Problem | None:
 
 
 def gpu_resource(maker: Maker | None, node: Located) -> str:
-    """Return the resource that `gpus` counts on a pool with this maker's accelerators."""
+    """Return the resource that `gpus` counts in a pool with the maker's accelerators."""
     if maker in _GPUS:
         return _GPUS[maker]
     resource = RESOURCES.get(maker) if maker else None
@@ -150,175 +172,167 @@ def gpu_resource(maker: Maker | None, node: Located) -> str:
     raise Problem(Code.LIMIT_UNIT, f"`gpus` counts GPUs, but this pool's chips {counted}", node, fix)
 
 
-def only_nodes(limits: Located | None) -> Located | None:
-    """Return the `nodes` limit where it stands alone."""
-    said = {key: node for key, node in mapping(limits).items() if node.value is not None}
-    return find(limits, "nodes") if set(said) == {"nodes"} else None
+def find_lone_node_limit(limits: Located | None) -> Located | None:
+    """Return the `nodes` limit where it is the only limit."""
+    entries = {key: node for key, node in mapping(limits).items() if node.value is not None}
+    return find(limits, "nodes") if set(entries) == {"nodes"} else None
 
 
-_MOST_NAMED = 5
-_SMALLEST = Decimal("0.000001")
-"""Price lists have no more places, and a share of a price needs no more."""
-
-
-class Priced(NamedTuple):
-    """One type with what it costs by the hour."""
-
-    name: str
-    price: Fraction
-    pieces: int
-    """How many accelerators it has."""
-
-    @property
-    def each(self) -> Fraction:
-        """Return the price of one accelerator."""
-        return self.price / self.pieces
-
-
-def accelerator_limit(
-    usd: Located, machines: Machines, maker: Maker | None, slices: int, found: list[Finding]
+def calculate_accelerator_limit(
+    usd: Located, matching: MatchingTypes, maker: Maker | None, slices: int, findings: list[Finding]
 ) -> tuple[str, Located]:
-    """Return the resource and its limit, `slices` for each accelerator; how it came about goes to `found`.
+    """Return the resource and its limit, `slices` for each accelerator; notes are added to `findings`.
 
     Raises:
-        Problem: where the machines tell no number, or not even one accelerator is to be had.
+        Problem: where the limit cannot be calculated, or is less than the price of one accelerator.
     """
-    resource = _resource(usd, machines, maker)
-    types = _priced(usd, machines, resource)
-    dearest = max(types, key=lambda each: (each.each, each.name))
-    limit = int(Fraction(dollars(usd)) // dearest.each)
+    resource = _find_resource(usd, matching, maker)
+    types = _find_prices(usd, matching, resource)
+    dearest = max(types, key=lambda item: (item.unit_price, item.name))
+    limit = int(Fraction(dollars(usd)) // dearest.unit_price)
     if not limit:
-        one = f"{_usd(dearest.each)} USD/h in {dearest.name}"
-        message = f"{usd.text or usd.value} USD/h is less than one accelerator costs: {one}"
+        price = f"{_format_usd(dearest.unit_price)} USD/h in {dearest.name}"
+        message = f"{usd.text or usd.value} USD/h is less than one accelerator costs: {price}"
         raise Problem(
-            Code.USD_LIMIT, message, usd, f"set at least `usdPerHour: {_usd(dearest.each, up=True)}`"
+            Code.USD_LIMIT,
+            message,
+            usd,
+            f"set at least `usdPerHour: {_format_usd(dearest.unit_price, up=True)}`",
         )
-    found += _reasoning(usd, machines, dearest, limit)
-    smallest = min(types, key=lambda each: (each.pieces, each.price, each.name))
-    if smallest.pieces > limit:
-        fewest = f"{smallest.pieces} in {smallest.name}"
-        message = (
-            f"{usd.text or usd.value} USD/h pays for {_pieces(limit)}, fewer than any node has: {fewest}"
-        )
-        found.append(
+    findings += _explain_limit(usd, matching, dearest, limit)
+    smallest = min(types, key=lambda item: (item.quantity, item.price, item.name))
+    if smallest.quantity > limit:
+        fewest = f"{smallest.quantity} in {smallest.name}"
+        count = _format_count(limit)
+        message = f"{usd.text or usd.value} USD/h pays for {count}, fewer than any node has: {fewest}"
+        findings.append(
             warning(
                 Code.USD_LIMIT,
                 message,
                 usd,
-                f"set at least `usdPerHour: {_usd(smallest.pieces * dearest.each, up=True)}`",
+                f"set at least `usdPerHour: {_format_usd(smallest.quantity * dearest.unit_price, up=True)}`",
             )
         )
-    return resource, leaf(limit * slices, usd, f"{_pieces(limit)} for {usd.text or usd.value} USD/h")
+    return resource, leaf(limit * slices, usd, f"{_format_count(limit)} for {usd.text or usd.value} USD/h")
 
 
-def _resource(usd: Located, machines: Machines, maker: Maker | None) -> str:
-    """Return what the pool's accelerators are counted as: by its words, or else by its machines."""
+def _find_resource(usd: Located, matching: MatchingTypes, maker: Maker | None) -> str:
+    """Return the resource of the pool's accelerators: by its maker, or else by its instance types."""
     if maker is not None:
         if maker in RESOURCES:
             return RESOURCES[maker]
         message = f"`usdPerHour` limits accelerators, and Karpenter does not count those of {maker}"
         raise Problem(Code.USD_LIMIT, message, usd, "set `nodes` or `cpu` instead")
-    found = {
-        resource for place in positions(machines.here) for resource in RESOURCES.values()
-        if machines.market.capacity(place).get(resource)
+    resources = {
+        resource for position in positions(matching.offered) for resource in RESOURCES.values()
+        if matching.market.capacity(position).get(resource)
     }  # fmt: skip
-    if len(found) == 1:
-        return found.pop()
-    which = f"matches several kinds: {', '.join(sorted(found))}" if found else "matches none"
-    fix = "select one with `accelerator`" if found else "set `cpu` or `nodes` instead, or an `accelerator`"
-    raise Problem(Code.USD_LIMIT, f"`usdPerHour` limits accelerators, and this pool {which}", usd, fix)
+    if len(resources) == 1:
+        return resources.pop()
+    matched = f"matches several kinds: {', '.join(sorted(resources))}" if resources else "matches none"
+    fix = (
+        "select one with `accelerator`" if resources else "set `cpu` or `nodes` instead, or an `accelerator`"
+    )
+    raise Problem(Code.USD_LIMIT, f"`usdPerHour` limits accelerators, and this pool {matched}", usd, fix)
 
 
-def _priced(usd: Located, machines: Machines, resource: str) -> list[Priced]:
-    market, here = machines.market, list(positions(machines.here))
+def _find_prices(usd: Located, matching: MatchingTypes, resource: str) -> list[AcceleratorPrice]:
+    market, offered = matching.market, list(positions(matching.offered))
     prices = market.price_list
-    if not here:
-        where = f" in {market.region}" if market.judged else ""
-        raise Problem(Code.USD_LIMIT, f"the pool matches no instance type that is offered{where}", usd)
+    if not offered:
+        in_region = f" in {market.region}" if market.judged else ""
+        raise Problem(Code.USD_LIMIT, f"the pool matches no instance type that is offered{in_region}", usd)
     if prices.currency != "USD":
         message = f"the prices of {prices.region} are in {prices.currency}, not in USD"
         raise Problem(Code.USD_LIMIT, message, usd, "set `gpus` or the resource instead")
-    counts = {place: int(market.capacity(place).get(resource, 0)) for place in here}
-    _none_of(usd, [market.kind(place).name for place in here if not counts[place]], resource)
-    amounts = {place: market.price(place) for place in here}
-    unpriced = [market.kind(place).name for place in here if amounts[place] is None]
+    counts = {position: int(market.capacity(position).get(resource, 0)) for position in offered}
+    _check_all_counted(
+        usd, [market.kind(position).name for position in offered if not counts[position]], resource
+    )
+    amounts = {position: market.price(position) for position in offered}
+    unpriced = [market.kind(position).name for position in offered if amounts[position] is None]
     if unpriced:
-        message = f"no price in {prices.region} ({prices.date}) for {_some(unpriced)}"
+        message = f"no price in {prices.region} ({prices.date}) for {_format_names(unpriced)}"
         fix = "exclude them with `instances`, set a `cluster.catalogue` with their prices, or set `gpus`"
         raise Problem(Code.USD_LIMIT, message, usd, fix)
-    return [Priced(market.kind(place).name, Fraction(str(amounts[place])), counts[place]) for place in here]
+    return [
+        AcceleratorPrice(market.kind(position).name, Fraction(str(amounts[position])), counts[position])
+        for position in offered
+    ]
 
 
-def _none_of(usd: Located, names: Sequence[str], resource: str) -> None:
+def _check_all_counted(usd: Located, names: Sequence[str], resource: str) -> None:
     if not names:
         return
-    message = (
-        f"the pool also matches instance types without `{resource}`, which no limit stops: {_some(names)}"
-    )
+    listed = _format_names(names)
+    message = f"the pool also matches instance types without `{resource}`, which no limit stops: {listed}"
     fix = "set `instances: {gpus: {above: 0}}`"
     if resource == "aws.amazon.com/neuron":
         fix = "set `accelerator: neuron`"
     raise Problem(Code.USD_LIMIT, message, usd, fix)
 
 
-def _reasoning(usd: Located, machines: Machines, dearest: Priced, limit: int) -> list[Finding]:
-    market = machines.market
+def _explain_limit(
+    usd: Located, matching: MatchingTypes, dearest: AcceleratorPrice, limit: int
+) -> list[Finding]:
+    market = matching.market
     prices = market.price_list
-    whole = f"{_usd(dearest.price)} / {dearest.pieces} = " if dearest.pieces > 1 else ""
+    division = f"{_format_usd(dearest.price)} / {dearest.quantity} = " if dearest.quantity > 1 else ""
     message = (
-        f"{usd.text or usd.value} USD/h becomes a limit of {_pieces(limit)}: one costs up to"
-        f" {whole}{_usd(dearest.each)} USD/h in {dearest.name} ({prices.region}, {prices.date}, on-demand)"
+        f"{usd.text or usd.value} USD/h becomes a limit of {_format_count(limit)}: one costs up to"
+        f" {division}{_format_usd(dearest.unit_price)} USD/h in {dearest.name}"
+        f" ({prices.region}, {prices.date}, on-demand)"
     )
-    found = [info(Code.USD_REASONING, message, usd)]
+    notes = [info(Code.USD_REASONING, message, usd)]
     if market.region and market.region != prices.region:
         message = f"the catalogue has no prices for {market.region}; using those of {prices.region}"
         fix = "run `gpupool catalogue refresh --to FILE` and set `cluster.catalogue` to that file"
-        found.append(info(Code.OTHER_PRICES, message, usd, fix))
-    return found
+        notes.append(info(Code.OTHER_PRICES, message, usd, fix))
+    return notes
 
 
-def _pieces(count: int) -> str:
+def _format_count(count: int) -> str:
     return f"{count} accelerator{'s' if count > 1 else ''}"
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+def _format_names(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _usd(amount: Fraction, *, up: bool = False) -> str:
-    """Write an amount with at most six places behind the point; rounded up, it is enough to pay with."""
+def _format_usd(amount: Fraction, *, up: bool = False) -> str:
+    """Format an amount with at most six decimal places; `up` rounds up instead of to the nearest."""
     places = Fraction(_SMALLEST)
     steps = -(-amount // places) if up else round(amount / places)
     return f"{(Decimal(int(steps)) * _SMALLEST).normalize():f}"
 
 
-def total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
-    """Find caps on the whole blueprint that the pools' own limits do not keep."""
+def check_total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+    """Yield an error for each cap of the blueprint that the sum of the pools' limits can exceed."""
     for key, cap in mapping(caps).items():
         if cap.value is None:
             continue
         if key not in ("gpus", USD) and (unknown := unknown_resource(key, cap)):
             yield unknown.finding
             continue
-        counted = [pool for pool in pools if _counts(pool, key)]
-        open_ended = [pool.name for pool in counted if _limit(pool, key) is None]
-        total = sum((_limit(pool, key) or Decimal(0) for pool in counted), Decimal(0))
+        counted = [pool for pool in pools if _is_capped(pool, key)]
+        open_ended = [pool.name for pool in counted if _find_limit(pool, key) is None]
+        total = sum((_find_limit(pool, key) or Decimal(0) for pool in counted), Decimal(0))
         if open_ended:
             message = (
                 f"`limits.{key}` {cap.value} is not guaranteed: no such limit in {', '.join(open_ended[:5])}"
             )
             yield error(Code.TOTAL_LIMIT, message, cap, f"set a limit on `{key}` in each pool")
         elif total > (dollars(cap) if key == USD else amount(str(cap.value))):
-            parts = ", ".join(f"{pool.name} {_limit(pool, key):f}" for pool in counted[:8])
+            parts = ", ".join(f"{pool.name} {_find_limit(pool, key):f}" for pool in counted[:8])
             message = (
                 f"the pools' limits on `{key}` add up to {total:f}, more than the cap of {cap.value}: {parts}"
             )
             yield error(Code.TOTAL_LIMIT, message, cap, "lower a pool's limit, or raise the cap")
 
 
-def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
-    """State what the tiers of a pool may hold together: Karpenter has no limit over several NodePools."""
+def report_tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+    """Yield a note for each sum of the limits of a pool's tiers, because Karpenter limits each separately."""
     by_pool: dict[str, list[ExpandedPool]] = {}
     for item in pools:
         by_pool.setdefault(item.pool, []).append(item)
@@ -328,20 +342,20 @@ def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
             amounts = [(tier.name, Decimal(amount(str(mapping(tier.limits)[key].value)))) for tier in tiers
                        if key in mapping(tier.limits)]  # fmt: skip
             if len(amounts) == len(tiers):
-                parts = " + ".join(f"{tier} {each:f}" for tier, each in amounts)
-                total = sum(each for _, each in amounts)
+                parts = " + ".join(f"{tier} {limit:f}" for tier, limit in amounts)
+                total = sum(limit for _, limit in amounts)
                 message = f"the tiers of pool `{name}` can hold {total:f} `{key}` together: {parts}"
                 yield info(Code.TIER_SUM, message, mapping(tiers[0].limits)[key])
 
 
-def _counts(pool: ExpandedPool, key: str) -> bool:
-    """Return whether a cap is on what the pool has: GPUs, or money for accelerators."""
+def _is_capped(pool: ExpandedPool, key: str) -> bool:
+    """Return whether a cap applies to a pool: a GPU cap to pools with GPUs, a price cap to accelerators."""
     if key == USD:
         return pool.maker is not None or pool.usd_per_hour is not None
     return key != "gpus" or pool.maker in (Maker.NVIDIA, Maker.AMD)
 
 
-def _limit(pool: ExpandedPool, key: str) -> Decimal | None:
+def _find_limit(pool: ExpandedPool, key: str) -> Decimal | None:
     if key == USD:
         return None if pool.usd_per_hour is None else dollars(pool.usd_per_hour)
     keys = (RESOURCES[Maker.NVIDIA], RESOURCES[Maker.AMD]) if key == "gpus" else (key,)

@@ -1,20 +1,20 @@
-"""The layered words of one NodePool become Karpenter's."""
+"""Expansion of one NodePool from its merged layers to Karpenter's fields."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.blueprint.merge import settled
-from gpupool.blueprint.merge_schema import PLUGIN_CONFIG_LABEL, by_key
+from gpupool.blueprint.merge import remove_nulls
+from gpupool.blueprint.merge_schema import PLUGIN_CONFIG_LABEL, map_by_key
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing
-from gpupool.expansion.accelerator import GPU_PRESENT, maker_of
-from gpupool.expansion.catalogue_access import Catalogued
-from gpupool.expansion.disruption import karpenters_duration
+from gpupool.expansion.accelerator import GPU_PRESENT, find_maker
+from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.disruption import to_karpenter_duration
 from gpupool.expansion.expanded import ExpandedPool
-from gpupool.expansion.layers import Layered
-from gpupool.expansion.problem import Problem, error, told
+from gpupool.expansion.layers import LayeredPool
+from gpupool.expansion.problem import Problem, collect_problem, error
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
@@ -23,157 +23,165 @@ from gpupool.shapes.error_messages import nearest
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
 
 if TYPE_CHECKING:
-    from gpupool.expansion.instance_types import Machines
+    from gpupool.expansion.instance_types import MatchingTypes
 
 
 CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 class ClassFacts(NamedTuple):
-    """What a pool's node class decides about its machines; nothing where only the cluster has it."""
+    """The facts about a pool's node class; empty for a class that exists only in the cluster."""
 
     family: str
-    """The family of its image; empty where nothing tells."""
+    """The AMI family; empty where it is unknown."""
 
     spec: Located | None
     """The EC2NodeClass spec."""
 
 
 def expand_pool(
-    layered: Layered, of_class: ClassFacts, target: TargetCluster, known: Catalogued, found: list[Finding]
+    layers: LayeredPool,
+    class_facts: ClassFacts,
+    target: TargetCluster,
+    catalogue: CatalogueAccess,
+    findings: list[Finding],
 ) -> ExpandedPool:
-    """Return one NodePool; mistakes go to `found`, and the part that holds one is left out."""
-    words = layered.words
-    maker, slices = maker_of(words, known), sharing.slices(words)
-    made_labels = _labels(words, of_class.family, found)
-    made_requirements = requirements.pool_requirements(layered.words_and_nulls, target, known, found)
+    """Expand one NodePool; errors are added to `findings`, and invalid fields are omitted."""
+    fields = layers.fields
+    maker, slices = find_maker(fields, catalogue), sharing.count_slices(fields)
+    node_labels = _expand_labels(fields, class_facts.family, findings)
+    node_requirements = requirements.build_requirements(layers.fields_and_nulls, target, catalogue, findings)
 
     @cache
-    def admitted() -> "Machines":
-        from gpupool.expansion.instance_types import machines
+    def find_types() -> "MatchingTypes":
+        from gpupool.expansion.instance_types import find_matching_types
 
-        return machines(layered.name, made_labels, made_requirements, of_class.spec, known)
+        return find_matching_types(layers.name, node_labels, node_requirements, class_facts.spec, catalogue)
 
-    def part(word: str, make: Callable[[Located], Located | None]) -> Located | None:
-        node = find(words, word)
+    def convert(key: str, build: Callable[[Located], Located | None]) -> Located | None:
+        node = find(fields, key)
         try:
-            return None if node is None else make(node)
+            return None if node is None else build(node)
         except Problem as problem:
-            found.append(problem.finding)
+            findings.append(problem.finding)
             return None
 
-    def priced(usd: Located) -> tuple[str, Located] | None:
-        from gpupool.expansion.limits import accelerator_limit
+    def to_accelerators(usd: Located) -> tuple[str, Located] | None:
+        from gpupool.expansion.limits import calculate_accelerator_limit
 
-        # Which machines there are is not known while a word that chooses them is wrong.
-        return None if has_errors(found) else accelerator_limit(usd, admitted(), maker, slices, found)
+        # After an error, the pool's instance types are unknown.
+        return (
+            None
+            if has_errors(findings)
+            else calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
+        )
 
-    own_limits = part("limits", lambda node: _own_limits(layered, node))
+    own_limits = convert("limits", lambda node: _expand_limits(layers, node))
 
     return ExpandedPool(
-        name=layered.name,
-        pool=layered.pool,
-        path=layered.path,
-        at=layered.tier or layered.own,
-        metadata=find(words, "metadata"),
-        labels=made_labels,
-        annotations=_annotations(words),
-        class_ref=_class_ref(layered, words),
-        requirements=made_requirements,
-        taints=part("taints", lambda node: taints(node, found)),
-        startup_taints=part("startupTaints", lambda node: taints(node, found)),
-        expire_after=part("expireAfter", karpenters_duration),
-        termination_grace_period=part("terminationGracePeriod", karpenters_duration),
-        disruption=part("disruption", lambda node: disruption.disruption(node, target, found)),
-        limits=part("limits", lambda _: own_limits and limits.karpenters(own_limits, maker, slices, priced)),
+        name=layers.name,
+        pool=layers.pool,
+        path=layers.path,
+        at=layers.tier or layers.own,
+        metadata=find(fields, "metadata"),
+        labels=node_labels,
+        annotations=_expand_annotations(fields),
+        class_ref=_build_class_ref(layers, fields),
+        requirements=node_requirements,
+        taints=convert("taints", lambda node: _expand_taints(node, findings)),
+        startup_taints=convert("startupTaints", lambda node: _expand_taints(node, findings)),
+        expire_after=convert("expireAfter", to_karpenter_duration),
+        termination_grace_period=convert("terminationGracePeriod", to_karpenter_duration),
+        disruption=convert("disruption", lambda node: disruption.expand_disruption(node, target, findings)),
+        limits=convert(
+            "limits",
+            lambda _: own_limits and limits.to_karpenter_limits(own_limits, maker, slices, to_accelerators),
+        ),
         usd_per_hour=find(own_limits, limits.USD),
-        weight=find(words, "weight"),
-        replicas=find(words, "replicas"),
+        weight=find(fields, "weight"),
+        replicas=find(fields, "replicas"),
         maker=maker,
-        ami_family=of_class.family,
+        ami_family=class_facts.family,
         slices=slices,
-        gpu_counts=admitted().gpu_counts if slices > 1 else (),
+        gpu_counts=find_types().gpu_counts if slices > 1 else (),
     )
 
 
-def _own_limits(layered: Layered, node: Located) -> Located:
-    """Return a pool's or tier's limits in its own words, a share of the pool's worked out."""
+def _expand_limits(layers: LayeredPool, node: Located) -> Located:
+    """Return the limits of a pool or tier; a share of the pool's limits is calculated."""
     if isinstance(node.value, str):
-        return limits.shared_out(settled(layered.pool_limits or node), node)
+        return limits.calculate_share(remove_nulls(layers.pool_limits or node), node)
     return node
 
 
-def _labels(words: Located, ami_family: str, found: list[Finding]) -> Located | None:
-    said = find(words, "labels")
-    made = dict(mapping(said))
-    for key, node in made.items():
-        if wrong := labels.key_problem(key):
-            message, fix = f"the label `{key}` {wrong}", "remove it, or use your own domain"
-            found.append(error(Code.LABEL_KEY, message, replace(node, at=node.key or node.at), fix))
-    if ami_family == "Bottlerocket" and (present := made.get(GPU_PRESENT)):
+def _expand_labels(fields: Located, ami_family: str, findings: list[Finding]) -> Located | None:
+    setting = find(fields, "labels")
+    node_labels = dict(mapping(setting))
+    for key, node in node_labels.items():
+        if problem := labels.key_problem(key):
+            message, fix = f"the label `{key}` {problem}", "remove it, or use your own domain"
+            findings.append(error(Code.LABEL_KEY, message, replace(node, at=node.key or node.at), fix))
+    if ami_family == "Bottlerocket" and (present := node_labels.get(GPU_PRESENT)):
         if not present.at.file.startswith(SHIPPED):
             message = "on Bottlerocket this label starts a second device plugin beside the image's own"
-            found.append(
+            findings.append(
                 error(Code.TWO_PLUGINS, message, present, "remove the label; two plugins break the GPUs")
             )
-        del made[GPU_PRESENT]
-    share = find(words, "sharing", "timeSlicing")
+        del node_labels[GPU_PRESENT]
+    share = find(fields, "sharing", "timeSlicing")
     if share is not None:
-        made[PLUGIN_CONFIG_LABEL] = leaf(
+        node_labels[PLUGIN_CONFIG_LABEL] = leaf(
             sharing.config_name(int(str(share.value))), share, "sharing.timeSlicing"
         )
-    if not made and (said is None or said.value):
+    if not node_labels and (setting is None or setting.value):
         return None
-    return Located(dict(sorted(made.items())), (said or words).at)
+    return Located(dict(sorted(node_labels.items())), (setting or fields).at)
 
 
-def _annotations(words: Located) -> Located | None:
-    said, protected = find(words, "annotations"), find(words, "doNotDisrupt")
-    made = dict(mapping(said))
+def _expand_annotations(fields: Located) -> Located | None:
+    setting, protected = find(fields, "annotations"), find(fields, "doNotDisrupt")
+    node_annotations = dict(mapping(setting))
     if protected is not None and protected.value:
-        made[labels.DO_NOT_DISRUPT] = leaf("true", protected, "doNotDisrupt")
-    if not made and (said is None or said.value):
+        node_annotations[labels.DO_NOT_DISRUPT] = leaf("true", protected, "doNotDisrupt")
+    if not node_annotations and (setting is None or setting.value):
         return None
-    return Located(dict(sorted(made.items())), (said or protected or words).at)
+    return Located(dict(sorted(node_annotations.items())), (setting or protected or fields).at)
 
 
-def _class_ref(layered: Layered, words: Located) -> Located:
-    own = find(words, "nodeClassRef")
+def _build_class_ref(layers: LayeredPool, fields: Located) -> Located:
+    own = find(fields, "nodeClassRef")
     if own is not None:
         return tree({key: mapping(own).get(key) for key in ("group", "kind", "name")}, own)
-    cause = find(layered.own, "nodeClass") or layered.own
-    parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layered.class_name}
+    cause = find(layers.own, "nodeClass") or layers.own
+    parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layers.class_name}
     return tree({key: leaf(value, cause) for key, value in parts.items()}, cause)
 
 
-EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+def _expand_taints(setting: Located, findings: list[Finding]) -> Located | None:
+    """Convert `taints` to Karpenter's list.
 
-
-def taints(word: Located, found: list[Finding]) -> Located | None:
-    """Return Karpenter's list for a `taints` word.
-
-    An empty list stays one, and is rendered; an empty map says nothing. A taint that is neither
-    `value:Effect` nor `Effect` goes to `found`.
+    An empty list is rendered, an empty map is not. Invalid taints are added to `findings`.
     """
-    if word.value == {}:
+    if setting.value == {}:
         return None
-    made: list[Located] = []
-    for key, said in by_key(word).items():
-        for item in items(said) or [said]:
-            made += told(found, partial(_taint, key, item))
-    return listing(made, word)
+    taints: list[Located] = []
+    for key, entry in map_by_key(setting).items():
+        for item in items(entry) or [entry]:
+            taints += collect_problem(findings, partial(_expand_taint, key, item))
+    return listing(taints, setting)
 
 
-def _taint(key: str, item: Located) -> list[Located]:
+def _expand_taint(key: str, item: Located) -> list[Located]:
     if isinstance(item.value, dict):
         parts = mapping(item)
         return [tree({name: parts.get(name) for name in ("key", "value", "effect")}, item)]
     value, colon, effect = str(item.value).rpartition(":")
-    if effect not in EFFECTS:
-        near = nearest(effect, EFFECTS)
-        fix = f"did you mean `{near}`?" if near else f"set `{key}: true:NoSchedule`, or only the effect"
+    if effect not in _EFFECTS:
+        match = nearest(effect, _EFFECTS)
+        fix = f"did you mean `{match}`?" if match else f"set `{key}: true:NoSchedule`, or only the effect"
         raise Problem(
-            Code.TAINT, f"taint `{key}`: unknown effect `{effect}` ({', '.join(EFFECTS)})", item, fix
+            Code.TAINT, f"taint `{key}`: unknown effect `{effect}` ({', '.join(_EFFECTS)})", item, fix
         )
     if colon and not value:
         raise Problem(
@@ -182,9 +190,9 @@ def _taint(key: str, item: Located) -> list[Located]:
             item,
             f"set `{effect}` for a taint without a value",
         )
-    said = {
+    taint = {
         "key": leaf(key, item),
         "value": leaf(value, item) if value else None,
         "effect": leaf(effect, item),
     }
-    return [tree(said, item)]
+    return [tree(taint, item)]

@@ -1,4 +1,4 @@
-"""What is wrong, doubtful or worth knowing at a node of the blueprint."""
+"""Findings of expansion at a location of the blueprint."""
 
 from collections.abc import Callable
 
@@ -8,33 +8,33 @@ from gpupool.yamlio.located import Located, place
 
 
 class Problem(Exception):  # noqa: N818 - it carries a finding, and no user meets it as an exception
-    """One word that can't be expanded; the caller collects it and goes on with the next."""
+    """A field that cannot be expanded; the caller collects the finding and continues."""
 
     def __init__(self, code: Code, message: str, node: Located, fix: str = "") -> None:
-        """Make the finding at the node's own place."""
+        """Build the error at a location."""
         super().__init__(message)
         self.finding = error(code, message, node, fix)
 
 
-def told(found: list[Finding], make: Callable[[], list[Located]]) -> list[Located]:
-    """Return what `make` makes, or nothing where it meets a problem; the problem goes to `found`."""
+def collect_problem(findings: list[Finding], build: Callable[[], list[Located]]) -> list[Located]:
+    """Call `build` and return its result; a problem is added to `findings` and the result is empty."""
     try:
-        return make()
+        return build()
     except Problem as problem:
-        found.append(problem.finding)
+        findings.append(problem.finding)
         return []
 
 
 def error(code: Code, message: str, node: Located, fix: str = "") -> Finding:
-    """Make an error at a node."""
+    """Build an error at a location."""
     return Finding(code, message, place(node), fix)
 
 
 def warning(code: Code, message: str, node: Located, fix: str = "") -> Finding:
-    """Make a warning at a node."""
+    """Build a warning at a location."""
     return Finding(code, message, place(node), fix, Severity.WARNING)
 
 
 def info(code: Code, message: str, node: Located, fix: str = "") -> Finding:
-    """Make a piece of information at a node."""
+    """Build a note at a location."""
     return Finding(code, message, place(node), fix, Severity.INFO)

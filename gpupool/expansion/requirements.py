@@ -1,15 +1,21 @@
-"""The words that choose machines become Karpenter's requirements, in one fixed order by key."""
+"""Conversion of the fields that select instance types to Karpenter's requirements, sorted by key."""
 
 from collections.abc import Iterator
 from functools import partial
 
-from gpupool.blueprint.merge import settled
-from gpupool.blueprint.merge_schema import INSTANCE_LABELS, by_key, pool_reach
+from gpupool.blueprint.merge import remove_nulls
+from gpupool.blueprint.merge_schema import (
+    INSTANCE_LABELS,
+    MANUFACTURER_LABELS,
+    NAME_LABELS,
+    find_pool_targets,
+    map_by_key,
+)
 from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
-from gpupool.expansion.catalogue_access import Catalogued
-from gpupool.expansion.problem import Problem, error, info, told
+from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.problem import Problem, collect_problem, error, info
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
@@ -19,149 +25,161 @@ from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping,
 
 _GPU_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_MANUFACTURER)
 _MANUFACTURER_VALUES = {Maker.NEURON: "aws"}
-_KARPENTERS_ORDER = ("reserved", "spot", "on-demand")
+_CAPACITY_ORDER = ("reserved", "spot", "on-demand")
 
 
-def pool_requirements(
-    words: Located, target: TargetCluster, known: Catalogued, found: list[Finding]
+def build_requirements(
+    fields: Located, target: TargetCluster, catalogue: CatalogueAccess, findings: list[Finding]
 ) -> Located | None:
-    """Return the requirement list of one NodePool; `words` still holds its `null`s.
+    """Build the requirements of one NodePool; `fields` contains explicit `null`s.
 
-    Mistakes go to `found`; the word that holds one is left out.
+    Errors are added to `findings`, and invalid fields are omitted.
     """
-    made: list[Located] = []
-    for label, node, in_short in _said_of_labels(words):
-        wanted = told(found, partial(_of_label, label, node))
-        found += names(wanted, known, in_short=in_short)
-        made += wanted
-    made += told(found, lambda: list(_accelerator(words, known, found)))
-    zones = list(_zones(words, target, found))
-    found += names(zones, known)
-    made += zones
-    found += _order_notes(words)
-    found += _lets_cpu_machines_in(made)
-    return listing(sorted(made, key=_key), words)
+    requirements: list[Located] = []
+    for label, node, in_short in _label_constraints(fields):
+        converted = collect_problem(findings, partial(_convert_label, label, node))
+        findings += check_names(converted, catalogue, in_short=in_short)
+        requirements += converted
+    requirements += collect_problem(findings, lambda: list(_convert_accelerator(fields, catalogue, findings)))
+    zones = list(_convert_zones(fields, target, findings))
+    findings += check_names(zones, catalogue)
+    requirements += zones
+    findings += _check_capacity_order(fields)
+    findings += _check_gpu_count_bounds(requirements)
+    return listing(sorted(requirements, key=_requirement_key), fields)
 
 
-def _key(requirement: Located) -> str:
+def _requirement_key(requirement: Located) -> str:
     return text_at(requirement, "key")
 
 
-def _said(words: Located, *path: str) -> Located | None:
-    node = find(words, *path)
+def _find_set(fields: Located, *path: str) -> Located | None:
+    node = find(fields, *path)
     return None if node is None or node.value is None else node
 
 
-def _said_of_labels(words: Located) -> Iterator[tuple[str, Located, bool]]:
-    """Yield each label that a word speaks about alone, the constraint on it, and whether the word is short."""
-    for word, label in (("arch", labels.ARCH), ("os", labels.OS), ("capacity", labels.CAPACITY_TYPE)):
-        node = _said(words, word)
+def _label_constraints(fields: Located) -> Iterator[tuple[str, Located, bool]]:
+    """Yield each label with the constraint on it, and whether it is set by one of gpupool's short fields."""
+    for field, label in (("arch", labels.ARCH), ("os", labels.OS), ("capacity", labels.CAPACITY_TYPE)):
+        node = _find_set(fields, field)
         if node is not None and node.value != "any":
             yield label, node, True
     for in_short, by_label in (
-        (True, {INSTANCE_LABELS[word]: node for word, node in mapping(find(words, "instances")).items()}),
-        (False, by_key(find(words, "requirements"))),
+        (True, {INSTANCE_LABELS[field]: node for field, node in mapping(find(fields, "instances")).items()}),
+        (False, map_by_key(find(fields, "requirements"))),
     ):
         yield from ((label, node, in_short) for label, node in by_label.items() if node.value is not None)
 
 
-def names(wanted: list[Located], known: Catalogued, *, in_short: bool = False) -> Iterator[Finding]:
-    """Find names in Karpenter's requirements that the catalogue lacks; a slip in a short word is an error."""
-    for each in wanted:
-        if is_looked_up(each):
-            yield from in_requirement(known.names, each, in_short=in_short)
+def check_names(
+    requirements: list[Located], catalogue: CatalogueAccess, *, in_short: bool = False
+) -> Iterator[Finding]:
+    """Yield findings about unknown names; a typo in one of gpupool's short fields is an error."""
+    for requirement in requirements:
+        if is_looked_up(requirement):
+            yield from in_requirement(catalogue.names, requirement, in_short=in_short)
 
 
-def _of_label(label: str, node: Located) -> list[Located]:
-    if wrong := labels.key_problem(label):
-        message = f"the requirement's key `{label}` {wrong}"
+def _convert_label(label: str, node: Located) -> list[Located]:
+    if problem := labels.key_problem(label):
+        message = f"the requirement's key `{label}` {problem}"
         raise Problem(Code.LABEL_KEY, message, node, "remove it, or use your own domain")
-    constraint = settled(node)
-    return [] if constraint.value is None else list(constraints.requirements(label, constraint))
+    constraint = remove_nulls(node)
+    return [] if constraint.value is None else list(constraints.convert_constraint(label, constraint))
 
 
-def _order_notes(words: Located) -> Iterator[Finding]:
-    said = [str(item.value) for item in items(find(words, "capacity"))]
-    if said != [word for word in _KARPENTERS_ORDER if word in said]:
+def _check_capacity_order(fields: Located) -> Iterator[Finding]:
+    capacities = [str(item.value) for item in items(find(fields, "capacity"))]
+    if capacities != [capacity for capacity in _CAPACITY_ORDER if capacity in capacities]:
         message = "the order of `capacity` is ignored: Karpenter tries reserved, then spot, then on-demand"
-        node = find(words, "capacity")
+        node = find(fields, "capacity")
         if node is not None:
             yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` to set an order")
 
 
-def _zones(words: Located, target: TargetCluster, found: list[Finding]) -> Iterator[Located]:
-    node = _said(words, "zones")
+def _convert_zones(fields: Located, target: TargetCluster, findings: list[Finding]) -> Iterator[Located]:
+    node = _find_set(fields, "zones")
     if node is None:
         return
     by_label: dict[str, list[Located]] = {}
-    for word in items(node) or [node]:
+    for zone_setting in items(node) or [node]:
         try:
-            label, zone = target.zone(word)
+            label, zone = target.parse_zone(zone_setting)
             by_label.setdefault(label, []).append(zone)
         except Problem as problem:
-            found.append(problem.finding)
+            findings.append(problem.finding)
     for label, zones in by_label.items():
-        yield constraints.requirement(label, "In", node, zones)
+        yield constraints.build_requirement(label, "In", node, zones)
 
 
-def _accelerator(words: Located, known: Catalogued, found: list[Finding]) -> Iterator[Located]:
-    node = _said(words, "accelerator")
+def _convert_accelerator(
+    fields: Located, catalogue: CatalogueAccess, findings: list[Finding]
+) -> Iterator[Located]:
+    node = _find_set(fields, "accelerator")
     if node is None:
         return
     names = items(node) or [node]
-    said = list(_unknown(names, known))
-    found += said
-    if has_errors(said):
+    name_findings = list(_check_accelerator_names(names, catalogue))
+    findings += name_findings
+    if has_errors(name_findings):
         return
-    reached = {label for name in names if (label := _chip_label(str(name.value), known))}
-    if len(reached) > 1 or (len(names) > 1 and any(name.value == "none" for name in names)):
+    name_labels = {label for name in names if (label := _find_name_label(str(name.value), catalogue))}
+    if len(name_labels) > 1 or (len(names) > 1 and any(name.value == "none" for name in names)):
         fix = "create a pool for each, or use `requirements`"
         message = "one pool can't select several kinds of accelerator"
         raise Problem(Code.ACCELERATOR, message, node, fix)
-    for label in reached:
-        values = [leaf(_MANUFACTURER_VALUES.get(Maker(name), name), item) if label in _BY_MAKER else item
-                  for item in names if (name := str(item.value))]  # fmt: skip
-        yield constraints.requirement(label, "In", node, values)
-    yield from _guards(words, node, next(iter(reached), ""))
+    for label in name_labels:
+        values = [_label_value(label, name) for name in names if str(name.value)]
+        yield constraints.build_requirement(label, "In", node, values)
+    yield from _build_guards(fields, node, next(iter(name_labels), ""))
 
 
-_BY_MAKER = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
+def _label_value(label: str, name: Located) -> Located:
+    """Return the value of a label for an accelerator or maker."""
+    if label not in MANUFACTURER_LABELS:
+        return name
+    text = str(name.value)
+    return leaf(_MANUFACTURER_VALUES.get(Maker(text), text), name)
 
 
-def _unknown(names: list[Located], known: Catalogued) -> Iterator[Finding]:
-    """Find accelerators that the catalogue lacks."""
+def _check_accelerator_names(names: list[Located], catalogue: CatalogueAccess) -> Iterator[Finding]:
+    """Yield findings about accelerators that are not in the catalogue."""
     if any(name.value != "none" for name in names):
-        yield from of_values(known.names, ACCELERATOR, names, in_short=True)
+        yield from of_values(catalogue.names, ACCELERATOR, names, in_short=True)
 
 
-def _chip_label(name: str, known: Catalogued) -> str:
-    """Return the label that a name stands in; where nothing tells, it is taken for a GPU's."""
+def _find_name_label(name: str, catalogue: CatalogueAccess) -> str:
+    """Return the label that contains an accelerator's name; an unknown name counts as a GPU's."""
     if name == "none":
         return ""
     if name in set(Maker):
-        return _BY_MAKER[Maker(name) not in GPU_MAKERS]
-    is_other = known.accelerators.is_gpu(name) is False
-    return (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)[is_other]
+        return MANUFACTURER_LABELS[Maker(name) not in GPU_MAKERS]
+    is_other = catalogue.accelerators.is_gpu(name) is False
+    return NAME_LABELS[is_other]
 
 
-def _guards(words: Located, node: Located, label: str) -> Iterator[Located]:
-    """Keep out machines that a name alone lets in; a word of anybody's on the same key wins.
+def _build_guards(fields: Located, node: Located, label: str) -> Iterator[Located]:
+    """Yield requirements against instance types that match by name only, unless a field sets the same key.
 
-    `label` is the one that the name stands in; `none` stands in none.
+    `label` contains the accelerator's name; it is empty for `none`.
     """
-    spoken = {target for path, target in pool_reach(words) if path != ("accelerator",)}
+    set_targets = {target for path, target in find_pool_targets(fields) if path != ("accelerator",)}
     if not label:
         for count in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
-            if f"requirement {count}" not in spoken:
-                yield constraints.requirement(count, "DoesNotExist", node, note="guard of accelerator: none")
-    elif label in _GPU_LABELS and f"requirement {labels.INSTANCE_GPU_COUNT}" not in spoken:
+            if f"requirement {count}" not in set_targets:
+                yield constraints.build_requirement(
+                    count, "DoesNotExist", node, note="guard of accelerator: none"
+                )
+    elif label in _GPU_LABELS and f"requirement {labels.INSTANCE_GPU_COUNT}" not in set_targets:
         note = "guard of accelerator: fractional GPUs count 0"
-        yield constraints.requirement(labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note)
+        yield constraints.build_requirement(
+            labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note
+        )
 
 
-def _lets_cpu_machines_in(made: list[Located]) -> Iterator[Finding]:
-    """Find a NotIn on the GPU count beside a bound: together they also let machines without GPUs in."""
-    counts = [node for node in made if _key(node) == labels.INSTANCE_GPU_COUNT]
+def _check_gpu_count_bounds(requirements: list[Located]) -> Iterator[Finding]:
+    """Yield an error for NotIn with a bound on the GPU count: together they match types without GPUs."""
+    counts = [node for node in requirements if _requirement_key(node) == labels.INSTANCE_GPU_COUNT]
     operators = {text_at(node, "operator") for node in counts}
     if "NotIn" in operators and operators & {"Gt", "Lt", "Gte", "Lte"}:
         node = next(node for node in counts if text_at(node, "operator") == "NotIn")

@@ -1,4 +1,4 @@
-"""Time-slicing: what the scheduler has to be told so that it counts slices and not GPUs."""
+"""GPU sharing by time-slicing: NodeOverlays that make Karpenter count slices instead of GPUs."""
 
 from gpupool.expansion import constraints
 from gpupool.expansion.expanded import ExpandedOverlay, ExpandedPool
@@ -7,27 +7,29 @@ from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, find, leaf, listing, tree
 
 
-def slices(words: Located) -> int:
-    """Return how many pods take turns on one GPU; 1 without sharing."""
-    node = find(words, "sharing", "timeSlicing")
+def count_slices(fields: Located) -> int:
+    """Return the number of pods that share one GPU; 1 without sharing."""
+    node = find(fields, "sharing", "timeSlicing")
     return node.value if node is not None and isinstance(node.value, int) else 1
 
 
 def config_name(replicas: int) -> str:
-    """Return the name of the device plugin's configuration for so many pods a GPU."""
+    """Return the name of the device plugin's configuration for a number of pods on each GPU."""
     return f"time-slicing-{replicas}"
 
 
-def overlays(pool: ExpandedPool, cause: Located) -> list[ExpandedOverlay]:
-    """Return one NodeOverlay for each GPU count of a pool that shares its GPUs."""
-    return [_overlay(pool, count, cause) for count in pool.gpu_counts] if pool.slices > 1 else []
+def build_overlays(pool: ExpandedPool, cause: Located) -> list[ExpandedOverlay]:
+    """Build one NodeOverlay for each GPU count of a pool with sharing."""
+    return [_build_overlay(pool, count, cause) for count in pool.gpu_counts] if pool.slices > 1 else []
 
 
-def _overlay(pool: ExpandedPool, count: int, cause: Located) -> ExpandedOverlay:
-    on = [
-        constraints.requirement(labels.INSTANCE_GPU_COUNT, "In", cause, [leaf(str(count), cause)]),
-        constraints.requirement(labels.NODEPOOL, "In", cause, [leaf(pool.name, cause)]),
+def _build_overlay(pool: ExpandedPool, count: int, cause: Located) -> ExpandedOverlay:
+    requirements = [
+        constraints.build_requirement(labels.INSTANCE_GPU_COUNT, "In", cause, [leaf(str(count), cause)]),
+        constraints.build_requirement(labels.NODEPOOL, "In", cause, [leaf(pool.name, cause)]),
     ]
     capacity = {gpu_resource(pool.maker, cause): leaf(str(count * pool.slices), cause)}
-    spec = tree({"requirements": listing(on, cause), "capacity": tree(dict(capacity), cause)}, cause)
+    spec = tree(
+        {"requirements": listing(requirements, cause), "capacity": tree(dict(capacity), cause)}, cause
+    )
     return ExpandedOverlay(f"{pool.name}-gpus-{count}", pool.path, None, spec)

@@ -1,4 +1,4 @@
-"""The cluster that a blueprint is for, as far as expansion needs it."""
+"""Target cluster of a blueprint: its Karpenter version, region, time zone and feature gates."""
 
 import re
 from typing import NamedTuple
@@ -12,50 +12,50 @@ from gpupool.yamlio.located import Located, find, items, leaf, text_at
 
 
 class TargetCluster(NamedTuple):
-    """`cluster` of the blueprint; every part of it may be absent."""
+    """The blueprint's `cluster`; every field is optional."""
 
     node: Located | None
 
     @property
     def karpenter(self) -> str:
-        """The Karpenter minor version that runs there."""
+        """Return the Karpenter minor version in the cluster."""
         return text_at(self.node, "karpenter") or LATEST
 
     @property
     def region(self) -> str:
-        """The AWS region, or the empty text."""
+        """Return the AWS region; empty where it is not set."""
         return text_at(self.node, "region")
 
     @property
     def timezone(self) -> str:
-        """The IANA time zone of windows that name none, or the empty text."""
+        """Return the default IANA time zone of windows; empty where it is not set."""
         return text_at(self.node, "timezone")
 
     @property
     def features(self) -> frozenset[str]:
-        """The feature gates that are on."""
+        """Return the enabled feature gates."""
         return frozenset(str(item.value) for item in items(find(self.node, "features")))
 
-    def named(self, key: str) -> Located | None:
-        """Return one of the cluster's own words, with its place: `name`, `zones`."""
+    def find(self, key: str) -> Located | None:
+        """Return a field of the cluster, such as `name` or `zones`; None where it is not set."""
         node = find(self.node, key)
         return None if node is None or node.value is None else node
 
-    def zone(self, word: Located) -> tuple[str, Located]:
+    def parse_zone(self, setting: Located) -> tuple[str, Located]:
         """Return the label key and the value for a zone's name, letter or id.
 
         Raises:
-            Problem: for a letter where the region is not known.
+            Problem: for a letter without a region, or a zone of another region.
         """
-        name = str(word.value)
+        name = str(setting.value)
         if re.fullmatch("[a-z]", name):
             if not self.region:
                 raise Problem(
-                    Code.ZONE, f"zone `{name}` requires a region", word, "set `cluster: {region: …}`"
+                    Code.ZONE, f"zone `{name}` requires a region", setting, "set `cluster: {region: …}`"
                 )
             name = f"{self.region}{name}"
         elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
             message = f"zone `{name}` is not in region {self.region}, so no node can launch"
             letter = name[-1:] if name[-1:].isalpha() else "a"
-            raise Problem(Code.ZONE, message, word, f"did you mean `{self.region}{letter}`?")
-        return zone_label(name), leaf(name, word)
+            raise Problem(Code.ZONE, message, setting, f"did you mean `{self.region}{letter}`?")
+        return zone_label(name), leaf(name, setting)

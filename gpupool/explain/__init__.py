@@ -1,1 +1,1 @@
-"""Explanation of one pool: its instance types, and its calendar of disruption."""
+"""Explanations of a pool: its instance types, and its disruption calendar."""

@@ -1,4 +1,4 @@
-"""A week of disruption: how many nodes of a NodePool may go in each local hour, for each reason."""
+"""Disruption calendar of a NodePool: the nodes that can be disrupted in each local hour of a week."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -19,65 +19,64 @@ from gpupool.karpenter.budgets import (
 )
 from gpupool.yamlio.located import Plain, plain_map
 
-DAYS, HOURS = 7, 24
-
+DAYS_IN_WEEK, HOURS_IN_DAY = 7, 24
 _QUARTER = 15
-"""Since 1972 clocks have changed at whole quarters of an hour UTC only."""
+"""Minutes; since 1972 all offset changes have been at whole quarters of an hour in UTC."""
 
 _YEARS = range(1973, 9991)
-"""Schedules are searched for five years, and dates end with 9999."""
+"""Schedules are searched for five years, and the last year of a date is 9999."""
 
 _MARGIN = timedelta(days=2)
-"""Before and after the week in UTC; no time zone is further away."""
+"""The time before and after the local week in UTC, more than the offset of any time zone."""
 
 _MINUTES = (7 * 24 + 4 * 24) * 60
 _DEFAULT_EXPIRY = "720h"
 
 Week: TypeAlias = tuple[tuple[int | None, ...], ...]
-"""A row of 24 numbers for each day, from Monday; None is an hour that the clocks skip."""
+"""A row of 24 numbers for each day, from Monday; None is an hour that daylight saving skips."""
 
 
 class Calendar(NamedTuple):
-    """How many nodes of one NodePool Karpenter may disrupt in each hour of a week."""
+    """The number of nodes of one NodePool that Karpenter can disrupt in each hour of a week."""
 
     name: str
-    """The NodePool's."""
+    """The name of the NodePool."""
 
     timezone: str
     nodes: int
-    """How many the pool is taken to have."""
+    """The assumed number of nodes in the pool."""
 
     monday: date
     weeks: Mapping[str, Week]
-    """For each reason the smallest number within each hour; never more than `nodes`."""
+    """For each reason the smallest number in each hour, at most `nodes`."""
 
     changing: Mapping[str, frozenset[tuple[int, int]]]
-    """For each reason the days and hours within which the number changes."""
+    """For each reason the days and hours in which the number changes."""
 
     budgets: tuple[DisruptionBudget, ...]
     unreadable: tuple[DisruptionBudget, ...]
-    """Those whose schedule Karpenter can't read; while there is one, no node may go at all."""
+    """The budgets whose schedule Karpenter cannot parse; with such a budget, no node can be disrupted."""
 
     ruled_out: Mapping[str, str]
-    """The reasons for which Karpenter takes no node of this pool whatever the budgets say, and the cause."""
+    """The reasons for which Karpenter never disrupts nodes of this pool, and the cause of each."""
 
     expire_after: str
-    """Expiry asks no budget."""
+    """The maximum lifetime of a node; budgets do not apply to expiration."""
 
 
-def calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
-    """Reckon the week that holds `day` for the body of a NodePool with so many nodes.
+def build_calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
+    """Calculate the calendar of the week that contains `day`, for a NodePool with a number of nodes.
 
     Raises:
         UnknownTimezoneError: for a name that is not in the time zone database.
-        UsageError: for a day so far away that time zones or schedules can't be reckoned.
+        UsageError: for a year outside the range in which time zones and schedules can be calculated.
     """
     if day.year not in _YEARS:
         message = f"no calendar for {day.isoformat()}; the year must be {_YEARS[0]} to {_YEARS[-1]}"
         raise UsageError(message)
     monday = day - timedelta(days=day.weekday())
     begin = datetime(monday.year, monday.month, monday.day, tzinfo=UTC) - _MARGIN
-    cells = _cells(timezone, monday, begin)
+    cells = _local_hours(timezone, monday, begin)
     budgets = budgets_of(body)
     unreadable = tuple(budget for budget in budgets if is_unreadable(budget))
     weeks: dict[str, Week] = {}
@@ -86,9 +85,10 @@ def calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
         bounds = [(0, -1)] if unreadable else sorted(_bounds(budgets, reason, nodes, begin))
         numbers = {cell: _numbers(bounds, minutes, nodes) for cell, minutes in cells.items()}
         weeks[reason] = tuple(
-            tuple(min(numbers[row, hour], default=None) for hour in range(HOURS)) for row in range(DAYS)
+            tuple(min(numbers[row, hour], default=None) for hour in range(HOURS_IN_DAY))
+            for row in range(DAYS_IN_WEEK)
         )
-        changing[reason] = frozenset(cell for cell, found in numbers.items() if len(found) > 1)
+        changing[reason] = frozenset(cell for cell, values in numbers.items() if len(values) > 1)
     spec = plain_map(body).get("spec")
     expiry = plain_map(plain_map(plain_map(spec).get("template")).get("spec")).get("expireAfter")
     return Calendar(
@@ -99,13 +99,13 @@ def calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calendar:
     )  # fmt: skip
 
 
-def _cells(timezone: str, monday: date, begin: datetime) -> dict[tuple[int, int], int]:
-    """Return for each day and local hour the UTC minutes after `begin` that it holds, one bit for each.
+def _local_hours(timezone: str, monday: date, begin: datetime) -> dict[tuple[int, int], int]:
+    """Return for each day and local hour its UTC minutes after `begin`, as a bit mask.
 
-    An hour that the clocks skip holds none, one that comes twice holds both.
+    An hour that daylight saving skips has no minutes; a repeated hour has those of both.
     """
     zone = load_zone(timezone)
-    cells = {(row, hour): 0 for row in range(DAYS) for hour in range(HOURS)}
+    cells = {(row, hour): 0 for row in range(DAYS_IN_WEEK) for hour in range(HOURS_IN_DAY)}
     for minute in range(0, _MINUTES, _QUARTER):
         local = (begin + timedelta(minutes=minute)).astimezone(zone)
         cell = (local.date() - monday).days, local.hour
@@ -117,20 +117,20 @@ def _cells(timezone: str, monday: date, begin: datetime) -> dict[tuple[int, int]
 def _bounds(
     budgets: tuple[DisruptionBudget, ...], reason: str, nodes: int, begin: datetime
 ) -> Iterator[tuple[int, int]]:
-    """Yield the number of each budget that counts, and the minutes at which it holds."""
+    """Yield the number of each budget that applies, and the minutes in which it is active."""
     for budget in budgets:
         if counts(budget, reason) or is_numberless(budget):
             yield max(0, nodes_of(budget, nodes)), active(budget, begin, _MINUTES)
 
 
 def _numbers(bounds: list[tuple[int, int]], minutes: int, nodes: int) -> set[int]:
-    """Return every number that counts at one of these minutes; `bounds` has the smallest first."""
-    found = set()
-    for number, held in bounds:
-        if minutes & held:
-            found.add(min(number, nodes))
-            minutes &= ~held
-    return found | {nodes} if minutes else found
+    """Return the numbers that apply in these minutes; `bounds` are sorted, the smallest first."""
+    values = set()
+    for number, active_minutes in bounds:
+        if minutes & active_minutes:
+            values.add(min(number, nodes))
+            minutes &= ~active_minutes
+    return values | {nodes} if minutes else values
 
 
 def _ruled_out(spec: Plain) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What there is to say about a pool's machines: an answer for each of its NodePools, in Karpenter's order."""
+"""Explanation of a pool's instance types, for each of its NodePools in Karpenter's order."""
 
 from __future__ import annotations
 
@@ -26,88 +26,90 @@ if TYPE_CHECKING:
     from gpupool.scheduling.types.market import Market
 
 
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 
 
 class NodePoolExplanation(NamedTuple):
-    """What one NodePool may launch, and what is surprising about it."""
+    """The instance types that one NodePool can launch, and the lint findings about them."""
 
     explained: Explained
     node_class: str
-    """Empty where the class is not among the files, and AL2023 was assumed."""
+    """The name of the node class; empty where the files do not contain it and AL2023 is assumed."""
 
     notes: tuple[Finding, ...]
-    why: Exclusion | None
-    """What becomes of the type that was asked about."""
+    exclusion: Exclusion | None
+    """Whether and why the requested type is excluded."""
 
 
 class Explanation(NamedTuple):
-    """The answers for one pool."""
+    """The explanations of a pool's NodePools."""
 
     pool: str
     answers: tuple[NodePoolExplanation, ...]
     catalogue: Catalogue
 
     @property
-    def tiered(self) -> bool:
+    def has_tiers(self) -> bool:
         """Return whether the pool has tiers."""
-        return len(self.answers) > 1 or any(each.explained.pool.name != self.pool for each in self.answers)
+        return len(self.answers) > 1 or any(
+            answer.explained.pool.name != self.pool for answer in self.answers
+        )
 
     @property
-    def failed(self) -> bool:
-        """Return whether one of its NodePools has no candidate, or launches nothing for certain."""
-        return any(not each.explained.candidates or has_errors(each.notes) for each in self.answers)
+    def has_failed(self) -> bool:
+        """Return whether a NodePool has no candidates, or a finding that is an error."""
+        return any(not answer.explained.candidates or has_errors(answer.notes) for answer in self.answers)
 
 
 def explain_pool(pools: LoadedNodePools, name: str, type_name: str | None = None) -> Explanation:
-    """Return what the NodePools of a pool may launch, and what becomes of one type there.
+    """Return the instance types of a pool's NodePools, and whether they exclude one type.
 
     Raises:
-        UsageError: where there is no such pool, or the catalogue does not know the type.
+        UsageError: for an unknown pool or instance type.
     """
-    found = node_pools(pools, name)
-    answers = [_answer(each, type_name) for each in found]
-    answers.sort(key=lambda each: (each.explained.pool.weight, each.explained.pool.name), reverse=True)
-    return Explanation(name, tuple(answers), found[0].market.catalogue)
+    node_pools = find_node_pools(pools, name)
+    answers = [_explain_node_pool(pool, type_name) for pool in node_pools]
+    answers.sort(key=lambda answer: (answer.explained.pool.weight, answer.explained.pool.name), reverse=True)
+    return Explanation(name, tuple(answers), node_pools[0].market.catalogue)
 
 
-def node_pools(pools: LoadedNodePools, name: str) -> list[LoadedNodePool]:
+def find_node_pools(pools: LoadedNodePools, name: str) -> list[LoadedNodePool]:
     """Return the NodePools of a pool.
 
     Raises:
-        UsageError: where there is none of that name.
+        UsageError: for an unknown pool.
     """
-    found = pools.named(name)
-    if not found:
+    node_pools = pools.find(name)
+    if not node_pools:
         raise UsageError(_unknown("pool", name, pools.names))
-    return found
+    return node_pools
 
 
-def explain_each(pools: LoadedNodePools) -> list[Explanation]:
-    """Return what every pool may launch."""
-    return [explain_pool(pools, name) for name in dict.fromkeys(each.pool for each in pools.items)]
+def explain_pools(pools: LoadedNodePools) -> list[Explanation]:
+    """Return the instance types of every pool."""
+    return [explain_pool(pools, name) for name in dict.fromkeys(pool.pool for pool in pools.items)]
 
 
-def _answer(each: LoadedNodePool, type_name: str | None) -> NodePoolExplanation:
-    found = explain(each.data, each.market)
-    becomes = None if type_name is None else why(found, type_name)
-    if type_name is not None and becomes is None:
-        raise UsageError(_unknown_type(type_name, found.market))
-    notes = tuple(_note(each, trap) for trap in traps(each.data, found, in_blueprint=each.in_blueprint))
-    return NodePoolExplanation(found, each.node_class, notes, becomes)
+def _explain_node_pool(pool: LoadedNodePool, type_name: str | None) -> NodePoolExplanation:
+    explained = explain(pool.data, pool.market)
+    exclusion = None if type_name is None else why(explained, type_name)
+    if type_name is not None and exclusion is None:
+        raise UsageError(_unknown_type(type_name, explained.market))
+    notes = tuple(_note(pool, trap) for trap in traps(pool.data, explained, in_blueprint=pool.in_blueprint))
+    return NodePoolExplanation(explained, pool.node_class, notes, exclusion)
 
 
-def _note(each: LoadedNodePool, trap: Trap) -> Finding:
-    at = place(locate(each.body, trap.path)[0])
+def _note(pool: LoadedNodePool, trap: Trap) -> Finding:
+    at = place(locate(pool.body, trap.path)[0])
     return Finding(
-        trap.code, trap.message, at, trap.fix, trap.severity, dotted(trap.path), f"NodePool/{each.name}"
+        trap.code, trap.message, at, trap.fix, trap.severity, dotted(trap.path), f"NodePool/{pool.name}"
     )
 
 
-def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
-    near = nearest(name, known)
-    few = ", ".join(known) if len(known) <= _MOST_NAMES else f"{len(known)} of them"
-    hint = f"did you mean {near}?" if near else f"available: {few}"
+def _unknown(kind: str, name: str, available: Sequence[str]) -> str:
+    match = nearest(name, available)
+    names = ", ".join(available) if len(available) <= _MAX_NAMES else f"{len(available)} of them"
+    hint = f"did you mean {match}?" if match else f"available: {names}"
     return f"unknown {kind} `{name}`; {hint}"
 
 

@@ -1,1 +1,1 @@
-"""Typed values of each chart that gpupool writes for."""
+"""Helm charts: their releases, and their values as types."""

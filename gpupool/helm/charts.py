@@ -1,10 +1,10 @@
-"""The charts that gpupool writes values for."""
+"""Helm charts that gpupool renders values for."""
 
 from typing import NamedTuple
 
 
 class Chart(NamedTuple):
-    """A chart that gpupool writes values for, and what is said about it by default.
+    """A chart that gpupool renders values for, with the defaults of its release.
 
     Source: the chart's own repository index, read 2026-08.
     """

@@ -1,4 +1,4 @@
-"""Chart releases: which chart, which version, where it goes. gpupool writes values and never runs Helm."""
+"""Helm releases in a blueprint: version, namespace and values of a chart. gpupool never runs Helm."""
 
 from typing import Annotated, Literal, TypeAlias
 

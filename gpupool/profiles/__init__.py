@@ -1,1 +1,1 @@
-"""Profiles: partial pools with their own prose."""
+"""Profiles: partial pools with the reason for each value."""

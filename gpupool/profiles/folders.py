@@ -1,7 +1,7 @@
-"""Where files may be that a blueprint names: a profile, or user data.
+"""Folders from which profiles and user data can be read.
 
-A blueprint may come from anybody, as in a pull request; mistakes in a profile quote it, and user data is
-rendered. So a path in it must not lead to whatever else the one who runs gpupool can read.
+A blueprint can be untrusted, as in a pull request. Findings quote profiles, and user data is rendered, so
+paths in a blueprint must not give access to other files that the user can read.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 FOLDER: Final = "profiles"
-"""In the folder that gpupool runs in, for blueprints in folders beside it."""
+"""The folder of profiles in the working directory; allowed for blueprints in any folder."""
 
 _STDIN: Final = "-"
 _allowed: ContextVar[tuple[str, ...]] = ContextVar("allowed", default=())
 
 
 @contextmanager
-def allowing(folders: Iterable[str]) -> Iterator[None]:
-    """Allow profiles in more folders while the block runs."""
+def allow_folders(folders: Iterable[str]) -> Iterator[None]:
+    """Allow profiles in additional folders while the block runs."""
     token = _allowed.set((*_allowed.get(), *map(os.path.realpath, folders)))
     try:
         yield
@@ -33,35 +33,35 @@ def allowing(folders: Iterable[str]) -> Iterator[None]:
 
 
 def is_allowed(file: str, beside: Iterable[str]) -> bool:
-    """Return whether a profile may be at a path; `beside` are the files whose folders are allowed.
+    """Return whether a profile can be read from a path, with the folders of `beside` allowed.
 
-    What counts is where links lead to. Whether there is such a file is not looked at.
+    Links are resolved. The file does not have to exist.
     """
     try:
         real = Path(os.path.realpath(file))
-    except ValueError:  # a name that no file can have
+    except ValueError:  # an invalid file name
         return True
     return any(real.is_relative_to(folder) for folder in _folders(beside))
 
 
-def may_be_user_data(file: str, named_in: str) -> bool:
-    """Return whether user data may be at a path: beside the file that names it, or in the working folder.
+def is_allowed_user_data(file: str, blueprint: str) -> bool:
+    """Return whether user data can be read from a path below the blueprint's or the working folder.
 
-    What is hidden there is not for it: `.git/config` and `.env` hold credentials. What counts is where links
-    lead to, and the folders that the user allows count too.
+    Hidden files are not allowed: `.git/config` and `.env` contain credentials. Links are resolved. Folders
+    that the user allows are allowed for user data as well.
     """
     try:
         real = Path(os.path.realpath(file))
-    except ValueError:  # a name that no file can have
+    except ValueError:  # an invalid file name
         return True
-    folders = (*_folders((named_in,)), os.path.realpath(""))
-    within = [real.relative_to(folder) for folder in folders if real.is_relative_to(folder)]
-    return any(not any(part.startswith(".") for part in each.parts) for each in within)
+    folders = (*_folders((blueprint,)), os.path.realpath(""))
+    paths = [real.relative_to(folder) for folder in folders if real.is_relative_to(folder)]
+    return any(not any(part.startswith(".") for part in path.parts) for path in paths)
 
 
 def _folders(beside: Iterable[str]) -> Iterator[str]:
-    here = os.path.realpath("")
+    working = os.path.realpath("")
     for file in beside:
-        yield here if file == _STDIN else os.path.realpath(Path(file).parent)
-    yield os.path.join(here, FOLDER)  # noqa: PTH118 - not where it leads to, if it is a link
+        yield working if file == _STDIN else os.path.realpath(Path(file).parent)
+    yield os.path.join(working, FOLDER)  # noqa: PTH118 - a link here is not resolved
     yield from _allowed.get()

@@ -1,4 +1,4 @@
-"""Find a profile by name or path, check it, and lay it over the one it extends."""
+"""Loading of profiles by name or path: check them, and merge each over the profile it extends."""
 
 from dataclasses import dataclass, field
 from os.path import normpath
@@ -6,9 +6,9 @@ from pathlib import Path, PurePath
 
 from gpupool.assets import shipped
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import check, read_file, word_conflicts
+from gpupool.blueprint.load import check, find_conflicting_fields, read_file
 from gpupool.blueprint.merge import merge
-from gpupool.blueprint.window_checks import windows
+from gpupool.blueprint.window_checks import check_pool_windows
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import FOLDER, is_allowed
@@ -19,8 +19,8 @@ from gpupool.yamlio.read import read
 
 SHIPPED = "gpupool:profiles/"
 _PROFILE = Model("gpupool.profiles.model", "Profile")
-MOST_LEVELS = 20
-"""How many profiles may extend each other; people need three, and a circle of links has no end."""
+MAX_LEVELS = 20
+"""The maximum depth of `extends`; with symbolic links, a cycle is not always found by its paths."""
 
 
 def shipped_names() -> list[str]:
@@ -32,80 +32,82 @@ def shipped_names() -> list[str]:
 
 @dataclass(slots=True)
 class Profiles:
-    """The profiles that one run uses; each file is read once, and its mistakes are said once."""
+    """The profiles that a blueprint uses; each file is read once, and its errors are reported once."""
 
     beside: tuple[str, ...]
-    """The files that name them: the blueprint's, or a profile that was named by itself."""
+    """The files that refer to the profiles: the blueprint files, or a profile to show."""
 
     findings: list[Finding] = field(default_factory=list)
-    _found: dict[str, Located | None] = field(default_factory=dict)
-    _alone: dict[str, Located] = field(default_factory=dict)
+    _merged: dict[str, Located | None] = field(default_factory=dict)
+    _unmerged: dict[str, Located] = field(default_factory=dict)
 
-    def named(self, word: Located) -> Located | None:
-        """Return the profile that `word` names, laid over all it extends; None where it is no good."""
-        return self._resolve(word, ())
+    def resolve(self, reference: Located) -> Located | None:
+        """Return a profile merged over all profiles that it extends; None where one of them is invalid."""
+        return self._resolve(reference, ())
 
-    def lineage(self, word: Located) -> list[Located]:
-        """Return the profile that `word` names and those it extends, each by itself, the lowest first."""
-        found: list[Located] = []
-        name: Located | None = word
-        while name is not None and name.value is not None and self.named(name) is not None:
-            found.insert(0, self._alone[_file(str(name.value), name.at.file)])
-            name = find(found[0], "extends")
-        return found
+    def find_lineage(self, reference: Located) -> list[Located]:
+        """Return a profile and the profiles that it extends, unmerged, the lowest layer first."""
+        lineage: list[Located] = []
+        name: Located | None = reference
+        while name is not None and name.value is not None and self.resolve(name) is not None:
+            lineage.insert(0, self._unmerged[_profile_file(str(name.value), name.at.file)])
+            name = find(lineage[0], "extends")
+        return lineage
 
-    def _resolve(self, word: Located, path: tuple[str, ...]) -> Located | None:
-        file = _file(str(word.value), word.at.file)
-        if file in path or len(path) == MOST_LEVELS:
-            self.findings.append(_endless(file, path, word))
+    def _resolve(self, reference: Located, path: tuple[str, ...]) -> Located | None:
+        file = _profile_file(str(reference.value), reference.at.file)
+        if file in path or len(path) == MAX_LEVELS:
+            self.findings.append(_cycle_error(file, path, reference))
             return None
-        if file not in self._found:
-            self._found[file] = self._read(file, word, path)
-        return self._found[file]
+        if file not in self._merged:
+            self._merged[file] = self._read(file, reference, path)
+        return self._merged[file]
 
-    def _read(self, file: str, word: Located, path: tuple[str, ...]) -> Located | None:
-        before = len(self.findings)
-        node = self._text(file, word)
+    def _read(self, file: str, reference: Located, path: tuple[str, ...]) -> Located | None:
+        errors_before = len(self.findings)
+        node = self._read_file(file, reference)
         if node is not None and not file.startswith(SHIPPED):
-            # The shipped ones are checked by gpupool's tests, which saves every run a tenth of its time.
+            # The tests of gpupool check the shipped profiles, which makes every run faster by a tenth.
             check(node, _PROFILE, "Profile", self.findings)
-            self.findings += word_conflicts(node, merge_schema.PROFILE)
-            self.findings += windows(find(node, "pool"), "pool")
-        if node is None or len(self.findings) > before:
+            self.findings += find_conflicting_fields(node, merge_schema.PROFILE)
+            self.findings += check_pool_windows(find(node, "pool"), "pool")
+        if node is None or len(self.findings) > errors_before:
             return None
-        self._alone[file] = node
+        self._unmerged[file] = node
         lower = find(node, "extends")
         if lower is None or lower.value is None:
             return node
         base = self._resolve(lower, (*path, file))
         return None if base is None else merge(base, node, merge_schema.PROFILE)
 
-    def _text(self, file: str, word: Located) -> Located | None:
+    def _read_file(self, file: str, reference: Located) -> Located | None:
         if not file.startswith(SHIPPED):
             if not is_allowed(file, self.beside):
-                self.findings.append(_outside(word))
+                self.findings.append(_outside_error(reference))
                 return None
             if not _is_file(file):
                 fix = "set a path relative to the file that names the profile"
                 message = f"profile file `{file}` does not exist"
-                self.findings.append(Finding(Code.UNKNOWN_PROFILE, message, word.at, fix))
+                self.findings.append(Finding(Code.UNKNOWN_PROFILE, message, reference.at, fix))
                 return None
-            return self._not_empty(read_file(file, self.findings), file)
+            return self._check_not_empty(read_file(file, self.findings), file)
         text = shipped("profiles").joinpath(file.removeprefix(SHIPPED))
         if not text.is_file():
-            self.findings.append(_unknown(word))
+            self.findings.append(_unknown_error(reference))
             return None
         return read(text.read_bytes(), file).node
 
-    def _not_empty(self, node: Located | None, file: str) -> Located | None:
+    def _check_not_empty(self, node: Located | None, file: str) -> Located | None:
         if node is None and not any(finding.at.file == file for finding in self.findings):
             self.findings.append(Finding(Code.NOT_THE_KIND, "the profile is empty", Location(file, 1, 1)))
         return node
 
 
-def _file(name: str, said_in: str) -> str:
+def _profile_file(name: str, referring_file: str) -> str:
     if "/" in name or name.endswith((".yaml", ".yml")):
-        folder = PurePath("" if said_in.startswith(SHIPPED) or said_in == "-" else said_in).parent
+        folder = PurePath(
+            "" if referring_file.startswith(SHIPPED) or referring_file == "-" else referring_file
+        ).parent
         return normpath(Path(folder, name))
     return f"{SHIPPED}{name}.yaml"
 
@@ -113,31 +115,31 @@ def _file(name: str, said_in: str) -> str:
 def _is_file(path: str) -> bool:
     try:
         return Path(path).is_file()
-    except (OSError, ValueError):  # a name that is too long, or that no file can have
+    except (OSError, ValueError):  # a name that is too long or invalid
         return False
 
 
-def _endless(file: str, path: tuple[str, ...], word: Located) -> Finding:
+def _cycle_error(file: str, path: tuple[str, ...], reference: Located) -> Finding:
     if file in path:
         chain = " extends ".join((*path[path.index(file) :], file))
         message = f"profiles extend each other in a cycle: {chain}"
     else:
-        message = f"more than {MOST_LEVELS} profiles extend each other"
-    return Finding(Code.PROFILE_CYCLE, message, word.at, "remove one `extends`")
+        message = f"more than {MAX_LEVELS} profiles extend each other"
+    return Finding(Code.PROFILE_CYCLE, message, reference.at, "remove one `extends`")
 
 
-def _outside(word: Located) -> Finding:
+def _outside_error(reference: Located) -> Finding:
     message = "the profile's path is outside the blueprint's folder, so it is not read"
     fix = f"move the profile there or into `{FOLDER}/`, or allow its folder with `--profiles DIR`"
-    return Finding(Code.PROFILE_OUTSIDE, message, word.at, fix)
+    return Finding(Code.PROFILE_OUTSIDE, message, reference.at, fix)
 
 
-def _unknown(word: Located) -> Finding:
+def _unknown_error(reference: Located) -> Finding:
     names = shipped_names()
-    near = nearest(str(word.value), names)
+    match = nearest(str(reference.value), names)
     fix = (
-        f"did you mean `{near}`?"
-        if near
+        f"did you mean `{match}`?"
+        if match
         else f"set the path of your own profile, or one of {', '.join(names)}"
     )
-    return Finding(Code.UNKNOWN_PROFILE, f"unknown profile `{word.value}`", word.at, fix)
+    return Finding(Code.UNKNOWN_PROFILE, f"unknown profile `{reference.value}`", reference.at, fix)

@@ -1,12 +1,12 @@
-"""A profile: a partial pool with its own prose."""
+"""Profile file format: a partial pool, node class and stack with descriptions."""
 
 from typing import Literal
 
 from pydantic import ConfigDict
 
 from gpupool.blueprint.model import Stack
-from gpupool.blueprint.nodeclass import NodeClassWords
-from gpupool.blueprint.pool import Name, TieredWords
+from gpupool.blueprint.nodeclass import NodeClassFields
+from gpupool.blueprint.pool import Name, TieredPoolFields
 from gpupool.shapes.base import NonEmpty, Shape
 
 
@@ -40,10 +40,10 @@ class Profile(Shape):
     extends: str | None = None
     """Another profile, by name or path, whose fields this one overrides."""
 
-    pool: TieredWords | None = None
+    pool: TieredPoolFields | None = None
     """Fields of the pool. Fields of the node class go under `nodeClass` of the profile, not here."""
 
-    node_class: NodeClassWords | None = None
+    node_class: NodeClassFields | None = None
     """Fields of the node class; used where the pool has a node class of its own."""
 
     stack: Stack | None = None

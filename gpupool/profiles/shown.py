@@ -1,4 +1,4 @@
-"""What a profile sets and why: each value with the comment that stands beside it."""
+"""Profile listings: each value that a profile sets, with the comment on its line."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePath
@@ -20,7 +20,7 @@ class Setting(NamedTuple):
     """The comment on its line, or an empty text."""
 
     source: str
-    """The profile in whose file it stands, if that is one which this profile extends; else empty."""
+    """The extended profile that sets it; empty where the profile itself does."""
 
 
 class ProfileListing(NamedTuple):
@@ -30,19 +30,19 @@ class ProfileListing(NamedTuple):
     summary: str
     description: str
     extends: tuple[str, ...]
-    """The profiles that it extends, the nearest first."""
+    """The profiles that it extends, the closest first."""
 
     settings: tuple[Setting, ...]
 
 
 def show(name: str) -> ProfileListing:
-    """Return a profile by name or path, with all that it takes over from the profiles it extends.
+    """Return a profile by name or path, with all values of the profiles that it extends.
 
     Raises:
-        InputError: where there is none, or it is not as it has to be.
+        InputError: where the profile does not exist or is invalid.
     """
     profiles = Profiles((name,))
-    node = profiles.named(Located(name, Location("-")))
+    node = profiles.resolve(Located(name, Location("-")))
     if node is None:
         raise InputError(in_file_order(profiles.findings))
     return ProfileListing(
@@ -61,13 +61,13 @@ def show_all() -> list[ProfileListing]:
 
 def _extended(node: Located, profiles: Profiles) -> Iterator[str]:
     base: Located | None = node
-    while (word := find(base, "extends")) is not None and word.value is not None:
-        base = profiles.named(word)
+    while (reference := find(base, "extends")) is not None and reference.value is not None:
+        base = profiles.resolve(reference)
         yield text_at(base, "metadata", "name")
 
 
 def _settings(node: Located) -> Iterator[Setting]:
-    said: set[Location] = set()
+    seen: set[Location] = set()
     lines: dict[str, list[str]] = {}
     for section in ("pool", "nodeClass", "stack"):
         part = find(node, section)
@@ -75,14 +75,14 @@ def _settings(node: Located) -> Iterator[Setting]:
             line = _line(item)
             if line.file not in lines:
                 lines[line.file] = _text(line.file).splitlines()
-            reason = "" if line in said else _comment(lines[line.file][line.line - 1])
-            said.add(line)
+            reason = "" if line in seen else _comment(lines[line.file][line.line - 1])
+            seen.add(line)
             source = "" if line.file == node.at.file else _profile_name(line.file)
             yield Setting(path, plain(item), reason, source)
 
 
 def _parts(node: Located, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Located]]:
-    """Yield the parts of a body that have a line of their own, each with its path."""
+    """Yield the parts of a profile that have their own line, each with its path."""
     if isinstance(node.value, dict) and node.value and not _is_on_one_line(node):
         for key, item in node.value.items():
             yield from _parts(item, (*path, key))

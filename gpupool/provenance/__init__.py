@@ -1,1 +1,1 @@
-"""Provenance: which layer of the blueprint sets a value, and what the value is rendered to."""
+"""Provenance of values: which layer of the blueprint sets a field, and what it is rendered to."""

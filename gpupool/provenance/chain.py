@@ -1,58 +1,59 @@
-"""The chain of one value: what each layer says of it, and what became of that."""
+"""Chain of layers behind one value: the value of each layer, and its outcome."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpupool.blueprint.merge import ANY, MergeKind, as_map
 from gpupool.provenance.items import BlueprintItem, LayerPart
-from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Path, masked
+from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Path, mask
 from gpupool.yamlio.located import Located, place, plain
 
 
 class ChainLink(NamedTuple):
-    """A value and the word that says it."""
+    """A value and the field that sets it."""
 
     node: Located
     path: Path
-    is_whole: bool = True
-    """Whether it is one value even where it is a map."""
+    is_atomic: bool = True
+    """Whether the value is replaced as a whole even where it is a map."""
 
 
-def origin(item: BlueprintItem, path: Path) -> Origin:
-    """Tell where the value of a word came from; what it was rendered to is not said yet."""
-    here = in_the_end(item, path)
-    word = path if here is None else here.path
-    found = _said(item, word)
-    chain = [_outcome(each, part, here, is_last=part is found[-1][1]) for each, part in found]
-    is_made = here is not None and here.node.value is not None and not any(map(_is_in_force, chain))
-    if here is not None and is_made:
+def find_origin(item: BlueprintItem, path: Path) -> Origin:
+    """Return the origin of a field's value, without its renderings."""
+    effective = find_effective(item, path)
+    field = path if effective is None else effective.path
+    links = _find_links(item, field)
+    last_part = links[-1][1] if links else None
+    chain = [_build_layer_value(link, part, effective, is_last=part is last_part) for link, part in links]
+    is_generated = (
+        effective is not None and effective.node.value is not None and not any(map(_is_in_force, chain))
+    )
+    if effective is not None and is_generated:
         chain = [
-            said._replace(outcome=LayerOutcome.REPLACED) if said.value is not None else said for said in chain
+            layer if layer.value is None else layer._replace(outcome=LayerOutcome.REPLACED) for layer in chain
         ]
-        chain.append(_made(here))
+        chain.append(_generated_value(effective))
     home = item.path
-    if item.tier and (is_made or any(f"tier {item.tier}" in said.layer for said in chain)):
+    if item.tier and (is_generated or any(f"tier {item.tier}" in layer.layer for layer in chain)):
         home = (*home, "tiers", item.tier)
-    return Origin((*home, *word), None if here is None else masked(plain(here.node), word), tuple(chain))
+    value = None if effective is None else mask(plain(effective.node), field)
+    return Origin((*home, *field), value, tuple(chain))
 
 
-def in_the_end(item: BlueprintItem, path: Path) -> ChainLink | None:
-    """Return the value that counts, of this word or of another one that reaches the same field."""
-    found = walk(item.words, path, item.kind)
-    if found is not None and found.path:
-        return found
-    targets = _targets(item, path)
-    for word, target in item.kind.reach(item.words) if item.kind.reach else ():
+def find_effective(item: BlueprintItem, path: Path) -> ChainLink | None:
+    """Return the effective value of a field, or of another field that sets the same target."""
+    link = walk(item.fields, path, item.kind)
+    if link is not None and link.path:
+        return link
+    targets = _find_targets(item, path)
+    for field, target in item.kind.find_targets(item.fields) if item.kind.find_targets else ():
         if target in targets:
-            return walk(item.words, word, item.kind)
+            return walk(item.fields, field, item.kind)
     return None
 
 
 def walk(node: Located, path: Path, kind: MergeKind) -> ChainLink | None:
-    """Follow a path of words; ends early at what stands for the whole: a scalar, a list, a constraint.
-
-    None where the node does not speak of the path.
-    """
+    """Follow a path of fields, at most to a scalar, a list or a constraint; None where no field is set."""
     for index, key in enumerate(path):
         node = as_map(node, kind)
         if not isinstance(node.value, dict):
@@ -60,80 +61,87 @@ def walk(node: Located, path: Path, kind: MergeKind) -> ChainLink | None:
         below = node.value.get(str(key))
         if below is None:
             return None
-        if is_whole(kind, str(key)):
+        if is_atomic(kind, str(key)):
             return ChainLink(below, path[: index + 1])
-        node, kind = below, kind_below(kind, str(key))
-    return ChainLink(as_map(node, kind), path, is_whole=False)
+        node, kind = below, child_kind(kind, str(key))
+    return ChainLink(as_map(node, kind), path, is_atomic=False)
 
 
-def is_whole(kind: MergeKind, key: str) -> bool:
-    """Return whether the value under a key is one value, even where it is a map."""
-    return kind.all_whole or key in kind.whole
+def is_atomic(kind: MergeKind, key: str) -> bool:
+    """Return whether the value of a key is replaced as a whole, even where it is a map."""
+    return kind.all_atomic or key in kind.atomic
 
 
-def kind_below(kind: MergeKind, key: str) -> MergeKind:
-    """Return how the map under a key merges."""
-    return kind.below.get(key) or kind.each or ANY
+def child_kind(kind: MergeKind, key: str) -> MergeKind:
+    """Return how the map under a key is merged."""
+    return kind.fields.get(key) or kind.entries or ANY
 
 
-def _said(item: BlueprintItem, path: Path) -> list[tuple[ChainLink, LayerPart]]:
-    """Return what each part says of a value, the lowest first."""
-    targets = _targets(item, path)
-    return [(each, part) for part in item.parts for each in _of_part(item, part, path, targets)]
+def _find_links(item: BlueprintItem, path: Path) -> list[tuple[ChainLink, LayerPart]]:
+    """Return the values that each part sets for a field, the lowest layer first."""
+    targets = _find_targets(item, path)
+    return [(link, part) for part in item.parts for link in _links_of_part(item, part, path, targets)]
 
 
-def _of_part(item: BlueprintItem, part: LayerPart, path: Path, targets: set[str]) -> Iterator[ChainLink]:
+def _links_of_part(
+    item: BlueprintItem, part: LayerPart, path: Path, targets: set[str]
+) -> Iterator[ChainLink]:
     own = walk(part.node, path, item.kind)
     if own is not None:
         yield own
-    words = item.kind.reach(part.node) if item.kind.reach else ()
+    fields = item.kind.find_targets(part.node) if item.kind.find_targets else ()
     seen: set[Path] = {path} if own is None else {path, own.path}
-    for word, target in words:
-        if target in targets and word not in seen and word != path[: len(word)]:
-            seen.add(word)
-            other = walk(part.node, word, item.kind)
+    for field, target in fields:
+        if target in targets and field not in seen and field != path[: len(field)]:
+            seen.add(field)
+            other = walk(part.node, field, item.kind)
             if other is not None:
                 yield other
 
 
-def _targets(item: BlueprintItem, path: Path) -> set[str]:
-    """Return the fields and label keys that a word reaches, in whatever part it stands."""
-    if item.kind.reach is None:
+def _find_targets(item: BlueprintItem, path: Path) -> set[str]:
+    """Return the rendered fields and label keys that a field sets in any part."""
+    if item.kind.find_targets is None:
         return set()
-    nodes = [item.words, *(part.node for part in item.parts)]
-    found = {target for node in nodes for word, target in item.kind.reach(node) if word == path[: len(word)]}
-    return found or {target for _, target in item.kind.reach(_alone(path, item.words))}
+    nodes = [item.fields, *(part.node for part in item.parts)]
+    pairs = [pair for node in nodes for pair in item.kind.find_targets(node)]
+    targets = {target for field, target in pairs if field == path[: len(field)]}
+    return targets or {target for _, target in item.kind.find_targets(_build_field(path, item.fields))}
 
 
-def _alone(path: Path, cause: Located) -> Located:
-    """Return a word that nobody says as if somebody did."""
+def _build_field(path: Path, cause: Located) -> Located:
+    """Return a map that sets only one field, for a field that no layer sets."""
     node = Located("", cause.at)
     for key in reversed(path):
         node = Located({str(key): node}, cause.at)
     return node
 
 
-def _outcome(found: ChainLink, part: LayerPart, here: ChainLink | None, *, is_last: bool) -> LayerValue:
-    node, counts = found.node, here.node if here is not None else None
-    are_maps = counts is not None and isinstance(counts.value, dict) and isinstance(node.value, dict)
+def _build_layer_value(
+    link: ChainLink, part: LayerPart, effective: ChainLink | None, *, is_last: bool
+) -> LayerValue:
+    node, winner = link.node, effective.node if effective is not None else None
+    are_maps = winner is not None and isinstance(winner.value, dict) and isinstance(node.value, dict)
     if node.value is None:
         outcome = LayerOutcome.REMOVES
-    elif counts is not None and node.at == counts.at and node.value == counts.value:
+    elif winner is not None and node.at == winner.at and node.value == winner.value:
         outcome = LayerOutcome.WINS
-    elif are_maps and not found.is_whole:
+    elif are_maps and not link.is_atomic:
         outcome = LayerOutcome.MERGED
     else:
         outcome = LayerOutcome.NO_EFFECT if is_last else LayerOutcome.REPLACED
     note = "" if node.note == part.layer else node.note
-    return LayerValue(part.layer, found.path, place(node), masked(plain(node), found.path), outcome, note)
+    return LayerValue(part.layer, link.path, place(node), mask(plain(node), link.path), outcome, note)
 
 
-def _made(here: ChainLink) -> LayerValue:
-    """Return what gpupool itself puts in a word's place, such as a tier's weight."""
-    layer, _, note = here.node.note.partition(": ")
-    value = masked(plain(here.node), here.path)
-    return LayerValue(layer or "built-in", here.path, place(here.node), value, LayerOutcome.WINS, note)
+def _generated_value(effective: ChainLink) -> LayerValue:
+    """Return the value that gpupool itself sets for a field, such as a tier's weight."""
+    layer, _, note = effective.node.note.partition(": ")
+    value = mask(plain(effective.node), effective.path)
+    return LayerValue(
+        layer or "built-in", effective.path, place(effective.node), value, LayerOutcome.WINS, note
+    )
 
 
-def _is_in_force(said: LayerValue) -> bool:
-    return said.outcome in (LayerOutcome.WINS, LayerOutcome.MERGED)
+def _is_in_force(layer: LayerValue) -> bool:
+    return layer.outcome in (LayerOutcome.WINS, LayerOutcome.MERGED)

@@ -1,12 +1,18 @@
-"""The things of a blueprint that values belong to, each with what every layer and every file says of it."""
+"""Items of a blueprint (NodePools, node classes, overlays, the cluster) with their layers in every file."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import Loaded
+from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import ANY, MergeKind, merge_all
-from gpupool.expansion.layers import Layered, built_in_pool, declared_class, layered, profile_word
+from gpupool.expansion.layers import (
+    LayeredPool,
+    build_built_in_layer,
+    find_profile_reference,
+    layer_pools,
+    merge_declared_class,
+)
 from gpupool.expansion.target import TargetCluster
 from gpupool.objects import Manifest
 from gpupool.profiles.load import Profiles
@@ -14,133 +20,135 @@ from gpupool.yamlio.located import Located, find, mapping, text_at
 
 
 class LayerPart(NamedTuple):
-    """What one layer says in one file."""
+    """The fields that one layer sets in one file."""
 
     layer: str
     node: Located
 
 
 class BlueprintItem(NamedTuple):
-    """One NodePool, class or overlay, or the blueprint's `cluster`."""
+    """A NodePool, node class or overlay, or the blueprint's `cluster`."""
 
     path: tuple[str, ...]
-    """Where it stands in the blueprint: `pools`, `chat`."""
+    """The path in the blueprint: `pools`, `chat`."""
 
     tier: str
-    """The tier that the NodePool is of; empty where there is none."""
+    """The NodePool's tier; empty for a pool without tiers."""
 
     kind: MergeKind
     parts: tuple[LayerPart, ...]
-    """From the lowest layer to the highest; within a layer by file."""
+    """The parts from the lowest layer to the highest, in the order of the files within a layer."""
 
-    words: Located
-    """What counts in the end; a `null` still stands where somebody wrote it."""
+    fields: Located
+    """The merged fields, with explicit `null`s."""
 
     objects: tuple[Manifest, ...]
-    """What it is rendered to."""
+    """The objects that the item is rendered to."""
 
     name: str = ""
-    """The NodePool's or the class' name."""
+    """The name of the NodePool or node class."""
 
 
 class PoolItem(NamedTuple):
-    """One NodePool with the class that it refers to, where the blueprint has that class."""
+    """A NodePool and its node class, if the blueprint contains that class."""
 
     pool: BlueprintItem
     node_class: BlueprintItem | None
 
 
-def cluster(loaded: Loaded) -> BlueprintItem:
-    """Return the blueprint's `cluster`."""
-    parts = _parts("cluster", loaded.parts, "cluster")
-    words = find(loaded.node, "cluster") or Located({}, loaded.node.at)
-    return BlueprintItem(("cluster",), "", ANY, parts, words, ())
+def build_cluster_item(loaded: LoadedBlueprint) -> BlueprintItem:
+    """Build the item of the blueprint's `cluster`."""
+    parts = _parts("cluster", loaded.documents, "cluster")
+    fields = find(loaded.node, "cluster") or Located({}, loaded.node.at)
+    return BlueprintItem(("cluster",), "", ANY, parts, fields, ())
 
 
-def node_pools(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> Iterator[PoolItem]:
-    """Yield the NodePools of a pool: one, or one for each tier."""
+def build_pool_items(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> Iterator[PoolItem]:
+    """Build the items of a pool's NodePools: one, or one for each tier."""
     node = mapping(find(loaded.node, "pools"))[name]
     defaults, target = find(loaded.node, "defaults"), TargetCluster(find(loaded.node, "cluster"))
-    profiles, word = Profiles(loaded.files), profile_word(node)
-    lineage = [] if word is None else profiles.lineage(word)
-    profile = None if word is None else profiles.named(word)
-    said = [
-        *_parts("defaults", loaded.parts, "defaults", "pool"),
-        *(part for each in lineage for part in _parts(f"profile {_name(each)}", [each], "pool")),
-        *_parts("pool", loaded.parts, "pools", name),
+    profiles, reference = Profiles(loaded.files), find_profile_reference(node)
+    lineage = [] if reference is None else profiles.find_lineage(reference)
+    profile = None if reference is None else profiles.resolve(reference)
+    pool_parts = [
+        *_parts("defaults", loaded.documents, "defaults", "pool"),
+        *(part for base in lineage for part in _parts(f"profile {_name(base)}", [base], "pool")),
+        *_parts("pool", loaded.documents, "pools", name),
     ]
-    under = [
-        *_parts("defaults", loaded.parts, "defaults", "nodeClass"),
-        *(part for each in lineage for part in _parts(f"profile {_name(each)}", [each], "nodeClass")),
+    class_parts = [
+        *_parts("defaults", loaded.documents, "defaults", "nodeClass"),
+        *(part for base in lineage for part in _parts(f"profile {_name(base)}", [base], "nodeClass")),
     ]
-    for each in layered(name, node, profile, defaults, target):
-        tier = each.tier_name
-        whole = [*said, *_tier_parts(said, tier)]
-        pool = _pool(each, tier, whole, target, manifests)
-        yield PoolItem(pool, _class_of(loaded, each, tier, [*under, *_below(whole, "nodeClass")], manifests))
+    for layers in layer_pools(name, node, profile, defaults, target):
+        parts = [*pool_parts, *_tier_parts(pool_parts, layers.tier_name)]
+        pool = _build_pool_item(layers, parts, target, manifests)
+        own_class = [*class_parts, *_parts_below(parts, "nodeClass")]
+        yield PoolItem(pool, _build_own_class_item(loaded, layers, own_class, manifests))
 
 
-def node_class(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
-    """Return a class under `nodeClasses`."""
+def build_class_item(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
+    """Build the item of a class under `nodeClasses`."""
     defaults = find(loaded.node, "defaults")
     parts = (
-        *_parts("defaults", loaded.parts, "defaults", "nodeClass"),
-        *_parts(f"class {name}", loaded.parts, "nodeClasses", name),
+        *_parts("defaults", loaded.documents, "defaults", "nodeClass"),
+        *_parts(f"class {name}", loaded.documents, "nodeClasses", name),
     )
-    words = declared_class(mapping(find(loaded.node, "nodeClasses"))[name], defaults)
+    fields = merge_declared_class(mapping(find(loaded.node, "nodeClasses"))[name], defaults)
     objects = _objects(manifests, "EC2NodeClass", name)
-    return BlueprintItem(("nodeClasses", name), "", merge_schema.CLASS, parts, words, objects, name)
+    return BlueprintItem(("nodeClasses", name), "", merge_schema.CLASS, parts, fields, objects, name)
 
 
-def node_overlay(loaded: Loaded, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
-    """Return an overlay under `nodeOverlays`."""
-    parts = _parts(f"overlay {name}", loaded.parts, "nodeOverlays", name)
-    words = mapping(find(loaded.node, "nodeOverlays"))[name]
+def build_overlay_item(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
+    """Build the item of an overlay under `nodeOverlays`."""
+    parts = _parts(f"overlay {name}", loaded.documents, "nodeOverlays", name)
+    fields = mapping(find(loaded.node, "nodeOverlays"))[name]
     objects = _objects(manifests, "NodeOverlay", name)
-    return BlueprintItem(("nodeOverlays", name), "", ANY, parts, words, objects, name)
+    return BlueprintItem(("nodeOverlays", name), "", ANY, parts, fields, objects, name)
 
 
-def _pool(
-    layers: Layered, tier: str, parts: list[LayerPart], target: TargetCluster, manifests: Sequence[Manifest]
+def _build_pool_item(
+    layers: LayeredPool, parts: list[LayerPart], target: TargetCluster, manifests: Sequence[Manifest]
 ) -> BlueprintItem:
-    built_in = mapping(built_in_pool(target))
+    built_in = mapping(build_built_in_layer(target))
     lowest = [
         LayerPart("cluster" if key == "zones" else "built-in", Located({key: node}, node.at))
         for key, node in built_in.items()
     ]
-    own = [LayerPart(part.layer, _flat(part.node)) for part in parts]
-    said = dict(mapping(layers.words_and_nulls))
-    if profile := profile_word(layers.own):
-        said["profile"] = profile
-    classes = [part.node for part in _below(parts, "nodeClass")]
-    if classes and not isinstance((named := merge_all(classes, merge_schema.CLASS)).value, dict):
-        said["nodeClass"] = named
-    words = Located(said, layers.words_and_nulls.at, layers.words_and_nulls.key)
-    objects = [*_objects(manifests, "NodePool", layers.name), *_sharing(manifests, layers.path)]
-    path = ("pools", layers.pool)
-    return BlueprintItem(path, tier, merge_schema.TIER, (*lowest, *own), words, tuple(objects), layers.name)
+    own = [LayerPart(part.layer, _without_items(part.node)) for part in parts]
+    merged = dict(mapping(layers.fields_and_nulls))
+    if profile := find_profile_reference(layers.own):
+        merged["profile"] = profile
+    classes = [part.node for part in _parts_below(parts, "nodeClass")]
+    if classes and not isinstance((reference := merge_all(classes, merge_schema.CLASS)).value, dict):
+        merged["nodeClass"] = reference
+    fields = Located(merged, layers.fields_and_nulls.at, layers.fields_and_nulls.key)
+    objects = (*_objects(manifests, "NodePool", layers.name), *_sharing_overlays(manifests, layers.path))
+    path, all_parts = ("pools", layers.pool), (*lowest, *own)
+    return BlueprintItem(path, layers.tier_name, merge_schema.TIER, all_parts, fields, objects, layers.name)
 
 
-def _class_of(
-    loaded: Loaded, layers: Layered, tier: str, parts: list[LayerPart], manifests: Sequence[Manifest]
+def _build_own_class_item(
+    loaded: LoadedBlueprint, layers: LayeredPool, parts: list[LayerPart], manifests: Sequence[Manifest]
 ) -> BlueprintItem | None:
-    name, words = layers.class_name, layers.class_words
-    if words is None:
+    name, tier, fields = layers.class_name, layers.tier_name, layers.class_fields
+    if fields is None:
         declared = mapping(find(loaded.node, "nodeClasses")).get(name)
-        return None if declared is None or declared.value is None else node_class(loaded, name, manifests)
+        return (
+            None if declared is None or declared.value is None else build_class_item(loaded, name, manifests)
+        )
     path = ("pools", layers.pool, *(("tiers", tier) if tier and name == layers.name else ()), "nodeClass")
     objects = _objects(manifests, "EC2NodeClass", name)
-    return BlueprintItem(path, "", merge_schema.CLASS, tuple(parts), words, objects, name)
+    return BlueprintItem(path, "", merge_schema.CLASS, tuple(parts), fields, objects, name)
 
 
 def _parts(layer: str, files: Sequence[Located], *path: str) -> tuple[LayerPart, ...]:
-    found = (find(file, *path) for file in files)
-    return tuple(LayerPart(layer, node) for node in found if node is not None)
+    nodes = (find(file, *path) for file in files)
+    return tuple(LayerPart(layer, node) for node in nodes if node is not None)
 
 
-def _below(parts: Sequence[LayerPart], key: str) -> list[LayerPart]:
-    found = ((part.layer, find(part.node, key)) for part in parts)
-    return [LayerPart(layer, node) for layer, node in found if node is not None]
+def _parts_below(parts: Sequence[LayerPart], key: str) -> list[LayerPart]:
+    nodes = ((part.layer, find(part.node, key)) for part in parts)
+    return [LayerPart(layer, node) for layer, node in nodes if node is not None]
 
 
 def _tier_parts(parts: Sequence[LayerPart], tier: str) -> Iterator[LayerPart]:
@@ -150,13 +158,13 @@ def _tier_parts(parts: Sequence[LayerPart], tier: str) -> Iterator[LayerPart]:
             yield LayerPart(f"tier {tier}" if part.layer == "pool" else f"{part.layer}, tier {tier}", node)
 
 
-def _flat(node: Located) -> Located:
-    """Return a pool's words without its tiers, and without a class of its own: that is an item by itself."""
+def _without_items(node: Located) -> Located:
+    """Return a pool's fields without its tiers and its own node class, which are items of their own."""
     if not isinstance(node.value, dict):
         return node
-    own = isinstance(getattr(find(node, "nodeClass"), "value", None), dict)
-    gone = ("tiers", "nodeClass") if own else ("tiers",)
-    return Located({key: item for key, item in node.value.items() if key not in gone}, node.at, node.key)
+    has_own_class = isinstance(getattr(find(node, "nodeClass"), "value", None), dict)
+    removed = ("tiers", "nodeClass") if has_own_class else ("tiers",)
+    return Located({key: item for key, item in node.value.items() if key not in removed}, node.at, node.key)
 
 
 def _name(profile: Located) -> str:
@@ -164,8 +172,10 @@ def _name(profile: Located) -> str:
 
 
 def _objects(manifests: Sequence[Manifest], kind: str, name: str) -> tuple[Manifest, ...]:
-    return tuple(each for each in manifests if each.ref == (kind, name))
+    return tuple(manifest for manifest in manifests if manifest.ref == (kind, name))
 
 
-def _sharing(manifests: Sequence[Manifest], path: str) -> Iterator[Manifest]:
-    return (each for each in manifests if each.ref.kind == "NodeOverlay" and each.path == path)
+def _sharing_overlays(manifests: Sequence[Manifest], path: str) -> Iterator[Manifest]:
+    return (
+        manifest for manifest in manifests if manifest.ref.kind == "NodeOverlay" and manifest.path == path
+    )

@@ -1,12 +1,12 @@
-"""Which word each leaf of a rendered object stands for."""
+"""Sources of rendered values: the blueprint field behind each leaf of an object."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gpupool.findings import Location
-from gpupool.provenance.chain import is_whole, kind_below
+from gpupool.provenance.chain import child_kind, is_atomic
 from gpupool.provenance.items import BlueprintItem
-from gpupool.provenance.values import Path, Rendering, masked
+from gpupool.provenance.values import Path, Rendering, mask
 from gpupool.yamlio.located import Located, find, leaves, plain
 
 _HEAD: tuple[Path, ...] = (("apiVersion",), ("kind",), ("metadata", "name"))
@@ -15,64 +15,66 @@ _CLASS_REFERENCE: Path = ("spec", "template", "spec", "nodeClassRef")
 
 @dataclass(slots=True)
 class Sources:
-    """The words of one item and of `cluster` by their places."""
+    """The fields of one item and of `cluster`, by location."""
 
     item: BlueprintItem
     cluster: BlueprintItem
-    _words: dict[tuple[Location, str], tuple[BlueprintItem, Path]] = field(default_factory=dict)
+    _fields: dict[tuple[Location, str], tuple[BlueprintItem, Path]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for item in (self.item, self.cluster):
-            for path, node in _nodes(item.words):
-                self._words.setdefault((node.at, node.note), (item, _word(item, path)))
+            for path, node in _nodes(item.fields):
+                self._fields.setdefault((node.at, node.note), (item, _field_path(item, path)))
 
-    def of(self, path: Path, node: Located) -> tuple[BlueprintItem, Path]:
-        """Return the word that a leaf of an object stands for; the item itself where it is no word's."""
+    def find_source(self, path: Path, node: Located) -> tuple[BlueprintItem, Path]:
+        """Return the field that a leaf of an object is rendered from, or the item where there is none."""
         if path in _HEAD:
             return self.item, ()
         if (
             path[: len(_CLASS_REFERENCE)] == _CLASS_REFERENCE
-            and find(self.item.words, "nodeClassRef") is None
+            and find(self.item.fields, "nodeClassRef") is None
         ):
-            named = find(self.item.words, "nodeClass")
-            return self.item, () if named is None else ("nodeClass",)
-        source = self._words.get((node.at, node.note)) or self._words.get((node.at, ""))
+            reference = find(self.item.fields, "nodeClass")
+            return self.item, () if reference is None else ("nodeClass",)
+        source = self._fields.get((node.at, node.note)) or self._fields.get((node.at, ""))
         return source or (self.item, ())
 
     def leaves(self, below: Path) -> Iterator[tuple[Path, Located]]:
-        """Yield each leaf of the item's own object under a path; of all its objects without one."""
+        """Yield each leaf of the item's own object below a path; without a path, of all its objects."""
         for manifest in self.item.objects[: 1 if below else None]:
             yield from (pair for pair in leaves(manifest.body) if _is_under(below, pair[0]))
 
-    def renderings(
+    def find_renderings(
         self, source: tuple[BlueprintItem, Path], below: Sequence[Path] = ()
     ) -> Iterator[Rendering]:
-        """Yield the parts of the item's objects that a word became; `below` narrows them."""
+        """Yield the parts of the item's objects that a field is rendered to, optionally only below paths."""
 
-        def is_its(path: Path, node: Located) -> bool:
-            return self.of(path, node) == source and (not below or any(_is_under(one, path) for one in below))
+        def is_rendered_from_source(path: Path, node: Located) -> bool:
+            if self.find_source(path, node) != source:
+                return False
+            return not below or any(_is_under(parent, path) for parent in below)
 
         for manifest in self.item.objects[: 1 if below else None]:
             name = f"{manifest.ref.kind}/{manifest.ref.name}"
-            for path, node in _parts(manifest.body, (), is_its):
+            for path, node in _largest_parts(manifest.body, (), is_rendered_from_source):
                 notes = dict.fromkeys(leaf.note for _, leaf in leaves(node) if leaf.note)
-                yield Rendering(name, path, masked(plain(node), path), tuple(notes))
+                yield Rendering(name, path, mask(plain(node), path), tuple(notes))
 
 
 def _is_under(above: Path, path: Path) -> bool:
     return path[: len(above)] == above
 
 
-def _parts(
-    node: Located, path: Path, is_its: Callable[[Path, Located], bool]
+def _largest_parts(
+    node: Located, path: Path, matches: Callable[[Path, Located], bool]
 ) -> Iterator[tuple[Path, Located]]:
-    """Yield the largest parts of a body all of whose leaves are the word's; no map with a single key."""
+    """Yield the largest parts of a body all of whose leaves match, except maps with a single key."""
     is_worth_a_line = not isinstance(node.value, dict) or len(node.value) != 1
-    if is_worth_a_line and all(is_its((*path, *inner), leaf) for inner, leaf in leaves(node)):
+    if is_worth_a_line and all(matches((*path, *inner), leaf) for inner, leaf in leaves(node)):
         yield path, node
     else:
         for key, item in _children(node):
-            yield from _parts(item, (*path, key), is_its)
+            yield from _largest_parts(item, (*path, key), matches)
 
 
 def _nodes(node: Located, path: Path = ()) -> Iterator[tuple[Path, Located]]:
@@ -87,13 +89,13 @@ def _children(node: Located) -> Iterable[tuple[str | int, Located]]:
     return enumerate(node.value) if isinstance(node.value, list) else ()
 
 
-def _word(item: BlueprintItem, path: Path) -> Path:
-    """Cut a path where one value begins: a list, a constraint, a selector."""
+def _field_path(item: BlueprintItem, path: Path) -> Path:
+    """Return a path up to the first value that is replaced as a whole: a list, a constraint, a selector."""
     kind = item.kind
     for index, key in enumerate(path):
         if isinstance(key, int):
             return path[:index]
-        if is_whole(kind, key):
+        if is_atomic(kind, key):
             return path[: index + 1]
-        kind = kind_below(kind, key)
+        kind = child_kind(kind, key)
     return path

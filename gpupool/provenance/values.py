@@ -1,4 +1,4 @@
-"""What there is to tell about one value."""
+"""Origin of a value: the value of each layer, its outcome, and its renderings."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 
 
 class LayerOutcome(StrEnum):
-    """What became of what one layer says."""
+    """The effect of one layer's value on the result."""
 
     WINS = "wins"
     MERGED = "merged"
@@ -20,13 +20,13 @@ class LayerOutcome(StrEnum):
 
 
 class LayerValue(NamedTuple):
-    """What one layer, in one file, says about a value."""
+    """The value that one layer sets in one file."""
 
     layer: str
     """`built-in`, `cluster`, `defaults`, `profile NAME`, `pool`, `tier NAME`, `class NAME`, …"""
 
-    word: Path
-    """The word that says it, in that layer: another one may reach the same field."""
+    field: Path
+    """The field that sets the value in that layer; another field can set the same target."""
 
     at: Location
     value: Plain
@@ -35,42 +35,44 @@ class LayerValue(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """A part of a rendered object that a value became."""
+    """A part of a rendered object that a value is rendered to."""
 
     object: str
-    """As in `NodePool/chat-spot`."""
+    """The object's kind and name, as in `NodePool/chat-spot`."""
 
     path: Path
     value: Plain
     notes: tuple[str, ...] = ()
-    """Why gpupool itself wrote some of it."""
+    """Why gpupool added parts of it."""
 
 
 class Origin(NamedTuple):
-    """One value: what every layer says of it, from the lowest to the highest, and where it went."""
+    """One value: the values of all layers, from the lowest to the highest, and its renderings."""
 
     path: Path
-    """The word's full path in the blueprint, as in `pools.chat.limits.gpus`."""
+    """The field's full path in the blueprint, as in `pools.chat.limits.gpus`."""
 
     value: Plain
-    """What counts in the end; None where a `null` took it out, or nobody says it."""
+    """The effective value; None where a `null` removed it, or no layer sets it."""
 
     chain: tuple[LayerValue, ...]
     renderings: tuple[Rendering, ...] = ()
 
 
 class Provenance(NamedTuple):
-    """The answer to one question."""
+    """The origins of all values under one path."""
 
-    asked: str
+    query: str
+    """The path, as entered by the user."""
+
     origins: tuple[Origin, ...]
-    """None where the field is there, but nobody says it."""
+    """Empty where the field exists, but no layer sets it."""
 
 
-def masked(value: Plain, path: Path) -> Plain:
-    """Return a value as it may be shown: of user data, which can hold a token, only the size."""
+def mask(value: Plain, path: Path) -> Plain:
+    """Return a value without user data, which can contain a token; only its size is shown."""
     if isinstance(value, dict):
-        return {key: masked(item, (*path, key)) for key, item in value.items()}
+        return {key: mask(item, (*path, key)) for key, item in value.items()}
     if isinstance(value, str) and path and path[-1] == "userData":
         return f"(hidden, {len(value.encode(errors='surrogatepass'))} bytes)"
     return value

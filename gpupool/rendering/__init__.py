@@ -1,1 +1,1 @@
-"""From expanded pools to objects, chart values and files."""
+"""Rendering of a blueprint to Kubernetes objects, Helm values and files."""

@@ -1,12 +1,12 @@
-"""Values of NVIDIA's device plugin chart, from all pools that need the chart.
+"""Helm values of NVIDIA's device plugin chart, for all pools that need it.
 
-Bottlerocket's NVIDIA images run the plugin themselves; a second one there breaks the GPUs, so those
-pools are left out of the affinity.
+Bottlerocket's NVIDIA images contain the plugin, and a second one breaks the GPUs, so the affinity omits
+those pools.
 """
 
 from collections.abc import Iterator
 
-from gpupool.blueprint.merge import merge, settled
+from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.errors import InputError
@@ -15,47 +15,47 @@ from gpupool.expansion.sharing import config_name
 from gpupool.findings import Finding, Severity
 from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
 from gpupool.karpenter import labels
-from gpupool.rendering.values import Release, release
+from gpupool.rendering.values import Release, build_release
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at, tree
 from gpupool.yamlio.write import dump
 
-_BROKEN_BOOLEAN = "0.17.0"
-_CHANGED_DEFAULTS = ("0.19.0", "0.19.1", "0.19.2")
+_BOOLEAN_BUG = "0.17.0"
+_CHANGED_DEFAULTS_VERSIONS = ("0.19.0", "0.19.1", "0.19.2")
 
 
-def nvidia_device_plugin(expanded: Expanded) -> Release | None:
-    """Return the chart's release and values; None where no pool needs it, or it is turned off.
+def build_device_plugin(expanded: Expanded) -> Release | None:
+    """Build the chart's release and values; None where no pool needs the chart, or `stack` disables it.
 
     Raises:
-        InputError: for values that the chart's version is known to break on.
+        InputError: for values that do not work with the chart's version.
     """
     pools = [
         pool for pool in expanded.pools if pool.maker is Maker.NVIDIA and pool.ami_family != "Bottlerocket"
     ]
-    said = find(expanded.stack, NVIDIA_DEVICE_PLUGIN.name)
-    if not pools or (said is not None and said.value is None):
+    settings = find(expanded.stack, NVIDIA_DEVICE_PLUGIN.name)
+    if not pools or (settings is not None and settings.value is None):
         return None
-    generated, own = _values(pools), find(said, "values")
-    values = generated if own is None or own.value is None else settled(merge(generated, own))
-    made = release(NVIDIA_DEVICE_PLUGIN, said, values)
-    if wrong := _broken(made, said):
-        raise InputError([wrong])
-    return made
+    generated, own = _build_values(pools), find(settings, "values")
+    values = generated if own is None or own.value is None else remove_nulls(merge(generated, own))
+    release = build_release(NVIDIA_DEVICE_PLUGIN, settings, values)
+    if error := _find_chart_bug(release, settings):
+        raise InputError([error])
+    return release
 
 
-def _values(pools: list[ExpandedPool]) -> Located:
+def _build_values(pools: list[ExpandedPool]) -> Located:
     first = pools[0].at
     parts = {
-        "affinity": _affinity(pools),
-        "tolerations": listing(list(_tolerations(pools)), first),
-        "config": _sharing(pools),
-        "resources": _resources(first),
+        "affinity": _build_affinity(pools),
+        "tolerations": listing(list(_build_tolerations(pools)), first),
+        "config": _build_sharing_config(pools),
+        "resources": _build_resources(first),
     }
     return tree(parts, first)
 
 
-def _affinity(pools: list[ExpandedPool]) -> Located:
-    """Ask for the nodes of these pools only; the chart's own affinity wants labels that nobody sets."""
+def _build_affinity(pools: list[ExpandedPool]) -> Located:
+    """Build the affinity to the pools' nodes; the chart's default requires labels that nodes do not have."""
     first = pools[0].at
     names = listing([leaf(pool.name, pool.at) for pool in sorted(pools, key=lambda pool: pool.name)], first)
     expression = tree(
@@ -68,8 +68,8 @@ def _affinity(pools: list[ExpandedPool]) -> Located:
     )
 
 
-def _tolerations(pools: list[ExpandedPool]) -> Iterator[Located]:
-    """Tolerate every taint of the pools whatever its value, since values differ from pool to pool."""
+def _build_tolerations(pools: list[ExpandedPool]) -> Iterator[Located]:
+    """Yield a toleration of each taint of the pools, for any value, because values differ between pools."""
     seen: dict[tuple[str, str], Located] = {}
     for pool in pools:
         for taint in (*items(pool.taints), *items(pool.startup_taints)):
@@ -82,19 +82,19 @@ def _tolerations(pools: list[ExpandedPool]) -> Iterator[Located]:
         yield tree({name: leaf(value, taint) for name, value in parts.items()}, taint)
 
 
-def _sharing(pools: list[ExpandedPool]) -> Located | None:
+def _build_sharing_config(pools: list[ExpandedPool]) -> Located | None:
     shared = {pool.slices: pool for pool in pools if pool.slices > 1}
     if not shared:
         return None
     first = pools[0].at
     entries = {"default": leaf(dump({"version": "v1"}), first)}
     for slices, pool in sorted(shared.items()):
-        entries[config_name(slices)] = leaf(_time_slicing(slices), pool.at)
+        entries[config_name(slices)] = leaf(_format_time_slicing(slices), pool.at)
     return tree({"map": tree(dict(entries), first), "default": leaf("default", first)}, first)
 
 
-def _time_slicing(slices: int) -> str:
-    """Return a plugin configuration; both switches are written out, since Bottlerocket's defaults differ."""
+def _format_time_slicing(slices: int) -> str:
+    """Return a plugin configuration; both switches are explicit, because Bottlerocket's defaults differ."""
     sharing = {
         "renameByDefault": False,
         "failRequestsGreaterThanOne": True,
@@ -103,27 +103,29 @@ def _time_slicing(slices: int) -> str:
     return dump({"version": "v1", "sharing": {"timeSlicing": sharing}})  # type: ignore[dict-item] # a plain tree
 
 
-def _resources(cause: Located) -> Located:
-    """Ask for a little, so that Karpenter counts the plugin when it fills nodes; the chart asks for none."""
+def _build_resources(cause: Located) -> Located:
+    """Build small resource requests, so that Karpenter counts the plugin; the chart's default is none."""
     requests = {"cpu": leaf("10m", cause), "memory": leaf("64Mi", cause)}
     return tree({"requests": tree(dict(requests), cause)}, cause)
 
 
-def _broken(made: Release, said: Located | None) -> Finding | None:
-    version, knob = find(said, "version"), find(said, "values", "failOnInitError")
-    if made.version == _BROKEN_BOOLEAN and knob is not None and knob.value is not None:
-        message = (
-            f"chart {_BROKEN_BOOLEAN} renders `failOnInitError` as a boolean, which the API server rejects"
-        )
+def _find_chart_bug(release: Release, settings: Located | None) -> Finding | None:
+    version, setting = find(settings, "version"), find(settings, "values", "failOnInitError")
+    if release.version == _BOOLEAN_BUG and setting is not None and setting.value is not None:
+        message = f"chart {_BOOLEAN_BUG} renders `failOnInitError` as a boolean, which the API server rejects"
         return Finding(
             Code.CHART_BUG,
             message,
-            knob.at,
+            setting.at,
             "set `version: 0.17.1` or newer, and leave `failOnInitError` at true",
         )
-    if version is not None and made.version in _CHANGED_DEFAULTS and not mapping(find(said, "values")):
+    if (
+        version is not None
+        and release.version in _CHANGED_DEFAULTS_VERSIONS
+        and not mapping(find(settings, "values"))
+    ):
         message = (
-            f"chart {made.version} exposes GDS and GDRCopy devices by default, which AL2023 does not have"
+            f"chart {release.version} exposes GDS and GDRCopy devices by default, which AL2023 does not have"
         )
         return Finding(
             Code.CHART_DEFAULTS, message, version.at, "set `version: 0.19.3` or newer", Severity.ERROR

@@ -1,4 +1,4 @@
-"""Everything that one blueprint renders to: objects, chart values, and the files that hold them."""
+"""Rendering of one blueprint: its objects, its Helm values, and its files."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,23 +8,34 @@ from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay,
 from gpupool.findings import Finding, has_errors, in_file_order
 from gpupool.karpenter.validation.check import check
 from gpupool.objects import Manifest, Ref
-from gpupool.rendering.device_plugin import nvidia_device_plugin
+from gpupool.rendering.device_plugin import build_device_plugin
 from gpupool.rendering.folder import MARK
 from gpupool.rendering.values import Release
 from gpupool.yamlio.located import Located, Plain, leaf, mapping, plain, tree
 from gpupool.yamlio.write import dump, dump_all
 
 _FOLDERS = {"EC2NodeClass": "ec2nodeclasses", "NodeOverlay": "nodeoverlays", "NodePool": "nodepools"}
+_API_VERSIONS = {
+    "NodePool": "karpenter.sh/v1",
+    "EC2NodeClass": "karpenter.k8s.aws/v1",
+    "NodeOverlay": "karpenter.sh/v1alpha1",
+}
+_CLASS_ORDER = (
+    "amiFamily", "amiSelectorTerms", "role", "instanceProfile",
+    "subnetSelectorTerms", "securityGroupSelectorTerms", "capacityReservationSelectorTerms",
+    "placementGroupSelector", "blockDeviceMappings", "instanceStorePolicy", "networkInterfaces",
+    "metadataOptions", "tags",
+)  # fmt: skip
 
 
 class Rendered(NamedTuple):
-    """The rendered objects and chart values of one blueprint."""
+    """The rendered objects and Helm values of one blueprint."""
 
     expanded: Expanded
-    """The blueprint that was rendered, with what is worth saying about it."""
+    """The expanded blueprint, with its findings."""
 
     manifests: tuple[Manifest, ...]
-    """In the order in which they are applied."""
+    """The objects, in the order in which they are applied."""
 
     releases: tuple[Release, ...]
 
@@ -40,7 +51,7 @@ class Rendered(NamedTuple):
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """Return the blueprint's `sensitive`: patterns of keys whose values are never shown."""
+        """Return the blueprint's `sensitive`: patterns of keys whose values are hidden."""
         return self.expanded.sensitive
 
     @property
@@ -49,34 +60,34 @@ class Rendered(NamedTuple):
         return self.expanded.loaded.node
 
     def text(self) -> str:
-        """Return all Kubernetes objects as one stream that `kubectl apply -f -` takes."""
+        """Return all Kubernetes objects as one YAML stream for `kubectl apply -f -`."""
         return dump_all(manifest.data for manifest in self.manifests)
 
     def values_text(self, release: Release) -> str:
-        """Return one chart's values file, with the line that installs it in its head."""
-        return self._marked(release.text(), *release.header())
+        """Return one chart's values file; its header contains the command that installs the chart."""
+        return self._add_header(release.text(), *release.header())
 
     def files(self) -> dict[str, str]:
-        """Return every file's text by its path: one for each object, `kustomization.yaml` and `values/`."""
-        made = {}
+        """Return the text of every file by path: one for each object, `kustomization.yaml` and `values/`."""
+        files = {}
         for manifest in self.manifests:
             path = f"{_FOLDERS[manifest.ref.kind]}/{manifest.ref.name}.yaml"
-            made[path] = self._marked(dump(manifest.data))
-        resources: list[Plain] = list(made)
-        made["kustomization.yaml"] = self._marked(dump(_kustomization(resources)))
-        return made | {release.file: self.values_text(release) for release in self.releases}
+            files[path] = self._add_header(dump(manifest.data))
+        resources: list[Plain] = list(files)
+        files["kustomization.yaml"] = self._add_header(dump(_build_kustomization(resources)))
+        return files | {release.file: self.values_text(release) for release in self.releases}
 
-    def _marked(self, text: str, *comments: str) -> str:
+    def _add_header(self, text: str, *comments: str) -> str:
         return "\n".join([f"{MARK}{self.name}", *(f"# {line}" for line in comments), text])
 
 
 def render_files(paths: Sequence[str], *, allow_empty: bool = False) -> Rendered:
     """Read blueprint files, later ones over earlier ones, and render them.
 
-    This is the one way from files to objects. A blueprint without pools is an error unless `allow_empty`.
+    Every command uses this function. A blueprint without pools is an error unless `allow_empty`.
 
     Raises:
-        InputError: with every mistake found, in file order.
+        InputError: with all findings, in file order.
     """
     from gpupool.blueprint.load import load
     from gpupool.expansion.expand import expand
@@ -88,52 +99,37 @@ def render(expanded: Expanded) -> Rendered:
     """Render an expanded blueprint.
 
     Raises:
-        InputError: where Karpenter's API, or a chart, would refuse what was rendered.
+        InputError: where Karpenter's API or a chart would reject the result.
     """
-    plugin = nvidia_device_plugin(expanded)
+    plugin = build_device_plugin(expanded)
     releases = () if plugin is None else (plugin,)
-    return Rendered(expanded, manifests(expanded), releases)
+    return Rendered(expanded, build_manifests(expanded), releases)
 
 
-def _kustomization(resources: list[Plain]) -> Plain:
-    return {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
-
-
-_VERSIONS = {
-    "NodePool": "karpenter.sh/v1",
-    "EC2NodeClass": "karpenter.k8s.aws/v1",
-    "NodeOverlay": "karpenter.sh/v1alpha1",
-}
-_CLASS_ORDER = (
-    "amiFamily", "amiSelectorTerms", "role", "instanceProfile",
-    "subnetSelectorTerms", "securityGroupSelectorTerms", "capacityReservationSelectorTerms",
-    "placementGroupSelector", "blockDeviceMappings", "instanceStorePolicy", "networkInterfaces",
-    "metadataOptions", "tags",
-)  # fmt: skip
-
-
-def manifests(expanded: Expanded) -> tuple[Manifest, ...]:
-    """Return every object: classes, then overlays, then pools, each kind by name.
+def build_manifests(expanded: Expanded) -> tuple[Manifest, ...]:
+    """Build all objects: node classes, then overlays, then NodePools, sorted by name.
 
     Raises:
-        InputError: where the API server or Karpenter would refuse one, at the place in the blueprint that
-            causes it.
+        InputError: where the API server or Karpenter would reject an object, at the location in the
+            blueprint that causes it.
     """
-    made = [
-        *(node_class(item) for item in expanded.classes),
-        *(node_overlay(item) for item in sorted(expanded.overlays, key=lambda item: item.name)),
-        *(node_pool(item) for item in sorted(expanded.pools, key=lambda item: item.name)),
+    manifests = [
+        *(build_node_class(item) for item in expanded.classes),
+        *(build_node_overlay(item) for item in sorted(expanded.overlays, key=lambda item: item.name)),
+        *(build_node_pool(item) for item in sorted(expanded.pools, key=lambda item: item.name)),
     ]
-    found = [
-        finding for item in made for finding in check(item.ref.kind, item.body, expanded.karpenter, item.data)
+    findings = [
+        finding
+        for item in manifests
+        for finding in check(item.ref.kind, item.body, expanded.karpenter, item.data)
     ]
-    if has_errors(found):
-        raise InputError(in_file_order(found))
-    return tuple(made)
+    if has_errors(findings):
+        raise InputError(in_file_order(findings))
+    return tuple(manifests)
 
 
-def node_pool(pool: ExpandedPool) -> Manifest:
-    """Return a NodePool."""
+def build_node_pool(pool: ExpandedPool) -> Manifest:
+    """Build a NodePool."""
     template_metadata = {"labels": pool.labels, "annotations": pool.annotations}
     template = {
         "metadata": tree(template_metadata, pool.at) if pool.labels or pool.annotations else None,
@@ -156,35 +152,38 @@ def node_pool(pool: ExpandedPool) -> Manifest:
         "weight": pool.weight,
         "replicas": pool.replicas,
     }
-    return _object("NodePool", pool.name, pool.path, pool.metadata, tree(spec, pool.at))._replace(
-        pool=pool.pool
-    )
+    manifest = _build_object("NodePool", pool.name, pool.path, pool.metadata, tree(spec, pool.at))
+    return manifest._replace(pool=pool.pool)
 
 
-def node_class(item: ExpandedClass) -> Manifest:
-    """Return an EC2NodeClass; its fields in one order, those that are rare at the end."""
-    said = mapping(item.spec)
-    ordered = {key: said[key] for key in (*_CLASS_ORDER, *sorted(said)) if key in said}
-    return _object("EC2NodeClass", item.name, item.path, item.metadata, tree(dict(ordered), item.spec))
+def build_node_class(item: ExpandedClass) -> Manifest:
+    """Build an EC2NodeClass; common fields come first, in a fixed order."""
+    fields = mapping(item.spec)
+    ordered = {key: fields[key] for key in (*_CLASS_ORDER, *sorted(fields)) if key in fields}
+    return _build_object("EC2NodeClass", item.name, item.path, item.metadata, tree(dict(ordered), item.spec))
 
 
-def node_overlay(item: ExpandedOverlay) -> Manifest:
-    """Return a NodeOverlay."""
-    return _object("NodeOverlay", item.name, item.path, item.metadata, item.spec)
+def build_node_overlay(item: ExpandedOverlay) -> Manifest:
+    """Build a NodeOverlay."""
+    return _build_object("NodeOverlay", item.name, item.path, item.metadata, item.spec)
 
 
-def _object(kind: str, name: str, path: str, metadata: Located | None, spec: Located) -> Manifest:
-    said = mapping(metadata)
+def _build_object(kind: str, name: str, path: str, metadata: Located | None, spec: Located) -> Manifest:
+    own = mapping(metadata)
     head = {
         "name": leaf(name, Located(None, spec.key or spec.at)),
-        "labels": said.get("labels"),
-        "annotations": said.get("annotations"),
+        "labels": own.get("labels"),
+        "annotations": own.get("annotations"),
     }
     body = {
-        "apiVersion": leaf(_VERSIONS[kind], spec),
+        "apiVersion": leaf(_API_VERSIONS[kind], spec),
         "kind": leaf(kind, spec),
         "metadata": tree(head, spec),
         "spec": spec,
     }
-    whole = tree(dict(body), spec)
-    return Manifest(Ref(kind, name), path, whole, plain(whole))
+    document = tree(dict(body), spec)
+    return Manifest(Ref(kind, name), path, document, plain(document))
+
+
+def _build_kustomization(resources: list[Plain]) -> Plain:
+    return {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}

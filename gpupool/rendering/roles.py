@@ -1,7 +1,7 @@
-"""The rights that plan and apply need, as values, and as the Kubernetes objects that grant them.
+"""RBAC rights that plan and apply need, and the Kubernetes objects that grant them.
 
-To plan is to dry-run, and the API server asks for the right to write before it looks whether it is a dry run.
-The roles for planning therefore come with an admission policy that takes nothing else from their subject.
+Planning uses dry runs, and the API server requires the right to write for a dry run as well. The roles for
+planning therefore include an admission policy that rejects all other writes of their subject.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SubjectKind: TypeAlias = Literal["User", "Group", "ServiceAccount"]
 KARPENTER: Final = "karpenter.sh"
 AWS: Final = "karpenter.k8s.aws"
 WRITTEN: Final = {KARPENTER: ("nodepools", "nodeoverlays"), AWS: ("ec2nodeclasses",)}
-"""What gpupool writes, by API group."""
+"""The resources that gpupool writes, by API group."""
 
 CRDS: Final = (
     "capacitybuffers.autoscaling.x-k8s.io",
@@ -32,48 +32,48 @@ CRDS: Final = (
     "nodepools.karpenter.sh",
 )
 EVENTS_NAMESPACE: Final = "default"
-"""Where the server keeps the events of objects that are in no namespace."""
+"""The namespace of events about cluster-scoped objects."""
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ADMISSION: Final = "admissionregistration.k8s.io/v1"
 
 
 class PolicyRule(NamedTuple):
-    """Verbs on resources of one API group."""
+    """The verbs that are allowed on resources of one API group."""
 
     group: str
-    """The empty text for Kubernetes' core."""
+    """The API group; empty for the core group."""
 
     resources: tuple[str, ...]
     verbs: tuple[str, ...]
     names: tuple[str, ...] = ()
-    """The only objects that are meant; empty for all. To list and to create have no name to hold on to."""
+    """The names of the allowed objects; empty for all. `list` and `create` cannot be limited by name."""
 
 
 class Rights(NamedTuple):
-    """What one identity may do."""
+    """The rules that one identity needs."""
 
-    everywhere: tuple[PolicyRule, ...]
-    """On what is in no namespace."""
+    cluster_scoped: tuple[PolicyRule, ...]
+    """Rules on cluster-scoped objects."""
 
     in_namespace: tuple[PolicyRule, ...]
-    """Where the inventory and the lock are."""
+    """Rules in the namespace of the inventory and the lock."""
 
     optional: tuple[PolicyRule, ...] = (PolicyRule("", ("events",), ("list",)),)
-    """In the namespace of events: what gpupool goes on without, and says less."""
+    """Rules in the namespace of events; without them, gpupool works but reports less."""
 
 
 class Subject(NamedTuple):
-    """Who gets the rights."""
+    """The identity that gets the rights."""
 
     kind: SubjectKind
     name: str
     namespace: str = ""
-    """Of a service account."""
+    """The namespace of a service account; empty for other kinds."""
 
 
 class RoleScope(NamedTuple):
-    """Which blueprint the rights are for, and where its inventory is."""
+    """The blueprint that the rights are for, and the namespace of its inventory."""
 
     blueprint: str
     namespace: str
@@ -84,72 +84,74 @@ class RoleScope(NamedTuple):
         return f"gpupool-{self.blueprint}"
 
 
-def rights(purpose: Purpose, place: RoleScope) -> Rights:
-    """Return what `gpupool plan` or `gpupool apply` needs, and nothing beyond."""
-    applies = purpose == "apply"
-    verbs = ("get", "list", "create", "patch", *(("delete", "watch") if applies else ()))
-    everywhere = (
+def build_rights(purpose: Purpose, scope: RoleScope) -> Rights:
+    """Return exactly the rights that `gpupool plan` or `gpupool apply` needs."""
+    is_apply = purpose == "apply"
+    verbs = ("get", "list", "create", "patch", *(("delete", "watch") if is_apply else ()))
+    cluster_scoped = (
         *(PolicyRule(group, resources, verbs) for group, resources in WRITTEN.items()),
         PolicyRule(KARPENTER, ("nodeclaims",), ("list",)),
         PolicyRule("", ("namespaces",), ("get",), ("kube-system",)),
         PolicyRule("apiextensions.k8s.io", ("customresourcedefinitions",), ("get",), CRDS),
     )
-    only = (place.inventory,)
-    if not applies:
-        return Rights(everywhere, (PolicyRule("", ("configmaps",), ("get",), only),))
-    within = (
-        PolicyRule("", ("configmaps",), ("get", "patch"), only),
+    names = (scope.inventory,)
+    if not is_apply:
+        return Rights(cluster_scoped, (PolicyRule("", ("configmaps",), ("get",), names),))
+    in_namespace = (
+        PolicyRule("", ("configmaps",), ("get", "patch"), names),
         PolicyRule("", ("configmaps",), ("create",)),
-        PolicyRule("coordination.k8s.io", ("leases",), ("get", "update", "delete"), only),
+        PolicyRule("coordination.k8s.io", ("leases",), ("get", "update", "delete"), names),
         PolicyRule("coordination.k8s.io", ("leases",), ("create",)),
     )
-    return Rights(everywhere, within)
+    return Rights(cluster_scoped, in_namespace)
 
 
-def in_namespaces(granted: Rights, place: RoleScope) -> list[tuple[str, tuple[PolicyRule, ...]]]:
-    """Return the rules of each namespace, that of the inventory first."""
-    if place.namespace == EVENTS_NAMESPACE:
-        return [(place.namespace, (*granted.in_namespace, *granted.optional))]
-    return [(place.namespace, granted.in_namespace), (EVENTS_NAMESPACE, granted.optional)]
+def group_by_namespace(rights: Rights, scope: RoleScope) -> list[tuple[str, tuple[PolicyRule, ...]]]:
+    """Return the rules of each namespace, the inventory's namespace first."""
+    if scope.namespace == EVENTS_NAMESPACE:
+        return [(scope.namespace, (*rights.in_namespace, *rights.optional))]
+    return [(scope.namespace, rights.in_namespace), (EVENTS_NAMESPACE, rights.optional)]
 
 
-def unsaid(purpose: Purpose) -> Subject:
-    """Return the subject where none was named: a group."""
+def default_subject(purpose: Purpose) -> Subject:
+    """Return the default subject: a group."""
     return Subject("Group", f"gpupool-{purpose}")
 
 
-def roles_text(purpose: Purpose, place: RoleScope, subject: Subject | None) -> str:
-    """Return the objects that grant the rights as YAML for `kubectl apply -f -`, the policy first."""
-    who = subject or unsaid(purpose)
-    name = f"{place.inventory}-{purpose}"
+def render_roles(purpose: Purpose, scope: RoleScope, subject: Subject | None) -> str:
+    """Return the objects that grant the rights, as YAML for `kubectl apply -f -`; the policy comes first."""
+    grantee = subject or default_subject(purpose)
+    name = f"{scope.inventory}-{purpose}"
     objects = [
-        *(_policy(name, who) if purpose == "plan" else ()),
-        *_roles(name, rights(purpose, place), place, who),
+        *(_build_policy(name, grantee) if purpose == "plan" else ()),
+        *_build_roles(name, build_rights(purpose, scope), scope, grantee),
     ]
-    return dump_all(objects, _head(purpose, place, subject))
+    return dump_all(objects, _header(purpose, scope, subject))
 
 
-def _head(purpose: Purpose, place: RoleScope, subject: Subject | None) -> Iterator[str]:
-    yield f"What `gpupool {purpose}` needs for the blueprint {place.blueprint}, and nothing beyond."
+def _header(purpose: Purpose, scope: RoleScope, subject: Subject | None) -> Iterator[str]:
+    yield f"What `gpupool {purpose}` needs for the blueprint {scope.blueprint}, and nothing beyond."
     if purpose == "plan":
         yield "The policy lets its subject write in dry runs only; grant the roles together with it."
     if subject is None:
-        yield f"No subject was named, so it is the group {unsaid(purpose).name}; on EKS, groups stand in"
+        group = default_subject(purpose).name
+        yield f"No subject was named, so it is the group {group}; on EKS, groups stand in"
         yield "access entries. Name another subject with --user, --group or --service-account."
 
 
-def _roles(name: str, granted: Rights, place: RoleScope, who: Subject) -> Iterator[Plain]:
-    subjects: list[Plain] = [_subject(who)]
+def _build_roles(name: str, rights: Rights, scope: RoleScope, subject: Subject) -> Iterator[Plain]:
+    subjects: list[Plain] = [_format_subject(subject)]
+    namespaced = group_by_namespace(rights, scope)
     for prefix, rules, metadata in (
-        ("Cluster", granted.everywhere, {"name": name}),
-        *(("", rules, {"name": name, "namespace": each}) for each, rules in in_namespaces(granted, place)),
+        ("Cluster", rights.cluster_scoped, {"name": name}),
+        *(("", rules, {"name": name, "namespace": namespace}) for namespace, rules in namespaced),
     ):
         head: dict[str, Plain] = {
             "apiVersion": f"{_RBAC}/v1",
             "kind": f"{prefix}Role",
             "metadata": dict(metadata),
         }
-        yield {**head, "rules": [_rule(rule) for rule in rules]}
+        yield {**head, "rules": [_format_rule(rule) for rule in rules]}
         yield {
             **head,
             "kind": f"{prefix}RoleBinding",
@@ -158,22 +160,22 @@ def _roles(name: str, granted: Rights, place: RoleScope, who: Subject) -> Iterat
         }
 
 
-def _rule(rule: PolicyRule) -> Plain:
-    found: dict[str, Plain] = {"apiGroups": [rule.group], "resources": list(rule.resources)}
+def _format_rule(rule: PolicyRule) -> Plain:
+    fields: dict[str, Plain] = {"apiGroups": [rule.group], "resources": list(rule.resources)}
     if rule.names:
-        found["resourceNames"] = list(rule.names)
-    return {**found, "verbs": list(rule.verbs)}
+        fields["resourceNames"] = list(rule.names)
+    return {**fields, "verbs": list(rule.verbs)}
 
 
-def _subject(who: Subject) -> Plain:
-    if who.kind == "ServiceAccount":
-        return {"kind": who.kind, "name": who.name, "namespace": who.namespace}
-    return {"apiGroup": _RBAC, "kind": who.kind, "name": who.name}
+def _format_subject(subject: Subject) -> Plain:
+    if subject.kind == "ServiceAccount":
+        return {"kind": subject.kind, "name": subject.name, "namespace": subject.namespace}
+    return {"apiGroup": _RBAC, "kind": subject.kind, "name": subject.name}
 
 
-def _policy(name: str, who: Subject) -> Iterator[Plain]:
-    """Yield the policy that takes nothing but dry runs from the subject, and what puts it into force."""
-    message = f"{_words(who)} may plan only: dry runs are allowed, writes are not"
+def _build_policy(name: str, subject: Subject) -> Iterator[Plain]:
+    """Yield the policy that allows only dry runs to the subject, and its binding."""
+    message = f"{_describe(subject)} may plan only: dry runs are allowed, writes are not"
     yield {
         "apiVersion": _ADMISSION,
         "kind": "ValidatingAdmissionPolicy",
@@ -186,12 +188,12 @@ def _policy(name: str, who: Subject) -> Iterator[Plain]:
                         "apiGroups": [group],
                         "apiVersions": ["*"],
                         "operations": ["CREATE", "UPDATE", "DELETE"],
-                        "resources": [each for plural in plurals for each in (plural, f"{plural}/*")],
+                        "resources": [resource for plural in plurals for resource in (plural, f"{plural}/*")],
                     }
                     for group, plurals in WRITTEN.items()
                 ]
             },
-            "matchConditions": [{"name": "plans-only", "expression": _is_subject(who)}],
+            "matchConditions": [{"name": "plans-only", "expression": _subject_condition(subject)}],
             "validations": [
                 {"expression": "request.dryRun == true", "message": message, "reason": "Forbidden"}
             ],
@@ -205,23 +207,23 @@ def _policy(name: str, who: Subject) -> Iterator[Plain]:
     }
 
 
-def _is_subject(who: Subject) -> str:
-    """Return the CEL condition for the subject's requests; one that fails would refuse everybody's."""
-    if who.kind == "Group":
-        return f"has(request.userInfo.groups) && {_text(who.name)} in request.userInfo.groups"
-    return f"has(request.userInfo.username) && request.userInfo.username == {_text(_username(who))}"
+def _subject_condition(subject: Subject) -> str:
+    """Return the CEL condition for the subject's requests; an error in it would reject all requests."""
+    if subject.kind == "Group":
+        return f"has(request.userInfo.groups) && {_quote_cel(subject.name)} in request.userInfo.groups"
+    return f"has(request.userInfo.username) && request.userInfo.username == {_quote_cel(_username(subject))}"
 
 
-def _username(who: Subject) -> str:
-    account = f"system:serviceaccount:{who.namespace}:{who.name}"
-    return account if who.kind == "ServiceAccount" else who.name
+def _username(subject: Subject) -> str:
+    account = f"system:serviceaccount:{subject.namespace}:{subject.name}"
+    return account if subject.kind == "ServiceAccount" else subject.name
 
 
-def _words(who: Subject) -> str:
-    kind = "the group" if who.kind == "Group" else "the user"
-    return f"{kind} {_username(who)}"
+def _describe(subject: Subject) -> str:
+    kind = "the group" if subject.kind == "Group" else "the user"
+    return f"{kind} {_username(subject)}"
 
 
-def _text(said: str) -> str:
-    """Return a text as CEL writes it, which is as JSON does; names hold no control characters."""
-    return json.dumps(said, ensure_ascii=False)
+def _quote_cel(text: str) -> str:
+    """Return a CEL string literal, which equals that of JSON; names contain no control characters."""
+    return json.dumps(text, ensure_ascii=False)

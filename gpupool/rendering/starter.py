@@ -1,4 +1,4 @@
-"""The starter blueprint that `gpupool init` writes."""
+"""Starter blueprint that `gpupool init` writes."""
 
 from dataclasses import asdict, dataclass
 
@@ -9,13 +9,13 @@ from gpupool.karpenter.versions import LATEST
 from gpupool.yamlio.spelling import spell
 
 TEMPLATE = "gpupool.yaml.j2"
-_LEFT_OUT = ("context", "uid")
-"""What the starter does not say unless it is known."""
+_OPTIONAL = ("context", "uid")
+"""The variables that the starter omits where they are empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """What the starter blueprint is filled with; each field is a variable of its template."""
+    """The variables of the starter blueprint's template."""
 
     name: str
     cluster: str
@@ -23,34 +23,34 @@ class Starter:
     timezone: str
     karpenter: str = LATEST
     context: str = ""
-    """The kubeconfig context; nothing is said of it where it is empty."""
+    """The kubeconfig context; omitted where it is empty."""
 
     uid: str = ""
-    """The uid of the cluster's kube-system namespace; likewise."""
+    """The uid of the cluster's kube-system namespace; omitted where it is empty."""
 
 
-def starter_text(starter: Starter) -> str:
-    """Return the starter blueprint; each value stays a text on one line, whatever is in it.
+def render_starter(starter: Starter) -> str:
+    """Render the starter blueprint; each value is quoted as a text on one line.
 
     Raises:
-        ValueError: for half a surrogate pair, which no file can hold.
+        ValueError: for half a surrogate pair, which a file cannot contain.
     """
-    return fill(TEMPLATE, {key: _spelt(key, value) for key, value in asdict(starter).items()})
+    return fill_template(TEMPLATE, {key: _quote(key, value) for key, value in asdict(starter).items()})
 
 
-def _spelt(name: str, value: str) -> str:
-    return "" if name in _LEFT_OUT and not value else spell(value)
+def _quote(name: str, value: str) -> str:
+    return "" if name in _OPTIONAL and not value else spell(value)
 
 
-def fill(template: str, variables: dict[str, str]) -> str:
-    """Fill a shipped template; a variable that is missing is an error."""
-    return environment().get_template(template).render(variables)
+def fill_template(template: str, variables: dict[str, str]) -> str:
+    """Render a shipped template; a missing variable is an error."""
+    return build_environment().get_template(template).render(variables)
 
 
-def environment() -> Environment:
-    """Return the one jinja2 environment."""
+def build_environment() -> Environment:
+    """Build the jinja2 environment of shipped templates."""
     folder = shipped("templates")
-    return Environment(  # noqa: S701 - what is written is YAML and prose, not HTML
+    return Environment(  # noqa: S701 - templates are YAML and text, not HTML
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
         undefined=StrictUndefined,
         keep_trailing_newline=True,

@@ -1,4 +1,4 @@
-"""A chart's release: where it comes from, where it goes, and the values gpupool wrote for it."""
+"""Helm release of a chart: its repository, its namespace, and its rendered values."""
 
 from typing import NamedTuple
 
@@ -19,17 +19,17 @@ class Release(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The values file's path inside the rendered folder."""
+        """Return the values file's path inside the rendered folder."""
         return f"values/{self.chart}.yaml"
 
     def header(self) -> tuple[str, ...]:
-        """Return the comment lines of the values file: what it is for, and the line that installs it."""
-        where: tuple[str, ...] = (self.chart, "--repo", self.repository)
+        """Return the comment lines of the values file: the chart, and the command that installs it."""
+        source: tuple[str, ...] = (self.chart, "--repo", self.repository)
         if self.repository.startswith("oci://"):
-            where = (f"{self.repository.rstrip('/')}/{self.chart}",)
+            source = (f"{self.repository.rstrip('/')}/{self.chart}",)
         new_namespace = () if self.namespace == "kube-system" else ("--create-namespace",)
         command = (
-            "helm", "upgrade", "--install", self.name, *where, "--version", self.version,
+            "helm", "upgrade", "--install", self.name, *source, "--version", self.version,
             "--namespace", self.namespace, *new_namespace,
             "--values", self.file,
         )  # fmt: skip
@@ -40,17 +40,17 @@ class Release(NamedTuple):
         return dump(plain(self.values))
 
 
-def release(chart: Chart, said: Located | None, values: Located) -> Release:
-    """Return a chart's release as the blueprint's `stack` says, or as the chart's own defaults are."""
+def build_release(chart: Chart, settings: Located | None, values: Located) -> Release:
+    """Build a chart's release from its settings in `stack`, and the chart's defaults."""
 
-    def word(key: str, default: str) -> str:
-        return text_at(said, key) or default
+    def setting(key: str, default: str) -> str:
+        return text_at(settings, key) or default
 
     return Release(
         chart=chart.name,
-        repository=word("repository", chart.repository),
-        version=word("version", chart.version),
-        name=word("release", chart.release),
-        namespace=word("namespace", chart.namespace),
+        repository=setting("repository", chart.repository),
+        version=setting("version", chart.version),
+        name=setting("release", chart.release),
+        namespace=setting("namespace", chart.namespace),
         values=values,
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupool.blueprint.load import Loaded, load
+from gpupool.blueprint.load import LoadedBlueprint, load
 from gpupool.errors import InputError
 from gpupool.expansion.expand import expand
 from gpupool.findings import Severity
@@ -24,7 +24,7 @@ def files(*texts: str) -> list[str]:
     return [f"{number}.yaml" for number in range(len(texts))]
 
 
-def loaded(*texts: str) -> Loaded:
+def loaded(*texts: str) -> LoadedBlueprint:
     return load(files(*texts))
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import word_conflicts
-from gpupool.blueprint.merge import ANY, MergeKind, merge, merge_all, settled
+from gpupool.blueprint.load import find_conflicting_fields
+from gpupool.blueprint.merge import ANY, MergeKind, merge, merge_all, remove_nulls
 from gpupool.findings import Location
 from gpupool.yamlio.located import Located, Plain, find, leaves, plain
 from gpupool.yamlio.read import read
@@ -89,7 +89,7 @@ def test_a_map_s_own_key_is_the_later_one() -> None:
     ],
 )
 def test_settled_takes_nulls_out_and_keeps_what_is_empty(text: str, expected: Plain) -> None:
-    assert plain(settled(node(text))) == expected
+    assert plain(remove_nulls(node(text))) == expected
 
 
 POOL = [
@@ -173,7 +173,7 @@ def test_karpenter_s_list_of_taints_merges_by_key() -> None:
     ],
 )  # fmt: skip
 def test_two_words_for_one_thing_in_one_place(text: str, expected: list[str]) -> None:
-    assert [finding.path for finding in word_conflicts(node(text), merge_schema.POOL)] == expected
+    assert [finding.path for finding in find_conflicting_fields(node(text), merge_schema.POOL)] == expected
 
 
 KEYS = st.sampled_from("abcd")
@@ -225,6 +225,6 @@ def grown_or(value: object) -> Located:
 @laws
 @given(MAPS)
 def test_settling_twice_is_settling_once(layer: dict[str, Any]) -> None:
-    once = settled(grown(layer))
+    once = remove_nulls(grown(layer))
 
-    assert plain(settled(once)) == plain(once)
+    assert plain(remove_nulls(once)) == plain(once)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupool.blueprint.windows import DEFAULT_REASONS, Window, WordError, parse_days, parse_hours
+from gpupool.blueprint.windows import DEFAULT_REASONS, Window, WindowValueError, parse_days, parse_hours
 
 MON, TUE, WED, THU, FRI, SAT, SUN = range(7)
 
@@ -49,7 +49,7 @@ def test_days_are_read(text: str | list[str], days: set[int]) -> None:
     ],
 )
 def test_other_days_are_refused_in_plain_words(text: str | list[str], what: str, fix: str) -> None:
-    with pytest.raises(WordError) as raised:
+    with pytest.raises(WindowValueError) as raised:
         parse_days(text)
     assert what in str(raised.value)
     assert fix in raised.value.fix
@@ -98,7 +98,7 @@ def test_hours_are_read(text: str, hours: tuple[int, int]) -> None:
     ],
 )
 def test_other_hours_are_refused_with_what_was_meant(text: str, fix: str) -> None:
-    with pytest.raises(WordError) as raised:
+    with pytest.raises(WindowValueError) as raised:
         parse_hours(text)
     assert f"'{text}'" in str(raised.value)
     assert fix in raised.value.fix

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupool.blueprint.windows import REASONS, Window
+from gpupool.blueprint.windows import REASON_ORDER, Window
 from gpupool.expansion.windows.compile import compile_budgets
 from gpupool.karpenter.budgets import DisruptionBudget
 from gpupool.karpenter.cron import parse
@@ -17,7 +17,7 @@ from tests.tiers import examples
 
 MINUTES = st.one_of(st.integers(0, 24 * 4 - 1).map(lambda quarter: quarter * 15), st.integers(0, 24 * 60 - 1))
 NODES = st.sampled_from(["0", "1", "2", "7", "0%", "10%", "50%", "100%"])
-CAUSES = st.frozensets(st.sampled_from(REASONS), min_size=1)
+CAUSES = st.frozensets(st.sampled_from(REASON_ORDER), min_size=1)
 SCHEDULES = st.sampled_from(
     [
         (None, None),
@@ -32,7 +32,7 @@ SCHEDULES = st.sampled_from(
 @st.composite
 def budgets(draw: st.DrawFn) -> DisruptionBudget:
     schedule, duration = draw(SCHEDULES)
-    reasons = draw(st.none() | st.lists(st.sampled_from(REASONS), unique=True).map(tuple))
+    reasons = draw(st.none() | st.lists(st.sampled_from(REASON_ORDER), unique=True).map(tuple))
     return DisruptionBudget(draw(NODES), reasons, schedule, duration)
 
 
@@ -86,7 +86,7 @@ def test_everything_written_is_in_karpenters_grammar(said: Words) -> None:
         budget = item.budget
         if item.cause[0] == "own":
             continue
-        assert budget.reasons is None or 0 < len(budget.reasons) < len(REASONS)
+        assert budget.reasons is None or 0 < len(budget.reasons) < len(REASON_ORDER)
         assert (budget.schedule is None) == (budget.duration is None)
         if budget.schedule is not None and budget.duration is not None:
             parse(budget.schedule)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gpupool.blueprint.windows import DEFAULT_REASONS, REASONS, Window, parse_days, parse_hours
+from gpupool.blueprint.windows import DEFAULT_REASONS, REASON_ORDER, Window, parse_days, parse_hours
 from gpupool.karpenter.budgets import DisruptionBudget
 from tests.budgets.agreement import CHANGING, TOUCHED, check, ordinary
 from tests.budgets.ceilings import Words, karpenters, looser
@@ -28,7 +28,7 @@ def stage(timezone: str, number: int) -> Span:
 
 def plain_cases(timezone: str) -> dict[str, Words]:
     """Return windows that lie clear of the night from Saturday to Sunday."""
-    drifted, everything = frozenset({"Drifted"}), frozenset(REASONS)
+    drifted, everything = frozenset({"Drifted"}), frozenset(REASON_ORDER)
     return {
         "office": Words(None, [window("mon-fri", "08:00-20:00", "0", timezone)]),
         "nights": Words(
@@ -56,7 +56,7 @@ def weekend_cases(timezone: str) -> dict[str, Words]:
         "daily": Words(None, [], [window("daily", "03:00-05:00", "10%", timezone)]),
         "weekend": Words(None, [window("sat-sun", None, "0", timezone)]),
         "every night": Words(None, [window("daily", "18:00-08:00", "2", timezone)]),
-        "fri-mon": Words([], [], [window("fri-mon", None, "3", timezone, frozenset(REASONS))]),
+        "fri-mon": Words([], [], [window("fri-mon", None, "3", timezone, frozenset(REASON_ORDER))]),
         "short": Words([], [], [window("sun", "02:15-02:45", "1", timezone)]),
         "always": Words(
             None, [window("daily", None, "1", timezone)], [window("daily", "00:00-24:00", "2", timezone)]

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from gpupool.blueprint.timezones import nearest_timezones, timezone_names
-from gpupool.expansion.windows.timezones import UnknownTimezoneError, has_dated_changes, regimes
+from gpupool.blueprint.timezones import find_similar_timezones, timezone_names
+from gpupool.expansion.windows.timezones import UnknownTimezoneError, find_regimes, has_dated_changes
 from tests.budgets.clocks import load
 
 DAY = 24 * 60
@@ -15,7 +15,7 @@ YEAR_ONE = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def months(timezone: str, offset: int, start: int = 0, length: int = 1) -> set[int]:
-    (found,) = (regime for regime in regimes((timezone,)) if regime.offsets == (offset,))
+    (found,) = (regime for regime in find_regimes((timezone,)) if regime.offsets == (offset,))
     return set(found.months(start, length))
 
 
@@ -24,7 +24,7 @@ def test_every_zone_has_a_standing_rule_of_whole_minutes() -> None:
     begin = datetime(2411, 1, 1, 12, tzinfo=UTC)
     for name in timezone_names():
         zone = load(name)
-        known = {regime.offsets[0] for regime in regimes((name,))}
+        known = {regime.offsets[0] for regime in find_regimes((name,))}
         seen = {(begin + timedelta(days=day)).astimezone(zone).utcoffset() for day in range(0, 4 * 365, 3)}
         assert {timedelta(minutes=offset) for offset in known} == seen, name
         assert len(known) <= 2, name
@@ -32,7 +32,7 @@ def test_every_zone_has_a_standing_rule_of_whole_minutes() -> None:
 
 def test_spells_follow_one_another_without_a_gap() -> None:
     for zones in (("America/New_York",), ("America/New_York", "Europe/Berlin"), ("UTC",)):
-        spells = sorted(spell for regime in regimes(zones) for spell in regime.spells)
+        spells = sorted(spell for regime in find_regimes(zones) for spell in regime.spells)
         assert all(one[1] == other[0] for one, other in pairwise(spells))
 
 
@@ -52,14 +52,14 @@ def test_the_rule_is_the_one_after_all_dated_changes() -> None:
     """Gaza's table is dated until 2086 for Ramadan; the rule after it is summer from March or April to October."""
     assert has_dated_changes("Asia/Gaza")
     assert not has_dated_changes("America/New_York")
-    assert {regime.offsets[0] for regime in regimes(("Asia/Gaza",))} == {120, 180}
+    assert {regime.offsets[0] for regime in find_regimes(("Asia/Gaza",))} == {120, 180}
 
 
 def test_two_zones_make_the_combinations_that_occur() -> None:
     """Berlin changes on the last Sunday of October, New York on the first of November, and in March the other way."""
     found = {
         regime.offsets: set(regime.months(2 * DAY, 1))
-        for regime in regimes(("America/New_York", "Europe/Berlin"))
+        for regime in find_regimes(("America/New_York", "Europe/Berlin"))
     }
     assert found == {
         (-300, 60): {11, 12, 1, 2, 3},
@@ -71,7 +71,7 @@ def test_two_zones_make_the_combinations_that_occur() -> None:
 @pytest.mark.parametrize("name", ["Mars/Olympus", "../UTC", "/etc/localtime", "utc", ""])
 def test_only_names_of_the_database_are_opened(name: str) -> None:
     with pytest.raises(UnknownTimezoneError, match="unknown time zone `"):
-        regimes((name,))
+        find_regimes((name,))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_only_names_of_the_database_are_opened(name: str) -> None:
     [("utc", "UTC"), ("Asia/Calcuta", "Asia/Calcutta"), ("sao paulo", "America/Sao_Paulo"), ("zzzz", None)],
 )
 def test_the_nearest_name_is_offered(name: str, nearest: str | None) -> None:
-    assert next(iter(nearest_timezones(name)), None) == nearest
+    assert next(iter(find_similar_timezones(name)), None) == nearest
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_nearest_name_is_offered(name: str, nearest: str | None) -> None:
 @pytest.mark.parametrize("length", [1, 90, DAY])
 def test_months_are_those_of_every_stretch_that_meets_a_spell(zones: tuple[str, ...], length: int) -> None:
     """Counted one by one, for stretches that begin at, before and after each minute at which the clocks change."""
-    for regime in regimes(zones):
+    for regime in find_regimes(zones):
         edges = {edge % WEEK for spell in regime.spells for edge in spell}
         for start in {(edge + more) % WEEK for edge in edges for more in (-length, -1, 0, 1)}:
             counted = {

@@ -9,7 +9,7 @@ import pytest
 
 from gpupool.errors import UsageError
 from gpupool.expansion.windows.timezones import UnknownTimezoneError
-from gpupool.explain.calendar import DAYS, HOURS, Calendar, calendar
+from gpupool.explain.calendar import DAYS_IN_WEEK, HOURS_IN_DAY, Calendar, build_calendar
 from gpupool.karpenter.budgets import REASONS, allowed, budgets_of
 from gpupool.yamlio.located import Plain
 from tests.budgets.schedules import readable
@@ -70,11 +70,11 @@ def reckoned(
 def test_every_hour_has_the_smallest_number_of_its_minutes(timezone: str, day: date) -> None:
     for seed in range(SEED, SEED + volume(3, at_least=1)):
         said = generated(seed)
-        made = calendar(said, 10, timezone, day)
+        made = build_calendar(said, 10, timezone, day)
         truth = reckoned(said, 10, timezone, day)
         for reason in REASONS:
-            for row in range(DAYS):
-                for hour in range(HOURS):
+            for row in range(DAYS_IN_WEEK):
+                for hour in range(HOURS_IN_DAY):
                     number = made.weeks[reason][row][hour]
                     minutes = truth[reason][made.monday + timedelta(days=row), hour]
                     where = f"seed {seed}: {reason} {row} {hour}"
@@ -94,7 +94,7 @@ def numbers(made: Calendar, reason: str, row: int) -> list[int | None]:
 
 def test_an_office_day_is_the_day_on_the_wall() -> None:
     said = body({"nodes": "0", "reasons": ["Drifted"], "schedule": "0 13 * * 1-5", "duration": "12h"})
-    made = calendar(said, 4, "America/New_York", date(2026, 11, 19))
+    made = build_calendar(said, 4, "America/New_York", date(2026, 11, 19))
     assert made.monday == date(2026, 11, 16)
     assert numbers(made, "Drifted", 0) == [4] * 8 + [0] * 12 + [4] * 4
     assert numbers(made, "Drifted", 5) == [4] * 24
@@ -103,7 +103,7 @@ def test_an_office_day_is_the_day_on_the_wall() -> None:
 
 
 def test_an_hour_in_which_the_number_changes_shows_the_smaller_one() -> None:
-    made = calendar(
+    made = build_calendar(
         body({"nodes": "1", "schedule": "30 9 * * *", "duration": "45m"}), 4, "UTC", date(2026, 11, 16)
     )
     assert numbers(made, "Empty", 2) == [4] * 9 + [1, 1] + [4] * 13
@@ -111,12 +111,12 @@ def test_an_hour_in_which_the_number_changes_shows_the_smaller_one() -> None:
 
 
 def test_an_hour_that_the_clocks_skip_has_no_number() -> None:
-    made = calendar(body(), 4, "America/New_York", date(2026, 3, 8))
+    made = build_calendar(body(), 4, "America/New_York", date(2026, 3, 8))
     assert numbers(made, "Empty", 6) == [4, 4, None, *[4] * 21]
 
 
 def test_one_schedule_that_can_not_be_read_closes_the_week() -> None:
-    made = calendar(
+    made = build_calendar(
         body({"nodes": "5"}, {"nodes": "1", "schedule": "0 9 * * 7", "duration": "1h"}),
         9,
         "UTC",
@@ -143,21 +143,21 @@ def test_one_schedule_that_can_not_be_read_closes_the_week() -> None:
 )
 def test_some_reasons_never_come_up(disruption: Plain, more: dict[str, Plain], reasons: list[str]) -> None:
     said: Plain = {"metadata": {"name": "a"}, "spec": {"disruption": disruption, **more}}
-    assert list(calendar(said, 1, "UTC", date(2026, 3, 8)).ruled_out) == reasons
+    assert list(build_calendar(said, 1, "UTC", date(2026, 3, 8)).ruled_out) == reasons
 
 
 def test_an_unknown_time_zone_is_an_error() -> None:
     with pytest.raises(UnknownTimezoneError, match="New_Yrok"):
-        calendar(body(), 1, "America/New_Yrok", date(2026, 3, 8))
+        build_calendar(body(), 1, "America/New_Yrok", date(2026, 3, 8))
 
 
 @pytest.mark.parametrize("day", [date.min, date(1972, 12, 31), date(9991, 1, 1), date.max], ids=str)
 def test_a_week_that_can_not_be_reckoned_is_an_error(day: date) -> None:
     with pytest.raises(UsageError, match=day.isoformat()):
-        calendar(body(), 1, "UTC", day)
+        build_calendar(body(), 1, "UTC", day)
 
 
 @pytest.mark.parametrize("day", [date(1973, 1, 1), date(9990, 12, 31)], ids=str)
 def test_the_first_and_the_last_week_can_be_reckoned(day: date) -> None:
     never = body({"nodes": "0", "schedule": "0 0 30 2 *", "duration": "9000h"})
-    assert numbers(calendar(never, 1, "Pacific/Kiritimati", day), "Empty", 6) == [0] * 24
+    assert numbers(build_calendar(never, 1, "Pacific/Kiritimati", day), "Empty", 6) == [0] * 24

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gpupool.blueprint import merge_schema
-from gpupool.blueprint.load import check, word_conflicts
+from gpupool.blueprint.load import check, find_conflicting_fields
 from gpupool.profiles.load import SHIPPED, shipped_names
 from gpupool.profiles.shown import show
 from gpupool.shapes.compiled import Model
@@ -77,7 +77,7 @@ def test_it_is_valid(name: str) -> None:
     assert node is not None
     found: list[Finding] = []
     check(node, Model("gpupool.profiles.model", "Profile"), "Profile", found)
-    found += word_conflicts(node, merge_schema.PROFILE)
+    found += find_conflicting_fields(node, merge_schema.PROFILE)
     assert found == []
 
 

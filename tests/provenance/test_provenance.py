@@ -11,7 +11,7 @@ from gpupool.errors import UsageError
 from gpupool.expansion.expand import expand
 from gpupool.provenance.trace import trace
 from gpupool.provenance.values import LayerOutcome, Origin
-from gpupool.rendering.render import manifests
+from gpupool.rendering.render import build_manifests
 
 HEAD = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "Blueprint"}
 BASE: dict[str, Any] = {
@@ -35,7 +35,7 @@ class Asker:
         for path, words in zip(paths, (BASE | files[0], *files[1:]), strict=True):
             Path(path).write_text(yaml.safe_dump(HEAD | words, sort_keys=False), "utf-8")
         loaded = load(paths)
-        return list(trace(loaded, manifests(expand(loaded)), asked).origins)
+        return list(trace(loaded, build_manifests(expand(loaded)), asked).origins)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_another_word_for_the_same_field_replaces_it(ask: Asker) -> None:
             ("profile training", "training", 8, LayerOutcome.REPLACED),
             ("pool", "0", 4, LayerOutcome.WINS),
         ]
-        assert found.chain[0].word == ("instances", "gpus")
+        assert found.chain[0].field == ("instances", "gpus")
 
 
 def test_a_requirement_leads_to_the_word_that_made_it(ask: Asker) -> None:

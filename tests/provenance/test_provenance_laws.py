@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from gpupool.assets import shipped
-from gpupool.blueprint.load import Loaded, load
+from gpupool.blueprint.load import LoadedBlueprint, load
 from gpupool.errors import InputError
 from gpupool.expansion.expand import expand
 from gpupool.findings import Location
@@ -17,7 +17,7 @@ from gpupool.objects import Manifest
 from gpupool.profiles.load import SHIPPED
 from gpupool.provenance.trace import trace
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin
-from gpupool.rendering.render import manifests
+from gpupool.rendering.render import build_manifests
 from gpupool.reports.explain.provenance import as_json, text
 from gpupool.yamlio.located import find, leaves, mapping
 from tests.goldencases import Case, cases
@@ -30,7 +30,7 @@ OWN = (("apiVersion",), ("kind",), ("metadata", "name"), ("spec", "template", "s
 """What follows from an item's being there under its name."""
 
 
-def questions(loaded: Loaded, made: Sequence[Manifest]) -> Iterator[str]:
+def questions(loaded: LoadedBlueprint, made: Sequence[Manifest]) -> Iterator[str]:
     """Yield what has to be asked to be told of everything."""
     for manifest in made:
         if manifest.ref.kind == "NodePool":
@@ -47,7 +47,7 @@ def questions(loaded: Loaded, made: Sequence[Manifest]) -> Iterator[str]:
 def check(paths: Sequence[str]) -> int:
     """Hold what is told of a whole blueprint against what it renders to; give the number of leaves."""
     loaded = load(paths)
-    made = manifests(expand(loaded))
+    made = build_manifests(expand(loaded))
     told: dict[str, Origin] = {}
     for asked in questions(loaded, made):
         found = trace(loaded, made, asked)
@@ -86,7 +86,7 @@ def check_chain(origin: Origin) -> None:
         return
     for part in origin.renderings:
         are_plain = not isinstance(part.value, list | dict) and not isinstance(last.value, list | dict)
-        if part.path[-1] == last.word[-1] and are_plain and not part.notes:
+        if part.path[-1] == last.field[-1] and are_plain and not part.notes:
             days = isinstance(last.value, str) and last.value.endswith("d")
             assert days or str(part.value) == str(last.value), origin
 

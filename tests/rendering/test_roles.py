@@ -6,7 +6,16 @@ import pytest
 import yaml
 
 from gpupool.cluster import crds, resources
-from gpupool.rendering.roles import CRDS, WRITTEN, PolicyRule, Purpose, RoleScope, Subject, rights, roles_text
+from gpupool.rendering.roles import (
+    CRDS,
+    WRITTEN,
+    PolicyRule,
+    Purpose,
+    RoleScope,
+    Subject,
+    build_rights,
+    render_roles,
+)
 
 PLACE = RoleScope("demo", "capacity")
 GROUP = Subject("Group", "ci-plan")
@@ -14,7 +23,7 @@ Granted = set[tuple[str, str, str, str]]
 
 
 def objects(purpose: Purpose, subject: Subject | None = GROUP) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all(roles_text(purpose, PLACE, subject)))
+    return list(yaml.safe_load_all(render_roles(purpose, PLACE, subject)))
 
 
 def granted(role: dict[str, Any]) -> Granted:
@@ -92,11 +101,11 @@ def test_a_name_bounds_what_is_neither_listed_nor_created() -> None:
         return bool(rule.names)
 
     for purpose in ("plan", "apply"):
-        found = rights(purpose, PLACE)
+        found = build_rights(purpose, PLACE)
         within = [
             *found.in_namespace,
             *found.optional,
-            *(rule for rule in found.everywhere if rule.group not in WRITTEN),
+            *(rule for rule in found.cluster_scoped if rule.group not in WRITTEN),
         ]
         assert {named(rule) for rule in within if {"create", "list"} & {*rule.verbs}} <= {False}
         assert all(named(rule) for rule in within if not {"create", "list"} & {*rule.verbs})
@@ -118,7 +127,7 @@ def test_roles_and_bindings_have_one_name_and_one_place(purpose: Purpose) -> Non
 @pytest.mark.parametrize("purpose", ["plan", "apply"])
 def test_an_inventory_beside_the_events_has_one_role_with_both(purpose: Purpose) -> None:
     """Two of one name in one namespace would be one, with the rights of the second alone."""
-    found = list(yaml.safe_load_all(roles_text(purpose, RoleScope("demo", "default"), GROUP)))
+    found = list(yaml.safe_load_all(render_roles(purpose, RoleScope("demo", "default"), GROUP)))
 
     (one,) = (each for each in found if each["kind"] == "Role")
     assert granted(one) == granted(role(purpose, "Role", "capacity")) | granted(
@@ -186,11 +195,11 @@ def test_apply_has_no_policy() -> None:
 
 @pytest.mark.parametrize("purpose", ["plan", "apply"])
 def test_the_bytes_are_the_same_each_time(purpose: Purpose) -> None:
-    assert roles_text(purpose, PLACE, None) == roles_text(purpose, RoleScope("demo", "capacity"), None)
-    assert roles_text(purpose, PLACE, None) != roles_text(purpose, RoleScope("other", "capacity"), None)
+    assert render_roles(purpose, PLACE, None) == render_roles(purpose, RoleScope("demo", "capacity"), None)
+    assert render_roles(purpose, PLACE, None) != render_roles(purpose, RoleScope("other", "capacity"), None)
 
 
 @pytest.mark.parametrize("purpose", ["plan", "apply"])
 def test_the_head_says_whom_the_roles_are_for_where_nobody_was_named(purpose: Purpose) -> None:
-    assert f"so it is the group gpupool-{purpose};" in roles_text(purpose, PLACE, None)
-    assert "No subject" not in roles_text(purpose, PLACE, GROUP)
+    assert f"so it is the group gpupool-{purpose};" in render_roles(purpose, PLACE, None)
+    assert "No subject" not in render_roles(purpose, PLACE, GROUP)

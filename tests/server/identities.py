@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from gpupool.rendering.roles import EVENTS_NAMESPACE, Purpose, RoleScope, Subject, roles_text
+from gpupool.rendering.roles import EVENTS_NAMESPACE, Purpose, RoleScope, Subject, render_roles
 from tests.rig.access import Access
 from tests.rig.client import Client
 from tests.rig.server import ApiServer
@@ -41,7 +41,7 @@ def granted(
     server: ApiServer, purpose: Purpose, place: RoleScope, subject: Subject, *, with_policy: bool = True
 ) -> Iterator[Impersonated]:
     """Grant what is printed to a subject while the block runs, and let it ask."""
-    printed = yaml.safe_load_all(roles_text(purpose, place, subject))
+    printed = yaml.safe_load_all(render_roles(purpose, place, subject))
     objects = [each for each in printed if with_policy or "AdmissionPolicy" not in each["kind"]]
     try:
         for each in objects:

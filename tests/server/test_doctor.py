@@ -21,7 +21,7 @@ from gpupool.cluster.resources import (
     crd_path,
     lease_path,
 )
-from gpupool.rendering.roles import RoleScope, Subject, rights
+from gpupool.rendering.roles import RoleScope, Subject, build_rights
 from gpupool.rollout.inventory.store import InventoryRef as Kept
 from tests.cli.blueprints import HEAD
 from tests.cli.run import gpupool
@@ -281,9 +281,9 @@ class TestCluster:
 def words_of(purpose: str) -> dict[str, set[str]]:
     """The verbs that a purpose needs, by what they are on, as doctor writes it."""
     found: dict[str, set[str]] = {}
-    granted_rights = rights("plan" if purpose == "plan" else "apply", PLACE)
+    granted_rights = build_rights("plan" if purpose == "plan" else "apply", PLACE)
     for within, rules in (
-        ("", granted_rights.everywhere),
+        ("", granted_rights.cluster_scoped),
         (f" in {NAMESPACE}", granted_rights.in_namespace),
         (" in default", granted_rights.optional),
     ):

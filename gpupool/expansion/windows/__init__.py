@@ -1,1 +1,1 @@
-"""Disruption windows in local time compiled to UTC budgets."""
+"""Compilation of disruption windows in local time to UTC budgets."""

@@ -1,66 +1,69 @@
-"""Disruption budgets, where each one comes from, and what maintenance windows leave of the always-on ones."""
+"""Compiled disruption budgets with their causes, and their combination with always-on budgets."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from gpupool.blueprint.windows import REASONS
+from gpupool.blueprint.windows import REASON_ORDER
 from gpupool.karpenter.budgets import IMPLICIT, DisruptionBudget
 
 BudgetCause: TypeAlias = tuple[Literal["own", "implicit", "protect", "maintenance"], int]
-"""The list of the blueprint that a budget comes from, and the place in it; `implicit` is Karpenter's own."""
+"""The list of the blueprint that a budget comes from, and its index; `implicit` is Karpenter's default."""
 
-MOST_BUDGETS = 50
-"""The API server takes no more on one NodePool."""
+MAX_BUDGETS = 50
+"""The maximum number of budgets that the API server accepts in one NodePool."""
 
-ALL_REASONS = frozenset(REASONS)
+ALL_REASONS = frozenset(REASON_ORDER)
 
 
 class CompiledBudget(NamedTuple):
-    """A budget to be written, and why it is there."""
+    """A budget to render, and its cause."""
 
     budget: DisruptionBudget
     cause: BudgetCause
 
 
-def written_reasons(reasons: Iterable[str]) -> tuple[str, ...] | None:
-    """Return the reasons in Karpenter's order; all of them need no `reasons` at all."""
-    chosen = frozenset(reasons)
-    if chosen >= ALL_REASONS:
+def to_karpenter_reasons(reasons: Iterable[str]) -> tuple[str, ...] | None:
+    """Return the reasons in Karpenter's order, or None for all reasons."""
+    selected = frozenset(reasons)
+    if selected >= ALL_REASONS:
         return None
-    return (*(reason for reason in REASONS if reason in chosen), *sorted(chosen - ALL_REASONS))
+    return (*(reason for reason in REASON_ORDER if reason in selected), *sorted(selected - ALL_REASONS))
 
 
-def without_owned(
+def remove_owned_reasons(
     budgets: Iterable[DisruptionBudget] | None, owned: frozenset[str]
 ) -> Iterator[CompiledBudget]:
-    """Yield the budgets that stand beside maintenance windows which speak alone for the `owned` reasons.
+    """Yield the budgets without the `owned` reasons, for which only maintenance windows apply.
 
-    Always-on budgets lose these reasons, and go when none is left. None is Karpenter's implicit 10%.
+    Always-on budgets lose these reasons, and are dropped without any reason left. None stands for Karpenter's
+    implicit 10%.
     """
     if budgets is None:
-        left = _released(IMPLICIT[0], owned)
-        yield from [CompiledBudget(left, ("implicit", 0))] if left else []
+        remaining = _without_reasons(IMPLICIT[0], owned)
+        yield from [CompiledBudget(remaining, ("implicit", 0))] if remaining else []
         return
     for index, budget in enumerate(budgets):
-        own = budget if budget.schedule is not None else _released(budget, owned)
-        if own:
-            yield CompiledBudget(own, ("own", index))
+        kept = budget if budget.schedule is not None else _without_reasons(budget, owned)
+        if kept:
+            yield CompiledBudget(kept, ("own", index))
 
 
-def _released(budget: DisruptionBudget, owned: frozenset[str]) -> DisruptionBudget | None:
-    named = ALL_REASONS if budget.reasons is None else frozenset(budget.reasons)
-    if not named & owned:
+def _without_reasons(budget: DisruptionBudget, owned: frozenset[str]) -> DisruptionBudget | None:
+    reasons = ALL_REASONS if budget.reasons is None else frozenset(budget.reasons)
+    if not reasons & owned:
         return budget
-    left = named - owned
-    return budget._replace(reasons=written_reasons(left)) if left else None
+    remaining = reasons - owned
+    return budget._replace(reasons=to_karpenter_reasons(remaining)) if remaining else None
 
 
-def joined(compiled: Iterable[CompiledBudget]) -> list[CompiledBudget]:
-    """Join the budgets that differ in nothing but their reasons; the first cause stays."""
-    found: dict[DisruptionBudget, CompiledBudget] = {}
-    for each in compiled:
-        key = each.budget._replace(reasons=None)
-        first = found.setdefault(key, each)
-        reasons = frozenset(first.budget.reasons or REASONS) | frozenset(each.budget.reasons or REASONS)
-        found[key] = first._replace(budget=key._replace(reasons=written_reasons(reasons)))
-    return list(found.values())
+def join_budgets(compiled: Iterable[CompiledBudget]) -> list[CompiledBudget]:
+    """Join budgets that differ only in their reasons; the first cause is kept."""
+    joined: dict[DisruptionBudget, CompiledBudget] = {}
+    for item in compiled:
+        key = item.budget._replace(reasons=None)
+        first = joined.setdefault(key, item)
+        reasons = frozenset(first.budget.reasons or REASON_ORDER) | frozenset(
+            item.budget.reasons or REASON_ORDER
+        )
+        joined[key] = first._replace(budget=key._replace(reasons=to_karpenter_reasons(reasons)))
+    return list(joined.values())

@@ -1,28 +1,27 @@
-"""Disruption windows in local time compiled to UTC budgets whose minimum does what the words say.
+"""Compiler of disruption windows in local time to UTC budgets.
 
-Karpenter's budgets only restrict. A `protect` window is a budget while it lasts. A `maintenance` window
-is what a budget of 0 leaves open, below a cap. Where daylight saving moves the hours, a month in which
-the clocks change gets the safe side: protected at the hours before and after the change, open for
-maintenance only at those that both have.
+Karpenter's budgets only restrict, and the smallest active budget applies. A `protect` window becomes a budget
+for its hours. A `maintenance` window becomes a budget of 0 outside its hours, and a cap inside. In a month
+with a daylight saving change, the result is on the safe side: nodes are protected at the hours before and
+after the change, and maintenance is open only at the hours that both have.
 """
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from gpupool.blueprint.windows import REASONS, Window
+from gpupool.blueprint.windows import REASON_ORDER, Window
 from gpupool.expansion.windows.budgets import (
-    MOST_BUDGETS,
+    MAX_BUDGETS,
     BudgetCause,
     CompiledBudget,
-    joined,
-    without_owned,
-    written_reasons,
+    join_budgets,
+    remove_owned_reasons,
+    to_karpenter_reasons,
 )
-from gpupool.expansion.windows.notes import Note, maintenance_notes, protect_notes
-from gpupool.expansion.windows.schedules import ALL_DAYS, schedules
-from gpupool.expansion.windows.timezones import UnknownTimezoneError, regimes
-from gpupool.expansion.windows.utc_stretches import closed_outside, occurrences
+from gpupool.expansion.windows.notes import WindowNote, find_maintenance_notes, find_protect_notes
+from gpupool.expansion.windows.schedules import ALL_DAYS, build_schedules
+from gpupool.expansion.windows.utc_stretches import find_closed_stretches, find_occurrences
 from gpupool.expansion.windows.week import DAY
 from gpupool.karpenter.budgets import DisruptionBudget
 
@@ -30,7 +29,7 @@ _Group: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
 class WindowError(Exception):
-    """A window that cannot be compiled: its place, what is wrong, and what to do."""
+    """A window that cannot be compiled: its cause, the message and the fix."""
 
     def __init__(self, cause: BudgetCause, message: str, fix: str) -> None:
         super().__init__(message)
@@ -39,123 +38,121 @@ class WindowError(Exception):
         self.fix = fix
 
 
-class Compiled(NamedTuple):
-    """The budgets of a NodePool and what there is to know about them."""
+class CompiledBudgets(NamedTuple):
+    """The budgets of a NodePool, and notes about them."""
 
     budgets: tuple[CompiledBudget, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[WindowNote, ...]
 
 
 def compile_budgets(
     own: Sequence[DisruptionBudget] | None, protect: Sequence[Window], maintenance: Sequence[Window]
-) -> Compiled:
-    """Compile windows to budgets that stand beside the pool's own ones.
+) -> CompiledBudgets:
+    """Compile windows to budgets, in addition to the pool's own budgets.
 
-    For its reasons, maintenance speaks alone: always-on budgets on them are dropped. Where windows
-    overlap, the smaller number counts, as always with Karpenter. `own` is None where the blueprint has
-    no budgets: then Karpenter's implicit 10% is written out beside any window. Without windows, `own`
-    comes back as it is, and None as nothing.
+    Maintenance windows replace always-on budgets on their reasons. Where windows overlap, the smaller
+    number applies. `own` is None where the blueprint has no budgets: with windows, Karpenter's implicit 10%
+    is then rendered explicitly. Without windows, `own` is returned unchanged, and None as no budgets.
 
-    Raises WindowError for an unknown time zone, and for more budgets than a NodePool takes.
+    Raises:
+        WindowError: for more budgets than a NodePool can have.
+        UnknownTimezoneError: for an unknown time zone.
     """
-    return _compiled(None if own is None else tuple(own), tuple(protect), tuple(maintenance))
+    return _compile(None if own is None else tuple(own), tuple(protect), tuple(maintenance))
 
 
 @lru_cache(maxsize=1024)
-def _compiled(
+def _compile(
     own: tuple[DisruptionBudget, ...] | None, protect: tuple[Window, ...], maintenance: tuple[Window, ...]
-) -> Compiled:
+) -> CompiledBudgets:
     windows: list[tuple[BudgetCause, Window]] = [
         (("protect", index), window) for index, window in enumerate(protect)
     ]
     windows += [(("maintenance", index), window) for index, window in enumerate(maintenance)]
-    for cause, window in windows:
-        _check_timezone(cause, window)
     owned = frozenset[str]().union(*(window.reasons for window in maintenance))
-    budgets = [*without_owned(own, owned)] if windows or own else []
-    budgets += joined(
-        each for cause, window in windows if cause[0] == "protect" for each in _during(cause, window)
+    budgets = [*remove_owned_reasons(own, owned)] if windows or own else []
+    budgets += join_budgets(
+        budget
+        for cause, window in windows
+        if cause[0] == "protect"
+        for budget in _build_budgets(cause, window)
     )
-    groups = _groups(maintenance)
-    budgets += joined(each for group in groups for each in _caps(group, maintenance))
-    budgets += joined(each for group in groups for each in _closures(group, maintenance))
+    groups = _group_reasons(maintenance)
+    budgets += join_budgets(cap for group in groups for cap in _build_caps(group, maintenance))
+    budgets += join_budgets(closure for group in groups for closure in _build_closures(group, maintenance))
     _check_count(budgets)
-    return Compiled(tuple(budgets), tuple(_notes(protect, maintenance, groups)))
-
-
-def _check_timezone(cause: BudgetCause, window: Window) -> None:
-    try:
-        regimes((window.timezone,))
-    except UnknownTimezoneError as error:
-        names = " or ".join(f"`{name}`" for name in error.nearest)
-        fix = f"did you mean {names}?" if names else "set an IANA name such as `America/New_York` or `UTC`"
-        raise WindowError(cause, str(error), fix) from error
+    return CompiledBudgets(tuple(budgets), tuple(_find_notes(protect, maintenance, groups)))
 
 
 def _check_count(budgets: list[CompiledBudget]) -> None:
-    """Name the first window that no longer fits."""
-    beyond = [each.cause for each in budgets[MOST_BUDGETS:]]
-    windows = [each.cause for each in budgets if each.cause[0] in {"protect", "maintenance"}]
-    if not beyond or not windows:
+    """Raise a WindowError for the first window beyond the maximum number of budgets."""
+    excess = [budget.cause for budget in budgets[MAX_BUDGETS:]]
+    windows = [budget.cause for budget in budgets if budget.cause[0] in {"protect", "maintenance"}]
+    if not excess or not windows:
         return
-    cause = next((each for each in beyond if each in windows), windows[-1])
-    message = f"budgets and windows compile to {len(budgets)} budgets; a NodePool has at most {MOST_BUDGETS}"
+    cause = next((item for item in excess if item in windows), windows[-1])
+    message = f"budgets and windows compile to {len(budgets)} budgets; a NodePool has at most {MAX_BUDGETS}"
     raise WindowError(cause, message, "use fewer windows, or windows with the same hours on several days")
 
 
-def _during(cause: BudgetCause, window: Window) -> Iterator[CompiledBudget]:
-    """Yield the budgets that hold while a window lasts."""
+def _build_budgets(cause: BudgetCause, window: Window) -> Iterator[CompiledBudget]:
+    """Yield the budgets that are active during a window."""
     if not window.reasons:
         return
-    reasons = written_reasons(window.reasons)
+    reasons = to_karpenter_reasons(window.reasons)
     if window.days == ALL_DAYS and window.length == DAY:
         yield CompiledBudget(DisruptionBudget(window.nodes, reasons), cause)
         return
-    for schedule, length in schedules(each.stretch for each in occurrences(window)):
+    stretches = (occurrence.stretch for occurrence in find_occurrences(window))
+    for schedule, length in build_schedules(stretches):
         yield CompiledBudget(DisruptionBudget(window.nodes, reasons, schedule, length), cause)
 
 
-def _groups(maintenance: tuple[Window, ...]) -> list[_Group]:
-    """Put together the reasons that the same windows name: the windows' places, and the reasons."""
+def _group_reasons(maintenance: tuple[Window, ...]) -> list[_Group]:
+    """Group reasons by the windows that set them: the indices of the windows, and the reasons."""
     groups: dict[tuple[int, ...], list[str]] = {}
-    for reason in REASONS:
-        places = tuple(index for index, window in enumerate(maintenance) if reason in window.reasons)
-        if places:
-            groups.setdefault(places, []).append(reason)
-    return [(places, tuple(reasons)) for places, reasons in sorted(groups.items())]
+    for reason in REASON_ORDER:
+        indices = tuple(index for index, window in enumerate(maintenance) if reason in window.reasons)
+        if indices:
+            groups.setdefault(indices, []).append(reason)
+    return [(indices, tuple(reasons)) for indices, reasons in sorted(groups.items())]
 
 
-def _caps(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
-    """Yield the caps inside the windows; one that all share may hold outside too, where nothing goes."""
-    places, reasons = group
-    numbers = {maintenance[place].nodes for place in places}
+def _build_caps(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
+    """Yield the caps inside the windows; a common cap is always active, because outside 0 applies."""
+    indices, reasons = group
+    numbers = {maintenance[index].nodes for index in indices}
     if len(numbers) == 1:
         yield CompiledBudget(
-            DisruptionBudget(numbers.pop(), written_reasons(reasons)), ("maintenance", places[0])
+            DisruptionBudget(numbers.pop(), to_karpenter_reasons(reasons)), ("maintenance", indices[0])
         )
         return
-    for place in places:
-        window = maintenance[place]
+    for index in indices:
+        window = maintenance[index]
         capped = Window(window.days, window.hours, window.nodes, frozenset(reasons), window.timezone)
-        yield from _during(("maintenance", place), capped)
+        yield from _build_budgets(("maintenance", index), capped)
 
 
-def _closures(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
-    """Yield the budgets of 0 outside the windows."""
-    places, reasons = group
-    for schedule, length in schedules(closed_outside(tuple(maintenance[place] for place in places))):
-        budget = DisruptionBudget("0", written_reasons(reasons), schedule, length)
-        yield CompiledBudget(budget, ("maintenance", places[0]))
+def _build_closures(group: _Group, maintenance: tuple[Window, ...]) -> Iterator[CompiledBudget]:
+    """Yield the budgets of 0 that are active outside the windows."""
+    indices, reasons = group
+    for schedule, length in build_schedules(
+        find_closed_stretches(tuple(maintenance[index] for index in indices))
+    ):
+        budget = DisruptionBudget("0", to_karpenter_reasons(reasons), schedule, length)
+        yield CompiledBudget(budget, ("maintenance", indices[0]))
 
 
-def _notes(
+def _find_notes(
     protect: tuple[Window, ...], maintenance: tuple[Window, ...], groups: list[_Group]
-) -> Iterator[Note]:
+) -> Iterator[WindowNote]:
     for index, window in enumerate(protect):
-        yield from protect_notes(("protect", index), window)
-    found: dict[Note, None] = {}
-    for places, _ in groups:
-        closed = closed_outside(tuple(maintenance[place] for place in places))
-        for place in places:
-            found |= dict.fromkeys(maintenance_notes(("maintenance", place), maintenance[place], closed))
-    yield from sorted(found, key=lambda note: note.cause)
+        yield from find_protect_notes(("protect", index), window)
+    notes: dict[WindowNote, None] = {}
+    for indices, _ in groups:
+        closed = find_closed_stretches(tuple(maintenance[position] for position in indices))
+        for position in indices:
+            notes |= dict.fromkeys(
+                find_maintenance_notes(("maintenance", position), maintenance[position], closed)
+            )
+    yield from sorted(notes, key=lambda note: note.cause)

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from itertools import product
 from typing import NamedTuple
 
-from gpupool.explain.calendar import DAYS, HOURS, Calendar, Week
+from gpupool.explain.calendar import DAYS_IN_WEEK, HOURS_IN_DAY, Calendar, Week
 from gpupool.karpenter.budgets import REASONS, DisruptionBudget, nodes_of
 from gpupool.reports.escaping import one_line
 from gpupool.yamlio.located import Plain
@@ -159,8 +159,8 @@ def _block(group: ReasonGroup, calendar: Calendar, marks: dict[int, str]) -> str
     name = ", ".join(group.reasons)
     if group.constant is not None:
         return f"{name}: {amount(group.constant, calendar)} in every hour of the week\n"
-    lines = [name, f"{'':<{_MARGIN}}{' '.join(f'{hour:02}' for hour in range(HOURS))}"]
-    for row in range(DAYS):
+    lines = [name, f"{'':<{_MARGIN}}{' '.join(f'{hour:02}' for hour in range(HOURS_IN_DAY))}"]
+    for row in range(DAYS_IN_WEEK):
         day = calendar.monday + timedelta(days=row)
         cells = "".join(
             ("  " if number is None else marks[number]) + (" *"[(row, hour) in group.changing])

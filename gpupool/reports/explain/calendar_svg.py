@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import partial
 from html import escape
 
-from gpupool.explain.calendar import DAYS, HOURS, Calendar
+from gpupool.explain.calendar import DAYS_IN_WEEK, HOURS_IN_DAY, Calendar
 from gpupool.reports.explain.calendar import (
     ReasonGroup,
     amount,
@@ -20,7 +20,7 @@ from gpupool.reports.explain.calendar import (
 _CELL, _ROW, _GAP = 28, 22, 2
 _LEFT, _TOP, _LINE = 84, 66, 18
 _HEAD = 42
-_WIDTH = _LEFT + HOURS * _CELL + 16
+_WIDTH = _LEFT + HOURS_IN_DAY * _CELL + 16
 _SHADES = ("#e8e8e8", "#fdecc8", "#d9ecc0", "#b5dca4", "#8fca8b")
 """From none to all; dark text is easy to read on each."""
 
@@ -56,14 +56,14 @@ def _head(height: int) -> str:
 
 
 def _group_height() -> int:
-    return _HEAD + DAYS * _ROW + 12
+    return _HEAD + DAYS_IN_WEEK * _ROW + 12
 
 
 def _group(group: ReasonGroup, calendar: Calendar, top: int) -> Iterator[str]:
     yield _text(16, top + 16, ", ".join(group.reasons), ' font-weight="600"')
-    for hour in range(HOURS):
+    for hour in range(HOURS_IN_DAY):
         yield _text(_LEFT + hour * _CELL + _CELL // 2, top + _HEAD - 6, f"{hour:02}", ' text-anchor="middle"')
-    for row in range(DAYS):
+    for row in range(DAYS_IN_WEEK):
         day = day_name(calendar.monday + timedelta(days=row))
         y = top + _HEAD + row * _ROW
         yield _text(16, y + 15, day)

@@ -22,7 +22,7 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 def plain(explanation: Explanation) -> dict[str, Json]:
     """Return one object for the pool; of a pool with tiers one for each of them, in Karpenter's order."""
     known: Json = {"date": explanation.catalogue.date, "karpenter": explanation.catalogue.karpenter}
-    if explanation.tiered:
+    if explanation.has_tiers:
         tiers: Json = [_answer(each) for each in explanation.answers]
         return {"pool": explanation.pool, "tiers": tiers, "catalogue": known}
     return {**_answer(explanation.answers[0]), "catalogue": known}
@@ -43,7 +43,7 @@ def _answer(answer: NodePoolExplanation) -> dict[str, Json]:
         "onePod": _one_pod(found),
         "notes": [dict(finding_object(each)) for each in answer.notes],
     }
-    return made if answer.why is None else {**made, "why": _why(answer.why)}
+    return made if answer.exclusion is None else {**made, "why": _why(answer.exclusion)}
 
 
 def _candidate(each: Candidate) -> Json:

@@ -25,13 +25,13 @@ _BESIDE = {
 def text(provenance: Provenance) -> str:
     """Return each value with what every layer says of it, the lowest first, and what it was rendered to."""
     if not provenance.origins:
-        return f"{one_line(provenance.asked)}: not set, and not rendered\n"
+        return f"{one_line(provenance.query)}: not set, and not rendered\n"
     return "\n".join("".join(f"{line}\n" for line in _lines(origin)) for origin in provenance.origins)
 
 
 def as_json(provenance: Provenance) -> Plain:
     """Return the same as plain values."""
-    return {"field": provenance.asked, "values": [_origin_json(origin) for origin in provenance.origins]}
+    return {"field": provenance.query, "values": [_origin_json(origin) for origin in provenance.origins]}
 
 
 def _lines(origin: Origin) -> Iterator[str]:
@@ -69,8 +69,8 @@ def _path(origin: Origin) -> str:
 
 def _said(said: LayerValue, origin: Origin) -> str:
     """Return a layer's value, and its word where that is another one than the value's own."""
-    is_same = origin.path[len(origin.path) - len(said.word) :] == said.word
-    return _value(said.value) if is_same else f"{one_line(dotted(said.word))}: {_value(said.value)}"
+    is_same = origin.path[len(origin.path) - len(said.field) :] == said.field
+    return _value(said.value) if is_same else f"{one_line(dotted(said.field))}: {_value(said.value)}"
 
 
 def _beside(said: LayerValue) -> str:
@@ -103,7 +103,7 @@ def _origin_json(origin: Origin) -> Plain:
 def _said_json(said: LayerValue) -> Plain:
     made: dict[str, Plain] = {
         "layer": said.layer,
-        "word": dotted(said.word),
+        "word": dotted(said.field),
         "file": said.at.file if said.at.line else None,
         "line": said.at.line or None,
         "column": said.at.column or None,

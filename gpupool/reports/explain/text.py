@@ -71,7 +71,7 @@ def _first(found: Explained) -> str:
 def _answer(explanation: Explanation, answer: NodePoolExplanation, width: int | None) -> Iterator[str]:
     found = answer.explained
     tier = ""
-    if explanation.tiered:
+    if explanation.has_tiers:
         place = explanation.answers.index(answer) + 1
         tier = f", tried as number {place} of {len(explanation.answers)}"
     weight = f", weight {found.pool.weight}" if found.pool.weight else ""
@@ -81,8 +81,8 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation, width: int | 
     yield f"  class   {named if answer.node_class else f'not in the files; {family} defaults are assumed'}"
     yield f"  region  {one_line(found.market.region or 'not set')}"
     yield ""
-    if answer.why is not None:
-        yield from _why(answer.why)
+    if answer.exclusion is not None:
+        yield from _why(answer.exclusion)
     yield from _candidates(found, width)
     yield ""
     yield from _limits(found, width)

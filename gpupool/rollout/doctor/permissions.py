@@ -11,7 +11,7 @@ from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS, NODE_POOL
 from gpupool.errors import GpupoolError
-from gpupool.rendering.roles import EVENTS_NAMESPACE, RoleScope, rights
+from gpupool.rendering.roles import EVENTS_NAMESPACE, RoleScope, build_rights
 from gpupool.rollout.doctor.check import Check, CheckState
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
@@ -126,15 +126,15 @@ def _by_resource(missing: Iterable[Right]) -> Iterator[str]:
 
 
 def _rights(purpose: Purpose, place: RoleScope | None) -> Iterator[Right]:
-    granted = rights(purpose, place or RoleScope("", ""))
-    yield from _each(granted.everywhere, "")
+    granted = build_rights(purpose, place or RoleScope("", ""))
+    yield from _each(granted.cluster_scoped, "")
     if place is not None:
         yield from _each(granted.in_namespace, place.namespace)
     yield from _optional(purpose)
 
 
 def _optional(purpose: Purpose) -> Iterator[Right]:
-    return _each(rights(purpose, RoleScope("", "")).optional, EVENTS_NAMESPACE)
+    return _each(build_rights(purpose, RoleScope("", "")).optional, EVENTS_NAMESPACE)
 
 
 def _each(rules: Iterable[PolicyRule], namespace: str) -> Iterator[Right]:

@@ -5,7 +5,7 @@ import re
 from datetime import date
 from xml.etree import ElementTree as ET
 
-from gpupool.explain.calendar import Calendar, calendar
+from gpupool.explain.calendar import Calendar, build_calendar
 from gpupool.reports.explain.calendar import as_json, text
 from gpupool.reports.explain.calendar_svg import svg
 from gpupool.yamlio.located import Plain
@@ -47,7 +47,7 @@ Expiry (`expireAfter: 720h`), spot interruptions and deletions ignore budgets.
 
 def made(budgets: list[Plain], name: str = "chat", nodes: int = 10) -> Calendar:
     disruption: Plain = {"consolidationPolicy": "WhenEmpty", "consolidateAfter": "5m", "budgets": budgets}
-    return calendar(
+    return build_calendar(
         {"metadata": {"name": name}, "spec": {"disruption": disruption}},
         nodes,
         "Europe/Berlin",

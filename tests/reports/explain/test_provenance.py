@@ -7,7 +7,7 @@ from gpupool.expansion.expand import expand
 from gpupool.findings import Location
 from gpupool.provenance.trace import trace
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Provenance
-from gpupool.rendering.render import manifests
+from gpupool.rendering.render import build_manifests
 from gpupool.reports.explain.provenance import as_json, text
 from tests.test_examples import EXAMPLES
 
@@ -30,7 +30,7 @@ pools.chat.tiers.reserved.limits.gpus = 16
 
 def asked(question: str) -> Provenance:
     loaded = load(["ml-platform/base.yaml", "ml-platform/prod.yaml"])
-    return trace(loaded, manifests(expand(loaded)), question)
+    return trace(loaded, build_manifests(expand(loaded)), question)
 
 
 @pytest.fixture(autouse=True)
