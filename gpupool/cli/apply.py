@@ -218,9 +218,9 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
     from gpupool.objects import is_pool
 
     pools = [
-        each.address.partition("/")[2]
-        for each in plan.changes
-        if each.actions == ("delete",) and plan.consent.prune and is_pool(each.address)
+        change.ref.name
+        for change in plan.changes
+        if change.actions == ("delete",) and plan.consent.prune and is_pool(change.ref)
     ]
     for name in pools:
         if typer.prompt(f"Type the name of the NodePool {name} to delete it", err=True) != name:

@@ -53,7 +53,7 @@ class Sources:
             return self.of(path, node) == source and (not below or any(_is_under(one, path) for one in below))
 
         for manifest in self.item.objects[: 1 if below else None]:
-            name = f"{manifest.ref.kind}/{manifest.ref.name}"
+            name = str(manifest.ref)
             for path, node in _parts(manifest.body, (), is_its):
                 notes = dict.fromkeys(leaf.note for _, leaf in leaves(node) if leaf.note)
                 yield Rendering(name, path, masked(plain(node), path), tuple(notes))

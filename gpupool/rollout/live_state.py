@@ -10,7 +10,7 @@ from gpupool.cluster.parallel import threads
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError
-from gpupool.objects import is_pool
+from gpupool.objects import Ref, is_pool
 from gpupool.planning.pruning import Listed, fates, unless_referred
 from gpupool.rollout.inventory import store
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
@@ -30,8 +30,8 @@ _NOT_FOUND: Final = 404
 class LiveState(NamedTuple):
     """A cluster at one moment."""
 
-    live: Mapping[str, Mapping[str, Plain]]
-    """Every object of the kinds that gpupool writes, by `KIND/NAME`."""
+    live: Mapping[Ref, Mapping[str, Plain]]
+    """Every object of the kinds that gpupool writes."""
 
     served: frozenset[str]
     """The kinds that the server knows."""
@@ -50,43 +50,42 @@ def observe(cluster: Cluster, place: InventoryRef, workers: int) -> LiveState:
         known = pool.submit(store.read, cluster, place)
         found = {name: future.result() for name, future in listed.items()}
         return LiveState(
-            live=by_address(found),
+            live=by_ref(found),
             served=frozenset(name for name, bodies in found.items() if bodies is not None),
             inventory=known.result(),
         )
 
 
-def by_address(listed: Mapping[str, Iterable[Mapping[str, Plain]] | None]) -> dict[str, Mapping[str, Plain]]:
-    """Sort what was listed of each kind by `KIND/NAME`; None is a kind that the server does not know."""
-    return {f"{kind}/{name_of(body)}": body for kind, bodies in listed.items() for body in bodies or ()}
+def by_ref(listed: Mapping[str, Iterable[Mapping[str, Plain]] | None]) -> dict[Ref, Mapping[str, Plain]]:
+    """Return the listed objects of all kinds by kind and name; None is a kind that the server does not know."""
+    return {Ref(kind, name_of(body)): body for kind, bodies in listed.items() for body in bodies or ()}
 
 
-def gone(observed: LiveState, wanted: Mapping[str, Mapping[str, Plain]]) -> list[Fate]:
-    """Return what becomes of the objects that the inventory lists, that are there, and are no longer wanted.
+def find_removed(observed: LiveState, desired: Mapping[Ref, Mapping[str, Plain]]) -> list[Fate]:
+    """Return what becomes of each live object that the inventory lists and that is no longer desired.
 
-    A class stays with the NodePools that refer to it, be they gpupool's or not.
+    A class stays with the NodePools that refer to it, whether gpupool manages them or not.
     """
-    known = observed.inventory
-    listed = [Listed(each.address, each.uid) for each in known.known.values()]
-    found = fates(listed, observed.live, wanted, known.place.id)
-    doomed = {each.address for each in found if each.deleted}
-    later = {**observed.live, **wanted}
-    pools = (body for address, body in later.items() if is_pool(address) and address not in doomed)
-    return unless_referred(found, pools)
+    inventory = observed.inventory
+    listed = [Listed(entry.ref, entry.uid) for entry in inventory.known.values()]
+    removed = fates(listed, observed.live, desired, inventory.place.id)
+    deleted = {fate.ref for fate in removed if fate.deleted}
+    later = {**observed.live, **desired}
+    pools = (body for ref, body in later.items() if is_pool(ref) and ref not in deleted)
+    return unless_referred(removed, pools)
 
 
-def read(cluster: Cluster, address: str) -> Mapping[str, Plain] | None:
-    """Read one object as it is now; None where does not exist.
+def read(cluster: Cluster, ref: Ref) -> Mapping[str, Plain] | None:
+    """Read one object; None where it does not exist.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the request is rejected.
     """
-    kind, _, name = address.partition("/")
-    answer = cluster.ask(Request("GET", KINDS[kind].path_of(name)))
+    answer = cluster.ask(Request("GET", KINDS[ref.kind].path_of(ref.name)))
     if answer.status == _NOT_FOUND:
         return None
     if not answer.ok:
-        text = f"can't read {address}: {message(answer)}"
+        text = f"can't read {ref}: {message(answer)}"
         raise ClusterError(text)
     return answer.body
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
-from gpupool.objects import digest
+from gpupool.objects import Ref, digest
 from gpupool.planning.agreement import times
 from gpupool.planning.masking import is_sealed
 from gpupool.rollout.applying.results import names
@@ -101,9 +101,9 @@ def _is_masked(plan: Plan) -> bool:
 
 
 def _ensure_known(adopted: Sequence[str], wanted: DesiredState) -> None:
-    known = {f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests}
+    refs = {manifest.ref for manifest in wanted.manifests}
     for address in adopted:
-        if address not in known:
+        if Ref.parse(address) not in refs:
             message = f"--adopt {address}: the blueprint has no such object"
             raise UsageError(message)
 
@@ -178,10 +178,10 @@ def is_settled(session: Session) -> bool:
         return False
     if plan.consent.prune and session.prepared.deletions:
         return False
-    there = {each.address: each.digest for each in listed.current}
-    wanted = {each.wish.address: each.wish.digest for each in session.prepared.assessed}
-    gone = there.keys() - wanted.keys() - session.prepared.observed.live.keys()  # and listed still
-    return not gone and all(there.get(address) == digest for address, digest in wanted.items())
+    recorded = {entry.ref: entry.digest for entry in listed.current}
+    desired = {each.wish.ref: each.wish.digest for each in session.prepared.assessed}
+    stale = recorded.keys() - desired.keys() - session.prepared.observed.live.keys()
+    return not stale and all(recorded.get(ref) == digest for ref, digest in desired.items())
 
 
 def is_ready(session: Session, wait: str) -> bool:
@@ -192,7 +192,7 @@ def is_ready(session: Session, wait: str) -> bool:
         return True
     live, counts = session.prepared.observed.live, session.wanted.overlays_count
     return all(
-        ready(live[each.wish.address]).is_ready
+        ready(live[each.wish.ref]).is_ready
         for each in session.prepared.assessed
         if counts or each.wish.kind.name != "NodeOverlay"
     )
@@ -284,31 +284,27 @@ def _ensure_same_crds(plan: Plan, reached: Reached) -> None:
         raise OutdatedError(message)
 
 
-def _from_plan(plan: Plan) -> Mapping[str, DesiredObject]:
+def _from_plan(plan: Plan) -> Mapping[Ref, DesiredObject]:
     from gpupool.cluster.resources import KINDS
 
     return {
-        each.address: DesiredObject(
-            KINDS[each.address.partition("/")[0]], each.address.partition("/")[2], each.body, None
-        )
-        for each in plan.changes
-        if each.body is not None
+        change.ref: DesiredObject(KINDS[change.ref.kind], change.ref.name, change.body, None)
+        for change in plan.changes
+        if change.body is not None
     }
 
 
-def _from_blueprint(plan: Plan, wanted: DesiredState, masker: Masker) -> Mapping[str, DesiredObject]:
+def _from_blueprint(plan: Plan, wanted: DesiredState, masker: Masker) -> Mapping[Ref, DesiredObject]:
     """Put the sensitive values back, and ensure that all the rest is what was approved, byte for byte."""
     from gpupool.rollout.inventory.store import InventoryRef
 
     place = InventoryRef(plan.inventory.namespace, plan.inventory.name)
-    found = {each.address: each for each in wishes(wanted, place)}
-    approved = {each.address: each.body for each in plan.changes if each.body is not None}
-    now = {address: masker.sealed(address, dict(each.body)) for address, each in found.items()}
-    if changed := sorted(
-        address for address in {*approved, *now} if approved.get(address) != now.get(address)
-    ):
+    desired_objects = {each.ref: each for each in wishes(wanted, place)}
+    approved = {change.ref: change.body for change in plan.changes if change.body is not None}
+    now = {ref: masker.sealed(str(ref), dict(each.body)) for ref, each in desired_objects.items()}
+    if changed := sorted(str(ref) for ref in {*approved, *now} if approved.get(ref) != now.get(ref)):
         message = (
             f"the blueprint is not the one that was planned: {', '.join(changed)} differ. Make a new plan"
         )
         raise OutdatedError(message)
-    return found
+    return desired_objects

@@ -30,8 +30,8 @@ class RetryCommands(NamedTuple):
 def events(result: Result) -> Iterator[str]:
     """Yield a line for each event of an object that is not Ready."""
     if result.unready is not None:
-        for address, found in result.unready.events.items():
-            yield from (f"{address} event {each.words}" for each in found)
+        for ref, found in result.unready.events.items():
+            yield from (f"{ref} event {each.words}" for each in found)
         if result.unready.note:
             yield f"note: {result.unready.note}"
 
@@ -48,9 +48,7 @@ def ways_out(result: Result, again: RetryCommands) -> Iterator[str]:
 
 
 def _unwritten(result: Result) -> list[str]:
-    return [
-        each.address for each in result.of("not tried") if is_pool(each.address) and each.action != "delete"
-    ]
+    return [each.address for each in result.of("not tried") if is_pool(each.ref) and each.action != "delete"]
 
 
 def _state(classes: Sequence[LateClass], unwritten: Sequence[str]) -> str:
@@ -71,7 +69,7 @@ def _fix(classes: Sequence[LateClass]) -> str:
     logged = [each for each in classes if ONLY_LOGGED in each.reason]
     if not logged:
         return f"correct {where}"
-    name = logged[0].address.partition("/")[2]
+    name = logged[0].ref.name
     return f"find the error with `{_log_of(name)}` (-n: where Karpenter runs), correct {where}"
 
 

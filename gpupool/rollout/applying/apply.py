@@ -26,13 +26,14 @@ from gpupool.rollout.watch.waiting import UNSEEN, ready, wait_ready
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Change, Plan
     from gpupool.rollout.connection import Reached
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.lock.lock import Lock
     from gpupool.rollout.planning.assess import Assessed, DryRunContext
-    from gpupool.rollout.watch.waiting import Key, Progress, Readiness
+    from gpupool.rollout.watch.waiting import Progress, Readiness
     from gpupool.yamlio.located import Plain
 
 Wait: TypeAlias = Literal["none", "ready"]
@@ -76,8 +77,8 @@ class _Work(NamedTuple):
     how: ApplyOptions
     lock: Lock
     failed: threading.Event
-    late: dict[str, str]
-    """What was waited for and is not Ready, by address, and why."""
+    late: dict[Ref, str]
+    """Why an object is not Ready that was waited for."""
 
 
 def carry_out(
@@ -137,16 +138,16 @@ def _one(work: _Work, known: Assessed) -> Outcome:
     change = known.change
     if change.leaving:
         said = f"{change.blocked}. Run the same command again when it is gone"
-        work.how.done(outcome := Outcome(change.address, "keep", "held back", said))
+        work.how.done(outcome := Outcome(change.ref, "keep", "held back", said))
         return outcome
     if change.writes and (work.failed.is_set() or work.reached.deadline.is_stopped):
-        return Outcome(change.address, change.actions[0], "not tried", "skipped: an earlier step failed")
+        return Outcome(change.ref, change.actions[0], "not tried", "skipped: an earlier step failed")
     try:
         if change.writes:
             work.lock.ensure_held()
         outcome = write(work.asking, known)
     except GpupoolError as problem:
-        outcome = Outcome(change.address, change.actions[0], "failed", str(problem))
+        outcome = Outcome(change.ref, change.actions[0], "failed", str(problem))
     if outcome.state == "failed":
         work.failed.set()
     if change.writes:
@@ -167,7 +168,7 @@ def _pools(work: _Work, pools: Sequence[Assessed], wanted: Sequence[Assessed]) -
     for each in later:
         if (name := _class(each)) in late:
             said = f"its EC2NodeClass {name} is not Ready: {late[name]}"
-            outcomes.append(Outcome(each.change.address, each.change.actions[0], "not tried", said))
+            outcomes.append(Outcome(each.change.ref, each.change.actions[0], "not tried", said))
             work.how.done(outcomes[-1])
     return outcomes
 
@@ -182,24 +183,24 @@ def _late_classes(work: _Work, names: Sequence[str]) -> dict[str, str]:
         # A signal, or a server that is away: what was written so far is still to be recorded.
         return dict.fromkeys(names, str(problem))
     work.late.update(_waiting(found))
-    return {name: each.reason for (_, name), each in found.items() if not each.is_ready}
+    return {ref.name: readiness.reason for ref, readiness in found.items() if not readiness.is_ready}
 
 
 def _patterns(work: _Work) -> tuple[str, ...]:
     return work.asking.masker.patterns
 
 
-def _waiting(found: Mapping[Key, Readiness]) -> dict[str, str]:
-    """Return what may still get Ready, by address, and why it is not."""
+def _waiting(states: Mapping[Ref, Readiness]) -> dict[Ref, str]:
+    """Return for each object that may still get Ready why it is not."""
     return {
-        f"{kind}/{name}": each.reason
-        for (kind, name), each in found.items()
-        if not (each.is_ready or each.is_hopeless or each is UNSEEN)
+        ref: readiness.reason
+        for ref, readiness in states.items()
+        if not (readiness.is_ready or readiness.is_hopeless or readiness is UNSEEN)
     }
 
 
 def _class(pool: Assessed) -> str:
-    return class_of(pool.wish.body)[1]
+    return class_of(pool.wish.body).name
 
 
 def _unready_classes(work: _Work, pools: Sequence[Assessed], wanted: Sequence[Assessed]) -> set[str]:
@@ -207,10 +208,11 @@ def _unready_classes(work: _Work, pools: Sequence[Assessed], wanted: Sequence[As
     written = {each.wish.name for each in wanted if each.wish.kind == EC2_NODE_CLASS and each.change.writes}
     live = work.asking.observed.live
     unready = set()
-    for name in {_class(each) for each in pools if class_of(each.wish.body)[0] == EC2_NODE_CLASS.name}:
-        body = live.get(f"{EC2_NODE_CLASS.name}/{name}")
-        if name in written or (body is not None and not ready(body).is_ready):
-            unready.add(name)
+    for ref in {class_of(pool.wish.body) for pool in pools}:
+        body = live.get(ref)
+        is_unready = body is not None and not ready(body).is_ready
+        if ref.kind == EC2_NODE_CLASS.name and (ref.name in written or is_unready):
+            unready.add(ref.name)
     return unready
 
 
@@ -218,8 +220,8 @@ def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Wait until what is there is Ready, as far as it was not already."""
     live, names = work.asking.observed.live, {name: set[str]() for name in KINDS}
     for each in outcomes:
-        kind, _, name = each.address.partition("/")
-        was_ready = each.action == "keep" and ready(live[each.address]).is_ready
+        kind, name = each.ref
+        was_ready = each.action == "keep" and ready(live[each.ref]).is_ready
         counts = kind in {EC2_NODE_CLASS.name, NODE_POOL.name} or work.how.overlays_count
         if each.state == "done" and not was_ready and counts:
             names[kind].add(name)
@@ -238,12 +240,12 @@ def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
             if deadline.is_stopped
             else [_late(each, "unknown: the API server did not answer") for each in outcomes]
         )
-    late = {f"{kind}/{name}": each.reason for (kind, name), each in found.items() if not each.is_ready}
-    for (kind, name), readiness in found.items():
+    late = {ref: readiness.reason for ref, readiness in found.items() if not readiness.is_ready}
+    for ref, readiness in found.items():
         if readiness is not UNSEEN:
-            work.late.pop(f"{kind}/{name}", None)
+            work.late.pop(ref, None)
     work.late.update(_waiting(found))
-    return [_late(each, late[each.address]) if each.address in late else each for each in outcomes]
+    return [_late(each, late[each.ref]) if each.ref in late else each for each in outcomes]
 
 
 def _late(outcome: Outcome, why: str) -> Outcome:
@@ -256,7 +258,7 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
         return []
     if work.failed.is_set() or any(each.state in {"failed", "not tried"} for each in outcomes):
         return [
-            Outcome(each.address, "delete", "not tried", "skipped: an earlier step failed") for each in doomed
+            Outcome(each.ref, "delete", "not tried", "skipped: an earlier step failed") for each in doomed
         ]
     if any(each.state == "not ready" for each in outcomes):
         return [_kept(work, each) for each in doomed]
@@ -272,7 +274,7 @@ def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 def _kept(work: _Work, change: Change) -> Outcome:
     """Keep what may be all the capacity that works, as long as its replacement is not Ready."""
-    outcome = Outcome(change.address, "delete", "held back", "its replacement is not Ready")
+    outcome = Outcome(change.ref, "delete", "held back", "its replacement is not Ready")
     work.how.done(outcome)
     return outcome
 

@@ -16,6 +16,7 @@ from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.errors import GpupoolError, StoppedError
 from gpupool.planning.pruning import kept_for
+from gpupool.rollout.applying.reapplying import CONFLICT, KEEPS_CHANGING, MOST_TRIES, UNSURE
 from gpupool.rollout.applying.results import Outcome
 from gpupool.rollout.applying.termination import GONE, drained, leaving, wait_for
 from gpupool.rollout.live_state import generation_of, read, terminating, uid_of, version_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from gpupool.cluster.client import Response
     from gpupool.cluster.parallel import Found, Item
+    from gpupool.objects import Ref
     from gpupool.planning.plan import Change
     from gpupool.rollout.applying.results import State
     from gpupool.rollout.applying.termination import DeletionContext
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from gpupool.rollout.watch.waiting import Readiness
     from gpupool.yamlio.located import Plain
 
-_MOST_TRIES: Final = 10
 _BATCH: Final = 100
 """So many pools are counted for in one request: its address has all of their names."""
 
@@ -42,8 +43,7 @@ _SHARE: Final = 10
 """A count of node classes serves as many deletions as are sent at once. Where thousands of objects have to be
 listed for it, it serves a tenth as many, which take about as long as the count itself."""
 
-_UNSURE: Final = "interrupted before the API server answered: it may have been applied"
-_NOT_FOUND, _CONFLICT = 404, 409
+_NOT_FOUND: Final = 404
 
 
 def delete_all(how: DeletionContext, doomed: Sequence[Change]) -> list[Outcome]:
@@ -51,7 +51,7 @@ def delete_all(how: DeletionContext, doomed: Sequence[Change]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     failed = Event()
     for kind in (NODE_POOL, NODE_OVERLAY, EC2_NODE_CLASS):
-        stage = [each for each in doomed if each.address.startswith(f"{kind.name}/")]
+        stage = [each for each in doomed if each.ref.kind == kind.name]
         if kind == NODE_POOL and how.asking.consent.drain:
             stage = drained(how, stage)
         done = _Stage(how, kind.name, failed).delete(stage)
@@ -67,19 +67,19 @@ class _Stage:
         self._kind = kind
         self._failed = failed
         self._size = how.workers if kind == EC2_NODE_CLASS.name else _BATCH
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[Ref, Outcome] = {}
 
     def delete(self, doomed: Sequence[Change]) -> list[Outcome]:
         """Delete objects; what somebody else wrote meanwhile is read, counted and tried again."""
         left = [*doomed]
-        for tries in range(_MOST_TRIES):
+        for tries in range(MOST_TRIES):
             waiting, left = left, []
             while waiting:
                 batch, waiting = waiting[: self._size], waiting[self._size :]
                 left += self._batch(batch, is_first=not tries)
         for each in left:
-            self._end(each, "failed", "it keeps changing")
-        return [self._outcomes[each.address] for each in doomed]
+            self._end(each, "failed", KEEPS_CHANGING)
+        return [self._outcomes[each.ref] for each in doomed]
 
     def _batch(self, batch: Sequence[Change], *, is_first: bool) -> list[Change]:
         """Read, count and delete; return the changes of those that somebody else wrote meanwhile."""
@@ -105,11 +105,11 @@ class _Stage:
         """
         if self._is_over(change):
             return None
-        listed = self._how.asking.observed.live.get(change.address)
+        listed = self._how.asking.observed.live.get(change.ref)
         if is_first and listed is not None and _as_found(self._how, change, listed) is None:
             return listed
         try:
-            live = read(self._how.asking.cluster, change.address)
+            live = read(self._how.asking.cluster, change.ref)
         except GpupoolError as problem:
             self._end_by(change, problem)
             return None
@@ -136,7 +136,7 @@ class _Stage:
         """
         cluster, allowed = self._how.asking.cluster, {*self._how.asking.consent.allow_delete}
         if self._kind == NODE_POOL.name:
-            return use_of_pools(cluster, [_name(each) for each in changes if each.address not in allowed])
+            return use_of_pools(cluster, [each.ref.name for each in changes if each.address not in allowed])
         if self._kind == EC2_NODE_CLASS.name:
             uses = use_of_classes(cluster)
             self._size = max(self._how.workers, uses.size // _SHARE)
@@ -147,21 +147,21 @@ class _Stage:
         """Delete an object as it was read; False where somebody else wrote it since."""
         if self._is_over(change):
             return True
-        if why := uses.why(_name(change)):
+        if why := uses.why(change.ref.name):
             return self._end(change, "held back", why)
         try:
             self._how.ensure_held()
             answer = self._how.asking.cluster.ask(_request(change, version_of(live)))
         except GpupoolError as problem:
             return self._end_by(change, problem)
-        return answer.status != _CONFLICT and self._tell(self._answered(change, answer))
+        return answer.status != CONFLICT and self._tell(self._answered(change, answer))
 
     def _answered(self, change: Change, answer: Response) -> Outcome:
         if answer.ok and terminating(answer.body):
             return _leaving(change, answer.body)
         if answer.ok or answer.status == _NOT_FOUND:
             return _outcome(change, "done")
-        said = without_secrets(self._how.asking, change.address, message(answer))
+        said = without_secrets(self._how.asking, change.ref, message(answer))
         return _outcome(change, "failed", f"the API server answers {answer.status}: {said}")
 
     def _is_over(self, change: Change) -> bool:
@@ -171,12 +171,12 @@ class _Stage:
 
     def _end_by(self, change: Change, problem: GpupoolError) -> bool:
         if isinstance(problem, UnsureError):
-            return self._end(change, "failed", _UNSURE)
+            return self._end(change, "failed", UNSURE)
         if isinstance(problem, StoppedError):
             return self._end(change, "not tried", "it was stopped")
         if self._failed.is_set():
             return self._is_over(change)
-        said = without_secrets(self._how.asking, change.address, str(problem))
+        said = without_secrets(self._how.asking, change.ref, str(problem))
         return self._end(change, "failed", said)
 
     def _end(self, change: Change, state: State, said: str = "") -> bool:
@@ -186,7 +186,7 @@ class _Stage:
         """Note what came of an object, and print it."""
         if outcome.state == "failed":
             self._failed.set()
-        self._outcomes[outcome.address] = outcome
+        self._outcomes[outcome.ref] = outcome
         self._how.done(outcome)
         return True
 
@@ -204,7 +204,7 @@ def _as_found(how: DeletionContext, change: Change, live: Mapping[str, Plain] | 
 
 
 def _request(change: Change, version: str) -> Request:
-    kind, name = change.address.partition("/")[0], _name(change)
+    kind, name = change.ref
     preconditions: dict[str, Plain] = {"uid": change.pre.uid, "resourceVersion": version}
     options: dict[str, Plain] = {
         "apiVersion": "v1",
@@ -214,33 +214,28 @@ def _request(change: Change, version: str) -> Request:
     return Request("DELETE", KINDS[kind].path_of(name), body=options)
 
 
-def _name(change: Change) -> str:
-    """Return the name of the object that a change is about."""
-    return change.address.partition("/")[2]
-
-
 def _outcome(change: Change, state: State, said: str = "") -> Outcome:
-    return Outcome(change.address, "delete", state, said)
+    return Outcome(change.ref, "delete", state, said)
 
 
 def _leaving(change: Change, live: Mapping[str, Plain]) -> Outcome:
     """Return what comes of an object with finalizers: it stays until whoever set them has done his part."""
     uid, generation = change.pre.uid, generation_of(live)
-    return Outcome(change.address, "delete", "deleting", leaving(live, 0), uid, generation)
+    return Outcome(change.ref, "delete", "deleting", leaving(live, 0), uid, generation)
 
 
 def _waited(how: DeletionContext, outcomes: Sequence[Outcome], *, is_last: bool) -> list[Outcome]:
     """Wait until what is being deleted is gone, with the nodes that go with it."""
     allowed = how.asking.consent.allow_delete
     wanted = {
-        each.address: GONE
+        each.ref: GONE
         for each in outcomes
         if each.state == "deleting" or (each.state == "done" and each.address in allowed)
     }
     if not (wanted and how.is_waited_for):
         return [*outcomes]
     found = wait_for(how, wanted, is_last=is_last)
-    return [_after(each, found[each.address]) if each.address in found else each for each in outcomes]
+    return [_after(each, found[each.ref]) if each.ref in found else each for each in outcomes]
 
 
 def _after(outcome: Outcome, found: Readiness) -> Outcome:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from gpupool.cluster.client import Cluster
+    from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Outcome
     from gpupool.rollout.applying.writing import Relabelled
     from gpupool.rollout.connection import Reached
@@ -51,14 +52,14 @@ class Move(NamedTuple):
 
     source: Inventory
     target: Inventory
-    live: Mapping[str, Mapping[str, Plain]]
-    """The objects that are moved, by `KIND/NAME`."""
+    live: Mapping[Ref, Mapping[str, Plain]]
+    """The objects that are moved."""
 
-    undesired: tuple[str, ...]
-    """Addresses of those that the blueprint does not have."""
+    undesired: tuple[Ref, ...]
+    """Those that the blueprint does not have."""
 
-    left: Mapping[str, str]
-    """Why an object of the old inventory, or with its label, is not moved, by `KIND/NAME`."""
+    left: Mapping[Ref, str]
+    """Why an object of the old inventory, or with its label, is not moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def find_move(reached: Reached, wanted: DesiredState, source: InventoryRef) -> M
     left = dict(_left(observed, found))
     live = {each: observed.live[each] for each in found.known if each not in left}
     known = _desired(wanted, target)
-    undesired = tuple(address for address in live if address not in known)
+    undesired = tuple(ref for ref in live if ref not in known)
     return Move(found, observed.inventory, live, undesired, left)
 
 
@@ -122,19 +123,19 @@ def _ensure_served(observed: LiveState, source: Inventory) -> None:
         raise ClusterError(text)
 
 
-def _left(observed: LiveState, source: Inventory) -> Iterator[tuple[str, str]]:
+def _left(observed: LiveState, source: Inventory) -> Iterator[tuple[Ref, str]]:
     """Yield each object that is not moved, and why."""
     own = {source.place.id, observed.inventory.place.id}
-    for address, entry in source.known.items():
-        if why := _why_not(observed.live.get(address), entry, own):
-            yield address, why
-    for address, body in observed.live.items():
-        if address not in source.known and labels_of(body).get(PART_OF) == source.place.id:
-            yield address, "the old inventory does not list it, so gpupool may not have applied it"
+    for ref, entry in source.known.items():
+        if why := _why_not(observed.live.get(ref), entry, own):
+            yield ref, why
+    for ref, body in observed.live.items():
+        if ref not in source.known and labels_of(body).get(PART_OF) == source.place.id:
+            yield ref, "the old inventory does not list it, so gpupool may not have applied it"
 
 
-def _desired(wanted: DesiredState, target: InventoryRef) -> dict[str, DesiredObject]:
-    return {each.address: each for each in wishes(wanted, target)}
+def _desired(wanted: DesiredState, target: InventoryRef) -> dict[Ref, DesiredObject]:
+    return {each.ref: each for each in wishes(wanted, target)}
 
 
 def _why_not(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[str]) -> str:
@@ -171,7 +172,7 @@ def carry_out(reached: Reached, wanted: DesiredState, approved: Move, manner: Ma
         # Always in the same order, so that two moves in opposite directions do not wait for each other.
         locks = tuple(stack.enter_context(_held(reached, each, approved, manner)) for each in places)
         move = find_move(reached, wanted, approved.source.place)
-        if (_addresses(move), move.left) != (_addresses(approved), approved.left):
+        if (_uids(move), move.left) != (_uids(approved), approved.left):
             text = "other objects would be moved than those that were shown: run the command again"
             raise OutdatedError(text)
         return _carried_out(reached, wanted, move, locks, manner)
@@ -185,8 +186,8 @@ def _held(reached: Reached, place: InventoryRef, move: Move, manner: Manner) -> 
     )
 
 
-def _addresses(move: Move) -> list[tuple[str, str]]:
-    return sorted((address, uid_of(body)) for address, body in move.live.items())
+def _uids(move: Move) -> dict[Ref, str]:
+    return {ref: uid_of(body) for ref, body in move.live.items()}
 
 
 def _carried_out(
@@ -195,7 +196,7 @@ def _carried_out(
     target, plan = move.target.place, f"move from {_words(move.source.place)}"
     masker = Masker(wanted.sensitive, reached.uid, secrets.token_bytes())
     known = redaction.secrets_in(masker, move.live.values())
-    entries = {**move.target.known, **{each.address: each for each in _entries(move)}}
+    entries = {**move.target.known, **{entry.ref: entry for entry in _entries(move)}}
     began = store.begin(reached.cluster, move.target, entries.values(), plan, manner.tooling, known)
     labels: dict[str, Plain] = {PART_OF: target.id, BLUEPRINT: wanted.blueprint}
     work = RelabelContext(reached, labels, known, lambda: _ensure_held(locks), manner.done)
@@ -210,8 +211,8 @@ def _carried_out(
 
 
 def _stage(work: RelabelContext, kind: str, move: Move) -> list[Relabelled]:
-    bodies = sorted(each for each in move.live.items() if each[0].partition("/")[0] == kind)
-    return in_parallel(work.reached.way.concurrency, lambda each: relabel(work, *each), bodies)
+    refs = sorted(ref for ref in move.live if ref.kind == kind)
+    return in_parallel(work.reached.way.concurrency, lambda ref: relabel(work, ref, move.live[ref]), refs)
 
 
 def _ensure_held(locks: Sequence[Lock]) -> None:
@@ -221,25 +222,25 @@ def _ensure_held(locks: Sequence[Lock]) -> None:
 
 def _entries(move: Move) -> Iterable[InventoryEntry]:
     return (
-        each._replace(uid=uid_of(move.live[address]))
-        for address, each in move.source.known.items()
-        if address in move.live
+        entry._replace(uid=uid_of(move.live[ref]))
+        for ref, entry in move.source.known.items()
+        if ref in move.live
     )
 
 
 def _current(
-    desired: Mapping[str, DesiredObject], move: Move, done: Iterable[Relabelled]
+    desired_objects: Mapping[Ref, DesiredObject], move: Move, done: Iterable[Relabelled]
 ) -> Iterable[InventoryEntry]:
-    """Return what the new inventory lists; with the blueprint's digest of what is as the blueprint says."""
-    came = {each.outcome.address: each for each in done}
-    found = dict(move.target.known)
+    """Return the entries of the new inventory; an object that matches the blueprint has the blueprint's digest."""
+    moved = {each.outcome.ref: each for each in done}
+    entries = dict(move.target.known)
     for entry in _entries(move):
-        outcome, live = came[entry.address]
-        wish = desired.get(entry.address)
-        is_as_desired = wish is not None and is_applied_already(live, wish.body)
-        digest = wish.digest if wish is not None and is_as_desired else entry.digest
-        found[entry.address] = entry._replace(generation=outcome.generation, digest=digest)
-    return found.values()
+        outcome, live = moved[entry.ref]
+        desired = desired_objects.get(entry.ref)
+        matches = desired is not None and is_applied_already(live, desired.body)
+        digest = desired.digest if desired is not None and matches else entry.digest
+        entries[entry.ref] = entry._replace(generation=outcome.generation, digest=digest)
+    return entries.values()
 
 
 def _recorded(

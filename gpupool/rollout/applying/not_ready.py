@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gpupool.cluster.deadline import Deadline
+    from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Result
     from gpupool.rollout.planning.assess import DryRunContext
     from gpupool.yamlio.located import Plain
@@ -27,9 +28,7 @@ class Late(NamedTuple):
     """What was waited for in vain, and what helps to explain it."""
 
     asking: DryRunContext
-    reasons: Mapping[str, str]
-    """By address."""
-
+    reasons: Mapping[Ref, str]
     history: Sequence[Plain]
     """The inventory's, without this apply."""
 
@@ -59,14 +58,14 @@ def explained(result: Result, late: Late, last: Deadline) -> Result:
     return result._replace(unready=unready)
 
 
-def _uids(result: Result, late: Late) -> dict[str, str]:
-    written = {each.address: each.uid for each in result.outcomes if each.uid}
+def _uids(result: Result, late: Late) -> dict[Ref, str]:
+    written = {outcome.ref: outcome.uid for outcome in result.outcomes if outcome.uid}
     live = late.asking.observed.live
-    return {address: written.get(address) or uid_of(live.get(address, {})) for address in late.reasons}
+    return {ref: written.get(ref) or uid_of(live.get(ref, {})) for ref in late.reasons}
 
 
 def _classes(result: Result, late: Late) -> Iterator[LateClass]:
-    actions = {each.address: each.action for each in result.outcomes}
-    for address, reason in late.reasons.items():
-        if address.startswith(f"{EC2_NODE_CLASS.name}/"):
-            yield LateClass(address, actions.get(address, ""), reason)
+    actions = {outcome.ref: outcome.action for outcome in result.outcomes}
+    for ref, reason in late.reasons.items():
+        if ref.kind == EC2_NODE_CLASS.name:
+            yield LateClass(ref, actions.get(ref, ""), reason)

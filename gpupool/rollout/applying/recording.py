@@ -13,6 +13,7 @@ from gpupool.yamlio.located import plain_map, plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Outcome
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.planning.assess import Assessed
@@ -37,31 +38,31 @@ def last_good_commit(history: Sequence[Plain], now: str) -> str:
 
 def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[InventoryEntry]:
     """Return all that may be there from now on: what was, and what is about to come."""
-    found = dict(known.known)
+    entries = dict(known.known)
     for each in (known for known in wanted if not known.change.leaving):
-        address, uid, digest = each.wish.address, each.change.pre.uid, each.wish.digest
-        if address not in found or (found[address].digest, found[address].uid) != (digest, uid):
-            found[address] = InventoryEntry(each.wish.kind.name, each.wish.name, uid, 0, digest)
-    return found.values()
+        ref, uid, digest = each.wish.ref, each.change.pre.uid, each.wish.digest
+        if ref not in entries or (entries[ref].digest, entries[ref].uid) != (digest, uid):
+            entries[ref] = InventoryEntry(*ref, uid, 0, digest)
+    return entries.values()
 
 
 def current(
     began: Inventory,
-    live: Mapping[str, Mapping[str, Plain]],
+    live: Mapping[Ref, Mapping[str, Plain]],
     wanted: Sequence[Assessed],
     outcomes: Sequence[Outcome],
 ) -> Iterator[InventoryEntry]:
     """Yield what is there, or may be, by what came of each object; `live` is what was there at the start."""
-    came, wishes = {each.address: each for each in outcomes}, {each.wish.address: each for each in wanted}
-    was = {each.address: each for each in began.current}
-    for each in wanted:
-        address = each.wish.address
-        if (entry := _written(began, each, came[address], was.get(address))) is not None:
+    by_ref, desired = {outcome.ref: outcome for outcome in outcomes}, {known.wish.ref for known in wanted}
+    before = {entry.ref: entry for entry in began.current}
+    for known in wanted:
+        ref = known.wish.ref
+        if (entry := _written(began, known, by_ref[ref], before.get(ref))) is not None:
             yield entry
-    for address, listed in began.known.items():
-        is_deleted = address in came and came[address].state == "done"
-        if address in live and address not in wishes and not is_deleted:
-            yield from _kept(listed, live[address], began.place.id)
+    for ref, listed in began.known.items():
+        is_deleted = ref in by_ref and by_ref[ref].state == "done"
+        if ref in live and ref not in desired and not is_deleted:
+            yield from _kept(listed, live[ref], began.place.id)
 
 
 def _written(
@@ -70,12 +71,12 @@ def _written(
     """Return what is there of an object; `was` is what the inventory listed before the apply."""
     wish = known.wish
     if outcome.state == "held back":
-        return began.known.get(wish.address)  # it is being deleted, and was ours or was not
+        return began.known.get(wish.ref)  # it is being deleted, and was ours or was not
     if outcome.state in {"done", "not ready"}:
         return InventoryEntry(wish.kind.name, wish.name, outcome.uid, outcome.generation, wish.digest)
     if outcome.state != "not tried":
         # A request whose answer was lost may even be carried out later.
-        return began.known[wish.address]
+        return began.known[wish.ref]
     return was if was is not None and was.uid == known.change.pre.uid else None
 
 

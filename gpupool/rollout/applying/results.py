@@ -10,6 +10,7 @@ from gpupool.planning.plan import Consent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.rollout.watch.events import WarningEvent
     from gpupool.yamlio.located import Plain
 
@@ -21,9 +22,9 @@ State: TypeAlias = Literal["done", "failed", "not tried", "held back", "not read
 
 
 class Outcome(NamedTuple):
-    """What came of one object."""
+    """The outcome of an apply for one object."""
 
-    address: str
+    ref: Ref
     action: str
     """`create`, `update`, `adopt`, `delete`, `move`, or `keep` for what was as it should be."""
 
@@ -32,23 +33,33 @@ class Outcome(NamedTuple):
     uid: str = ""
     generation: int = 0
 
+    @property
+    def address(self) -> str:
+        """Return `KIND/NAME`."""
+        return str(self.ref)
+
 
 class LateClass(NamedTuple):
     """An EC2NodeClass that did not get Ready."""
 
-    address: str
+    ref: Ref
     action: str
     """As of its outcome; empty for a class that the blueprint only refers to."""
 
     reason: str
 
+    @property
+    def address(self) -> str:
+        """Return `KIND/NAME`."""
+        return str(self.ref)
+
 
 class Unready(NamedTuple):
-    """What is known of objects that did not get Ready."""
+    """The state of the objects that did not get Ready."""
 
     classes: tuple[LateClass, ...]
-    events: Mapping[str, tuple[WarningEvent, ...]]
-    """The newest warnings about them, by address."""
+    events: Mapping[Ref, tuple[WarningEvent, ...]]
+    """The newest warnings about them."""
 
     note: str
     """Why there are no events; empty where they could be asked for."""

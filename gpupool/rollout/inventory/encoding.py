@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Never
 from uuid import UUID
 
 from gpupool.cluster.resources import KINDS
+from gpupool.objects import Ref
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ class InventoryEntry(NamedTuple):
     """Of what was applied."""
 
     @property
-    def address(self) -> str:
-        """Return `KIND/NAME`."""
-        return f"{self.kind}/{self.name}"
+    def ref(self) -> Ref:
+        """Return the kind and the name."""
+        return Ref(self.kind, self.name)
 
 
 class Encoded(NamedTuple):
@@ -81,8 +82,8 @@ def pending(plan: str, entries: Sequence[InventoryEntry], known: Sequence[Invent
     text = _json({"plan": plan, "entries": [_plain(each) for each in entries]})
     if len(text) < _PACKED_FROM:
         return Encoded(text, b"")
-    places = {(each.address, each.uid, each.generation): place for place, each in enumerate(known)}
-    at = [(places.get((each.address, each.uid, each.generation)), each) for each in entries]
+    places = {(each.ref, each.uid, each.generation): place for place, each in enumerate(known)}
+    at = [(places.get((each.ref, each.uid, each.generation)), each) for each in entries]
     same = [(place, each) for place, each in at if place is not None]
     other = _pack([each for place, each in at if place is None])
     head = zlib.compress(_json({"plan": plan, "places": _steps(place for place, _ in same)}).encode(), 9)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gpupool.cluster.client import Cluster, Response
+    from gpupool.objects import Ref
     from gpupool.rollout.redaction import Secrets
     from gpupool.yamlio.located import Plain
 
@@ -78,13 +79,13 @@ class Inventory:
     """Chance that keys the digests of sensitive values in plans; empty before the first apply."""
 
     @cached_property
-    def known(self) -> Mapping[str, InventoryEntry]:
-        """Every object that is, or may be, there because of gpupool, by address."""
-        found = {each.address: each for each in self.current}
+    def known(self) -> Mapping[Ref, InventoryEntry]:
+        """Every object that exists, or may exist, because of gpupool."""
+        found = {each.ref: each for each in self.current}
         for each in self.pending:
             # Whatever `current` says of another uid is of an object that was gone when the apply began.
-            if each.address not in found or found[each.address].uid != each.uid:
-                found[each.address] = each
+            if each.ref not in found or found[each.ref].uid != each.uid:
+                found[each.ref] = each
         return found
 
     @property

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gpupool.cluster.client import Cluster, Response
+    from gpupool.objects import Ref
     from gpupool.planning.compare import Difference
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Action, ChangeCause, Conflict, Consent, Verified
@@ -66,7 +67,7 @@ def assess(asking: DryRunContext, wish: DesiredObject) -> Assessed:
     Raises:
         ClusterError: where the server can't be asked.
     """
-    live = asking.observed.live.get(wish.address)
+    live = asking.observed.live.get(wish.ref)
     start = _start(asking, wish, live)
     if wish.kind.name not in asking.observed.served:
         missing = Rejection(
@@ -120,7 +121,7 @@ def _dry_run(
 ) -> Assessed:
     adopts = _adopts(asking, wish, live)
     request = apply_request(wish, force=adopts, dry_run=True)
-    secrets = partial(secrets_of, asking, wish.address)
+    secrets = partial(secrets_of, asking, wish.ref)
     answer = redaction.ask(asking.cluster, request, secrets)
     if answer.ok:
         return _judged(asking, wish, live, _Result(start, answer.body, "server", force=adopts))
@@ -239,7 +240,7 @@ def _fields(
     asking: DryRunContext, wish: DesiredObject, live: Mapping[str, Plain], found: Sequence[Difference]
 ) -> Iterator[FieldChange]:
     masker = asking.masker
-    known = asking.observed.inventory.known.get(wish.address)
+    known = asking.observed.inventory.known.get(wish.ref)
     is_same_blueprint = known is not None and known.digest == wish.digest
     for each in found:
         last = ownership.owner(live, each.keys)
@@ -296,8 +297,8 @@ def _rejections(asking: DryRunContext, wish: DesiredObject, answer: Response) ->
     if answer.status not in {_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _INVALID} and not typed:
         return ()
     named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
-    bodies = (wish.body, asking.observed.live.get(wish.address, {}))
-    secrets = secrets_of(asking, wish.address)
+    bodies = (wish.body, asking.observed.live.get(wish.ref, {}))
+    secrets = secrets_of(asking, wish.ref)
     return tuple(
         Rejection(
             redaction.field(field, bodies, secrets), _with_advice(without(said, secrets)), wish.place(field)
@@ -306,14 +307,14 @@ def _rejections(asking: DryRunContext, wish: DesiredObject, answer: Response) ->
     )
 
 
-def without_secrets(asking: DryRunContext, address: str, said: str) -> str:
-    """Return what the server said of an object without what is sensitive in it, now or as it would be."""
-    return without(said, secrets_of(asking, address))
+def without_secrets(asking: DryRunContext, ref: Ref, text: str) -> str:
+    """Return a text about an object without its sensitive values, live and desired."""
+    return without(text, secrets_of(asking, ref))
 
 
-def secrets_of(asking: DryRunContext, address: str) -> list[str]:
-    """Return what is sensitive in any object; this one may have been read again since the others were."""
-    return [*asking.secrets(), *asking.masker.values(dict(asking.observed.live.get(address, {})))]
+def secrets_of(asking: DryRunContext, ref: Ref) -> list[str]:
+    """Return the sensitive values of all objects; this one may have been read again since the others were."""
+    return [*asking.secrets(), *asking.masker.values(dict(asking.observed.live.get(ref, {})))]
 
 
 def _with_advice(said: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpupool.cluster.resources import KINDS
-from gpupool.objects import digest
+from gpupool.objects import Ref, digest
 from gpupool.planning import masking
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import BlueprintPlace
@@ -46,9 +46,14 @@ class DesiredObject:
     """As in the blueprint's `sensitive`."""
 
     @property
+    def ref(self) -> Ref:
+        """Return the kind and the name."""
+        return Ref(self.kind.name, self.name)
+
+    @property
     def address(self) -> str:
         """Return `KIND/NAME`."""
-        return f"{self.kind.name}/{self.name}"
+        return str(self.ref)
 
     @cached_property
     def digest(self) -> str:

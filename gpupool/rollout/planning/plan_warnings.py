@@ -15,6 +15,7 @@ from gpupool.rollout.inventory.encoding import InventoryEntry, fullness
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.planning.plan import Change
     from gpupool.planning.pruning import Fate
     from gpupool.rollout.live_state import LiveState
@@ -26,34 +27,31 @@ _RENAMES: Final = 10
 
 
 def dangling(
-    observed: LiveState, assessed: Sequence[Assessed], doomed: set[str]
-) -> Iterator[tuple[str, str]]:
-    """Find pools whose EC2NodeClass is neither there nor to come."""
-    there = ({*observed.live} - doomed) | {each.wish.address for each in assessed}
-    for each in assessed:
-        if each.wish.kind == NODE_POOL:
-            kind, name = class_of(each.wish.body)
-            if kind in KINDS and kind in observed.served and f"{kind}/{name}" not in there:
-                yield each.wish.address, f"{kind}/{name}"
+    observed: LiveState, assessed: Sequence[Assessed], deleted: set[Ref]
+) -> Iterator[tuple[Ref, Ref]]:
+    """Yield each pool whose EC2NodeClass does not exist after the apply, with that class."""
+    later = ({*observed.live} - deleted) | {known.wish.ref for known in assessed}
+    for known in assessed:
+        if known.wish.kind == NODE_POOL:
+            node_class = class_of(known.wish.body)
+            if node_class.kind in KINDS and node_class.kind in observed.served and node_class not in later:
+                yield known.wish.ref, node_class
 
 
 def orphans(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
     """Yield objects with our label that the inventory does not list."""
-    known = {*observed.inventory.known, *(each.wish.address for each in assessed)}
-    for address, body in sorted(observed.live.items()):
-        labels = labels_of(body)
-        if labels.get(PART_OF) == observed.inventory.place.id and address not in known:
-            yield address
+    listed = {*observed.inventory.known, *(known.wish.ref for known in assessed)}
+    for ref, body in sorted(observed.live.items()):
+        if labels_of(body).get(PART_OF) == observed.inventory.place.id and ref not in listed:
+            yield str(ref)
 
 
 def lost(observed: LiveState) -> Iterator[str]:
     """Yield objects that the inventory lists and that are without our label."""
-    for address in sorted(observed.inventory.known):
-        body = observed.live.get(address)
-        if body is not None:
-            labels = labels_of(body)
-            if labels.get(PART_OF) != observed.inventory.place.id:
-                yield address
+    for ref in sorted(observed.inventory.known):
+        body = observed.live.get(ref)
+        if body is not None and labels_of(body).get(PART_OF) != observed.inventory.place.id:
+            yield str(ref)
 
 
 def warnings(
@@ -64,7 +62,7 @@ def warnings(
         yield "an apply was interrupted or is in progress: the next one completes it"
     for each in gone:
         if not each.deleted:
-            yield f"{each.address} is no longer in the blueprint and is kept: {each.why}"
+            yield f"{each.ref} is no longer in the blueprint and is kept: {each.why}"
     yield from _renames(observed, assessed, deletions)
     yield from _fullness(observed, assessed)
     yield from _admissions([each.change for each in assessed])
@@ -74,7 +72,7 @@ def warnings(
 def _fullness(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
     """Warn before the inventory is full: a blueprint that does not fit can't be applied at all."""
     new = {
-        each.wish.address: InventoryEntry(each.wish.kind.name, each.wish.name, "", 0, each.wish.digest)
+        each.wish.ref: InventoryEntry(each.wish.kind.name, each.wish.name, "", 0, each.wish.digest)
         for each in assessed
     }
     entries = [*{**new, **observed.inventory.known}.values()]
@@ -96,20 +94,20 @@ def _shared(observed: LiveState, changes: Sequence[Change]) -> Iterator[str]:
     """Name the tools that will undo what is written here; what can't be written says it by itself."""
     for change in changes:
         if change.managed_by and not change.blocked:
-            for each in signs(observed.live[change.address]):
+            for each in signs(observed.live[change.ref]):
                 yield f"{change.address}: {each.words}"
 
 
 def _renames(observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]) -> Iterator[str]:
-    wanted = {each.wish.address: each.wish.body for each in assessed}
-    known = {**observed.live, **wanted}
-    new = [each.change.address for each in assessed if each.change.actions == ("create",)]
-    pools = [each for each in deletions if is_pool(each.address)]
+    desired = {known.wish.ref: known.wish.body for known in assessed}
+    bodies = {**observed.live, **desired}
+    new = [known.wish.ref for known in assessed if known.change.actions == ("create",)]
+    pools = [change for change in deletions if is_pool(change.ref)]
     for change in pools[:_RENAMES]:
-        for address in (each for each in new if is_pool(each)):
-            pair = observed.live[change.address], wanted[address]
-            classes = (known.get("/".join(class_of(each))) for each in pair)
+        for ref in filter(is_pool, new):
+            pair = observed.live[change.ref], desired[ref]
+            classes = (bodies.get(class_of(body)) for body in pair)
             if renamed(*pair, *classes):
                 nodes = f"all {change.node_claims} nodes" if change.node_claims else "its nodes"
-                both = f"{change.address} and {address} look like one renamed pool"
+                both = f"{change.address} and {ref} look like one renamed pool"
                 yield f"{both}: {nodes} would be replaced"

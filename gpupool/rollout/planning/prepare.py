@@ -25,7 +25,7 @@ from gpupool.planning.plan import (
 )
 from gpupool.planning.tools import signs
 from gpupool.rollout.inventory import store
-from gpupool.rollout.live_state import generation_of, gone, observe, terminating, uid_of
+from gpupool.rollout.live_state import find_removed, generation_of, observe, terminating, uid_of
 from gpupool.rollout.planning.assess import Assessed, DryRunContext, assess
 from gpupool.rollout.planning.desired_objects import wishes
 from gpupool.rollout.planning.digest_key import masker_for
@@ -36,6 +36,7 @@ from gpupool.rollout.redaction import secrets_in
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.planning.masking import Masker
     from gpupool.planning.pruning import Fate
     from gpupool.rollout.connection import Reached
@@ -93,7 +94,7 @@ def prepare(reached: Reached, wanted: DesiredState, options: PlanOptions) -> Pre
     asking = DryRunContext(reached.cluster, observed, masker, options.consent, secrets_in(masker, everything))
     workers = reached.way.concurrency
     assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wished))
-    unwanted = gone(observed, {each.wish.address: each.wish.body for each in assessed})
+    unwanted = find_removed(observed, {each.wish.ref: each.wish.body for each in assessed})
     deletions = _deletions(reached, unwanted, asking)
     changes = (*(each.change for each in assessed), *deletions)
     now = datetime.now(UTC)
@@ -119,19 +120,18 @@ def prepare(reached: Reached, wanted: DesiredState, options: PlanOptions) -> Pre
 
 
 def _deletions(reached: Reached, unwanted: Sequence[Fate], asking: DryRunContext) -> list[Change]:
-    doomed = [each.address for each in unwanted if each.deleted]
-    if not doomed:
+    deleted = [fate.ref for fate in unwanted if fate.deleted]
+    if not deleted:
         return []
-    has_nodes = any(not address.startswith(NODE_OVERLAY.name) for address in doomed)
+    has_nodes = any(ref.kind != NODE_OVERLAY.name for ref in deleted)
     usage = node_claims(reached.cluster) if has_nodes else usage_of([])
     order = [*KINDS]
-    doomed.sort(key=lambda address: (-order.index(address.partition("/")[0]), address))
-    return [_deletion(asking, address, usage) for address in doomed]
+    deleted.sort(key=lambda ref: (-order.index(ref.kind), ref.name))
+    return [_deletion(asking, ref, usage) for ref in deleted]
 
 
-def _deletion(asking: DryRunContext, address: str, usage: Usage) -> Change:
-    live = asking.observed.live[address]
-    kind, _, name = address.partition("/")
+def _deletion(asking: DryRunContext, ref: Ref, usage: Usage) -> Change:
+    live, address = asking.observed.live[ref], str(ref)
     body = stripped(dict(live))
     return Change(
         address=address,
@@ -145,7 +145,7 @@ def _deletion(asking: DryRunContext, address: str, usage: Usage) -> Change:
         pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
         verified="server",
         managed_by=tuple(each.tool for each in signs(live)),
-        node_claims=usage.of(kind, name),
+        node_claims=usage.of(ref),
     )
 
 
@@ -158,17 +158,15 @@ def facts(
         consent=consent,
         deletions=deletions,
         pools_wanted=sum(each.wish.kind == NODE_POOL for each in assessed),
-        pools_listed=sum(is_pool(address) for address in known),
-        dangling=dict(dangling(observed, assessed, {each.address for each in deletions})),
+        pools_listed=sum(is_pool(ref) for ref in known),
+        dangling=dict(dangling(observed, assessed, {each.ref for each in deletions})),
         admissions=[each.change.address for each in assessed if each.change.admissions],
         was_complete=observed.served >= set(KINDS),
     )
 
 
 def _source(wanted: DesiredState, wished: Sequence[DesiredObject], masker: Masker, commit: str) -> PlanSource:
-    rendered: list[Plain] = [
-        masker.sealed(f"{each.ref.kind}/{each.ref.name}", each.data) for each in wanted.manifests
-    ]
+    rendered: list[Plain] = [masker.sealed(str(manifest.ref), manifest.data) for manifest in wanted.manifests]
     files = dict(wanted.files)
     if any(masker.has_sensitive(dict(each.body)) for each in wished):
         files = {name: masker.file_digest(name, each) for name, each in files.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.cluster.listing import read_all
 from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.karpenter.labels import NODEPOOL
-from gpupool.objects import labels_of
+from gpupool.objects import Ref, labels_of
 from gpupool.planning.guards import nodes
 from gpupool.planning.pruning import reference_of, referring, refers
 from gpupool.yamlio.located import plain_map, plain_text
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from gpupool.cluster.client import Cluster
-    from gpupool.planning.pruning import ClassRef
     from gpupool.yamlio.located import Plain
 
 
@@ -25,12 +24,12 @@ class Usage(NamedTuple):
     """How many NodeClaims there are of each NodePool, and of each node class."""
 
     by_pool: Counter[str]
-    by_class: Counter[ClassRef]
+    by_class: Counter[Ref]
 
-    def of(self, kind: str, name: str) -> int | None:
-        """Return how many there are of an object; None for a kind that has none."""
-        counts = {NODE_POOL.name: self.by_pool[name], EC2_NODE_CLASS.name: self.by_class[kind, name]}
-        return counts.get(kind)
+    def of(self, ref: Ref) -> int | None:
+        """Return the number of NodeClaims of an object; None for a kind that has none."""
+        counts = {NODE_POOL.name: self.by_pool[ref.name], EC2_NODE_CLASS.name: self.by_class[ref]}
+        return counts.get(ref.kind)
 
 
 class InUse(NamedTuple):
@@ -38,7 +37,7 @@ class InUse(NamedTuple):
 
     kind: str
     usage: Usage
-    pools: Mapping[ClassRef, list[str]]
+    pools: Mapping[Ref, list[str]]
     """The NodePools that refer to each node class."""
 
     size: int = 0
@@ -46,9 +45,10 @@ class InUse(NamedTuple):
 
     def why(self, name: str) -> str:
         """Return what keeps an object; the empty text where nothing does."""
-        if pools := self.pools.get((self.kind, name)):
+        ref = Ref(self.kind, name)
+        if pools := self.pools.get(ref):
             return refers(pools)
-        count = self.usage.of(self.kind, name)
+        count = self.usage.of(ref)
         return f"it still has {nodes(count)}" if count else ""
 
 
@@ -97,7 +97,7 @@ def node_claims(cluster: Cluster) -> Usage:
     return _usage(read_all(cluster, NODE_CLAIM, _references))
 
 
-def _usage(references: Iterable[tuple[str, ClassRef]]) -> Usage:
+def _usage(references: Iterable[tuple[str, Ref]]) -> Usage:
     counted = Usage(Counter(), Counter())
     for pool, node_class in references:
         counted.by_pool[pool] += 1
@@ -105,8 +105,8 @@ def _usage(references: Iterable[tuple[str, ClassRef]]) -> Usage:
     return counted
 
 
-def _references(claim: Mapping[str, Plain]) -> tuple[str, ClassRef]:
+def _references(claim: Mapping[str, Plain]) -> tuple[str, Ref]:
     """Return what a NodeClaim was launched from: its NodePool, empty for none, and its node class."""
     reference = plain_map(plain_map(claim.get("spec")).get("nodeClassRef"))
-    node_class = plain_text(reference.get("kind")), plain_text(reference.get("name"))
+    node_class = Ref(plain_text(reference.get("kind")), plain_text(reference.get("name")))
     return plain_text(labels_of(claim).get(NODEPOOL)), node_class

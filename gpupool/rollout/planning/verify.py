@@ -14,13 +14,14 @@ from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.guards import guards
 from gpupool.planning.ownership import is_applied_already
 from gpupool.rollout import redaction
-from gpupool.rollout.live_state import generation_of, gone, terminating, uid_of
+from gpupool.rollout.live_state import find_removed, generation_of, terminating, uid_of
 from gpupool.rollout.planning.assess import Assessed, DryRunContext, apply_request, assess, secrets_of
 from gpupool.rollout.planning.prepare import facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.planning.plan import Change, FieldChange, Plan
     from gpupool.rollout.planning.desired_objects import DesiredObject
     from gpupool.yamlio.located import Plain
@@ -87,10 +88,10 @@ def _other_inventory(
             f"another run applied this blueprint since (the inventory's serial is {there.serial}, and was"
             f" {plan.inventory.serial})"
         )
-    unwanted = gone(asking.observed, {each.wish.address: each.wish.body for each in approved})
-    planned = {each.address for each in plan.changes}
-    more = sorted(each.address for each in unwanted if each.deleted and each.address not in planned)
-    return f"another run applied more of this blueprint since: {', '.join(more)}" if more else ""
+    unwanted = find_removed(asking.observed, {each.wish.ref: each.wish.body for each in approved})
+    planned = {change.ref for change in plan.changes}
+    more = sorted(fate.ref for fate in unwanted if fate.deleted and fate.ref not in planned)
+    return f"another run applied more of this blueprint since: {', '.join(map(str, more))}" if more else ""
 
 
 def _ensure_judged(asking: DryRunContext, changes: Sequence[Assessed]) -> None:
@@ -98,7 +99,7 @@ def _ensure_judged(asking: DryRunContext, changes: Sequence[Assessed]) -> None:
     for each in changes:
         if each.change.writes and each.change.verified != "server":
             request = apply_request(each.wish, force=each.change.force, dry_run=True)
-            secrets = partial(secrets_of, asking, each.wish.address)
+            secrets = partial(secrets_of, asking, each.wish.ref)
             answer = redaction.ask(asking.cluster, request, secrets)
             if not answer.ok:
                 hidden = redaction.hidden(answer, secrets())
@@ -119,7 +120,7 @@ def standing(asking: DryRunContext, known: Assessed, live: Mapping[str, Plain] |
     Raises:
         StalePlanError: where it does not.
     """
-    alone = {} if live is None else {known.change.address: live}
+    alone = {} if live is None else {known.wish.ref: live}
     now, why, _ = _object(replace(asking, observed=asking.observed._replace(live=alone)), known)
     if why:
         raise StalePlanError([why], [] if now is None else [now.change])
@@ -133,7 +134,7 @@ def _object(
     What is trusted, and holds still, is not tried again.
     """
     change, address = known.change, known.change.address
-    live = asking.observed.live.get(address)
+    live = asking.observed.live.get(change.ref)
     if why := _other_object(change, live):
         now = assess(asking, known.wish)
         may_be_done = is_trusted and live is not None and not now.change.blocked
@@ -160,7 +161,7 @@ def _saved_object(asking: DryRunContext, known: Assessed) -> tuple[Assessed | No
         return _object(asking, known)
     now, why, note = _object(asking, known, is_trusted=False)
     if not why and now is not None:
-        why = _not_shown(asking, change, now.change, asking.observed.live.get(change.address))
+        why = _not_shown(asking, change, now.change, asking.observed.live.get(change.ref))
     return now, why, note
 
 
@@ -218,7 +219,7 @@ def _new(now: Sequence[FieldChange], approved: Sequence[FieldChange]) -> str:
 
 
 def _deletion(asking: DryRunContext, change: Change, *, is_saved: bool) -> tuple[None, str, str]:
-    live = asking.observed.live.get(change.address)
+    live = asking.observed.live.get(change.ref)
     if live is None:
         return None, "", ""
     if uid_of(live) == change.pre.uid and terminating(live):
@@ -231,8 +232,10 @@ def _deletion(asking: DryRunContext, change: Change, *, is_saved: bool) -> tuple
     return None, f"{change.address} {why}" if why else "", ""
 
 
-def with_bodies(plan: Plan, wishes: Mapping[str, DesiredObject]) -> tuple[Assessed, ...]:
-    """Return the changes of a saved plan with what is sent for each."""
+def with_bodies(plan: Plan, desired_objects: Mapping[Ref, DesiredObject]) -> tuple[Assessed, ...]:
+    """Return the changes of a saved plan, each with the object that is sent."""
     return tuple(
-        Assessed(change, wishes[change.address]) for change in plan.changes if change.actions != ("delete",)
+        Assessed(change, desired_objects[change.ref])
+        for change in plan.changes
+        if change.actions != ("delete",)
     )

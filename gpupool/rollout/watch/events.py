@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from gpupool.cluster.client import Cluster
+    from gpupool.objects import Ref
     from gpupool.rollout.redaction import Secrets
     from gpupool.yamlio.located import Plain
 
@@ -52,27 +53,27 @@ class WarningEvent(NamedTuple):
 class Warnings(NamedTuple):
     """The events of several objects."""
 
-    events: Mapping[str, tuple[WarningEvent, ...]]
-    """The newest of each object that has any, by address."""
+    events: Mapping[Ref, tuple[WarningEvent, ...]]
+    """The newest of each object that has any."""
 
     note: str = ""
     """Why there are none; empty where they could be asked for."""
 
 
-def warnings_of(cluster: Cluster, uids: Mapping[str, str], secrets: Secrets) -> Warnings:
-    """Return the newest warnings of objects, whose uids are given by address; one request for each.
+def warnings_of(cluster: Cluster, uids: Mapping[Ref, str], secrets: Secrets) -> Warnings:
+    """Return the newest warnings of objects by their uids; one request for each.
 
     Where the server does not answer there are none: events are an extra, and fail nothing.
     """
-    found: dict[str, tuple[WarningEvent, ...]] = {}
+    found: dict[Ref, tuple[WarningEvent, ...]] = {}
     try:
-        for address, uid in islice(uids.items(), _OBJECTS):
+        for ref, uid in islice(uids.items(), _OBJECTS):
             query = {"fieldSelector": f"involvedObject.uid={uid},type=Warning", "limit": _PAGE}
             answer = cluster.ask(Request("GET", EVENTS, query))
             if answer.status == _FORBIDDEN:
                 return Warnings(found, _REFUSED)
             if answer.ok and (newest := _newest(answer.body, secrets)):
-                found[address] = newest
+                found[ref] = newest
     except ClusterError:
         pass
     return Warnings(found)

@@ -11,6 +11,7 @@ from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.errors import ClusterError
 from gpupool.karpenter.budgets import allowed, budgets_of
 from gpupool.karpenter.labels import CAPACITY_TYPE, DO_NOT_DISRUPT, INSTANCE_TYPE, NODEPOOL, ZONE
+from gpupool.objects import Ref
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.live_state import name_of
 from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch, conditions
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Cluster
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.resources import ResourceKind
-    from gpupool.rollout.watch.waiting import Condition, Key, Progress
+    from gpupool.rollout.watch.waiting import Condition, Progress
     from gpupool.yamlio.located import Plain
 
 
@@ -142,7 +143,7 @@ def wait_rolled(
     pools: Collection[str],
     say: Callable[[Progress], None],
     seconds: float | None = None,
-) -> dict[Key, Readiness]:
+) -> dict[Ref, Readiness]:
     """Wait until no NodeClaim of some pools is outdated; give how the pools are, and those that were.
 
     It ends in good order when so many seconds have passed, or the command's time is up.
@@ -153,7 +154,7 @@ def wait_rolled(
     """
     cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
     quiet = min(QUIET_SECONDS, deadline.left / 2)
-    known: dict[Key, Readiness] = {(NODE_POOL.name, pool): UNSEEN for pool in pools}
+    known: dict[Ref, Readiness] = {Ref(NODE_POOL.name, pool): UNSEEN for pool in pools}
     loud_at = time.monotonic()
     while True:
         waiting = {key for key, each in known.items() if not each.is_ready}
@@ -170,19 +171,19 @@ def wait_rolled(
         if not nodes or time.monotonic() - loud_at >= quiet:
             return known
         if not watch.pause():
-            return known | dict.fromkeys(((NODE_POOL.name, pool) for pool in pools if is_well), _TOO_SOON)
+            return known | dict.fromkeys((Ref(NODE_POOL.name, pool) for pool in pools if is_well), _TOO_SOON)
 
 
-def _look(cluster: Cluster, pools: Collection[str]) -> dict[Key, Readiness]:
+def _look(cluster: Cluster, pools: Collection[str]) -> dict[Ref, Readiness]:
     """Return each pool, and each of its NodeClaims that is outdated."""
     bodies, classes = _by_name(cluster, NODE_POOL), _by_name(cluster, EC2_NODE_CLASS)
     claims = of_pools(list_all(cluster, NODE_CLAIM))
-    found: dict[Key, Readiness] = {}
+    found: dict[Ref, Readiness] = {}
     for pool in pools:
         body, own = bodies.get(pool, {}), claims.get(pool, [])
         node_class = classes.get(class_of(body)[1], {})
         outdated_ones = dict(_outdated(own, body, node_class))
-        found[NODE_POOL.name, pool] = _of_pool(len(own), len(outdated_ones))
+        found[Ref(NODE_POOL.name, pool)] = _of_pool(len(own), len(outdated_ones))
         found |= outdated_ones
     return found
 
@@ -196,13 +197,13 @@ def _of_pool(nodes: int, old: int) -> Readiness:
 
 def _outdated(
     claims: list[NodeClaim], pool: Mapping[str, Plain], node_class: Mapping[str, Plain]
-) -> Iterator[tuple[Key, Readiness]]:
+) -> Iterator[tuple[Ref, Readiness]]:
     size = sum(claim.has("Initialized") for claim in claims)
     for claim in claims:
         if why := outdated(claim, pool, node_class):
             held = held_up(claim, pool, size)
             said = Readiness(is_ready=False, reason=f"{why}: {held}", state=held)
-            yield (NODE_CLAIM.name, claim.name), said
+            yield Ref(NODE_CLAIM.name, claim.name), said
 
 
 def _by_name(cluster: Cluster, kind: ResourceKind) -> dict[str, Mapping[str, Plain]]:

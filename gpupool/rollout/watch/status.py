@@ -10,12 +10,12 @@ from gpupool.cluster.parallel import each as in_parallel
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY
 from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
-from gpupool.objects import is_pool, labels_of
+from gpupool.objects import Ref, is_pool, labels_of
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.masking import Masker
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.inventory import store
-from gpupool.rollout.live_state import by_address, name_of, uid_of
+from gpupool.rollout.live_state import by_ref, name_of, uid_of
 from gpupool.rollout.lock.unlock import look
 from gpupool.rollout.redaction import secrets_in
 from gpupool.rollout.watch.events import SECONDS, warnings_of
@@ -95,9 +95,14 @@ class ObjectStatus(NamedTuple):
     """What was recorded of one that is not Ready; the newest first."""
 
     @property
+    def ref(self) -> Ref:
+        """Return the kind and the name."""
+        return Ref(self.kind, self.name)
+
+    @property
     def address(self) -> str:
         """Return `KIND/NAME`."""
-        return f"{self.kind}/{self.name}"
+        return str(self.ref)
 
     @property
     def exists(self) -> bool:
@@ -138,7 +143,7 @@ class Status(NamedTuple):
 class _Seen(NamedTuple):
     """A cluster at one moment."""
 
-    live: Mapping[str, Mapping[str, Plain]]
+    live: Mapping[Ref, Mapping[str, Plain]]
     claims: Mapping[str, list[NodeClaim]]
     missing: tuple[str, ...]
     """Kinds that the server does not know."""
@@ -158,18 +163,18 @@ def status(reached: Reached, wanted: DesiredState) -> Status:
         known = store.read(reached.cluster, place)
     except ClusterError as problem:
         notes.append(str(problem))
-    own = [f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests]
-    left = [address for address in (known.known if known else {}) if address not in own]
-    others = [address for address in sorted(seen.live) if address not in {*own, *left} and is_pool(address)]
+    own = [manifest.ref for manifest in wanted.manifests]
+    left = [ref for ref in (known.known if known else {}) if ref not in own]
+    others = [ref for ref in sorted(seen.live) if ref not in {*own, *left} and is_pool(ref)]
     found = Status(
         context=reached.context,
         server=reached.server,
         uid=reached.uid,
         blueprint=wanted.blueprint,
         inventory=known,
-        objects=tuple(_thing(seen, address, wanted) for address in own),
-        left=tuple(_thing(seen, address, wanted) for address in left if address in seen.live),
-        others=tuple(_thing(seen, address, wanted) for address in others),
+        objects=tuple(_object(seen, ref, wanted) for ref in own),
+        left=tuple(_object(seen, ref, wanted) for ref in left if ref in seen.live),
+        others=tuple(_object(seen, ref, wanted) for ref in others),
         notes=tuple(notes),
     )
     found = _with_events(reached, seen, found, wanted)
@@ -178,13 +183,13 @@ def status(reached: Reached, wanted: DesiredState) -> Status:
 
 def _with_events(reached: Reached, seen: _Seen, found: Status, wanted: DesiredState) -> Status:
     """Add what was recorded of the blueprint's objects that are not Ready."""
-    late = [each.address for each in found.objects if each.exists and not each.readiness.is_ready]
+    late = [each.ref for each in found.objects if each.exists and not each.readiness.is_ready]
     if not late:
         return found
     secrets = secrets_in(Masker(wanted.sensitive, "", b""), seen.live.values())
     cluster = reached.cluster.afresh(min(SECONDS, reached.deadline.left))
     warnings = warnings_of(cluster, {each: uid_of(seen.live[each]) for each in late}, secrets)
-    objects = (each._replace(events=warnings.events.get(each.address, ())) for each in found.objects)
+    objects = (each._replace(events=warnings.events.get(each.ref, ())) for each in found.objects)
     return found._replace(objects=tuple(objects), notes=(*found.notes, *filter(None, [warnings.note])))
 
 
@@ -210,36 +215,34 @@ def _seen(reached: Reached) -> _Seen:
     lists = in_parallel(reached.way.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds)
     found = dict(zip((kind.name for kind in kinds), lists, strict=True))
     claims = found.pop(NODE_CLAIM.name) or []
-    live = by_address(found)
+    live = by_ref(found)
     # NodeOverlays came with Karpenter 1.7: without them it is no worse.
     missing = tuple(kind for kind, bodies in found.items() if bodies is None and kind != NODE_OVERLAY.name)
     return _Seen(live, of_pools(claims), missing)
 
 
-def _thing(seen: _Seen, address: str, wanted: DesiredState) -> ObjectStatus:
-    kind, _, name = address.partition("/")
-    body = seen.live.get(address)
+def _object(seen: _Seen, ref: Ref, wanted: DesiredState) -> ObjectStatus:
+    body = seen.live.get(ref)
     if body is None:
-        return ObjectStatus(kind, name, GONE, "", None)
+        return ObjectStatus(*ref, GONE, "", None)
     labels = labels_of(body)
     readiness = ready(body, wanted.sensitive)
-    if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
+    if ref.kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
         readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
     owner = plain_text(labels.get(store.BLUEPRINT)) if labels.get(PART_OF) else ""
-    return ObjectStatus(
-        kind, name, readiness, owner, _pool(seen, body, wanted.sensitive) if is_pool(address) else None
-    )
+    pool = _pool(seen, body, wanted.sensitive) if is_pool(ref) else None
+    return ObjectStatus(*ref, readiness, owner, pool)
 
 
 def _pool(seen: _Seen, body: Mapping[str, Plain], sensitive: Sequence[str]) -> PoolStatus:
-    kind, name = class_of(body)
-    node_class = seen.live.get(f"{kind}/{name}", {})
+    class_ref = class_of(body)
+    node_class = seen.live.get(class_ref, {})
     claims = seen.claims.get(name_of(body), [])
     marks = [
         each.words for each in conditions(body, sensitive) if each.status == "False" and _is_mark(each.type)
     ]
     return PoolStatus(
-        node_class=name if kind == EC2_NODE_CLASS.name else f"{kind}/{name}",
+        node_class=class_ref.name if class_ref.kind == EC2_NODE_CLASS.name else str(class_ref),
         nodes=_nodes(claims, sum(bool(outdated(each, body, node_class)) for each in claims)),
         use=tuple(_use(body)),
         notes=tuple(marks),

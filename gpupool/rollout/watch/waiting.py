@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.listing import list_all
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError
+from gpupool.objects import Ref
 from gpupool.planning.masking import sensitive_values
 from gpupool.planning.message_redaction import without
 from gpupool.rollout.live_state import generation_of, name_of, terminating
@@ -48,9 +49,6 @@ PATIENCE_SECONDS: Final = 5.0
 
 STILL_SECONDS: Final = 10.0
 """After so long without news it is said that nothing is new."""
-
-Key: TypeAlias = tuple[str, str]
-"""Kind and name of an object."""
 
 
 class Condition(NamedTuple):
@@ -187,7 +185,7 @@ def wait_ready(
     say: Callable[[Progress], None],
     seconds: float | None = None,
     sensitive: Sequence[str] = (),
-) -> dict[Key, Readiness]:
+) -> dict[Ref, Readiness]:
     """Wait until objects, by kind and name, are Ready, and give how each of them was when that ended.
 
     What `sensitive` names, as in the blueprint, is cut out of what conditions say. It ends in good order when
@@ -199,7 +197,7 @@ def wait_ready(
         StoppedError: where a signal came.
     """
     cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
-    known: dict[Key, Readiness] = {(kind, name): UNSEEN for kind, each in names.items() for name in each}
+    known: dict[Ref, Readiness] = {Ref(kind, name): UNSEEN for kind, each in names.items() for name in each}
     waiting = set(known)
     while waiting:
         try:
@@ -214,17 +212,17 @@ def wait_ready(
 
 
 def _look(
-    cluster: Cluster, waiting: Collection[Key], known: Collection[Key], sensitive: Sequence[str]
-) -> dict[Key, Readiness]:
+    cluster: Cluster, waiting: Collection[Ref], known: Collection[Ref], sensitive: Sequence[str]
+) -> dict[Ref, Readiness]:
     """Judge every object of the kinds that are waited for: one request for each kind, whatever there is."""
     kinds = [kind for kind in KINDS.values() if any(kind.name == each for each, _ in waiting)]
-    found: dict[Key, Readiness] = {}
+    found: dict[Ref, Readiness] = {}
     for kind in kinds:
         live = {name_of(body): body for body in list_all(cluster, kind)}
         found |= {
-            (kind.name, name): ready(live[name], sensitive) if name in live else GONE
-            for each, name in known
-            if each == kind.name
+            ref: ready(live[ref.name], sensitive) if ref.name in live else GONE
+            for ref in known
+            if ref.kind == kind.name
         }
     return found
 
@@ -240,9 +238,9 @@ class Watch:
         self._until = self._began + (math.inf if seconds is None else seconds)
         self._pause = _FIRST_PAUSE
         self._has_looked = False
-        self._told: dict[Key, tuple[Readiness, float]] = {}
+        self._told: dict[Ref, tuple[Readiness, float]] = {}
 
-    def without_answer(self, waiting: Collection[Key], problem: ClusterError) -> dict[Key, Readiness]:
+    def without_answer(self, waiting: Collection[Ref], problem: ClusterError) -> dict[Ref, Readiness]:
         """Return what is known when a look failed: a server may be away for a moment.
 
         Raises:
@@ -254,17 +252,17 @@ class Watch:
             raise problem
         return dict.fromkeys(waiting, Readiness(is_ready=False, reason=str(problem), state="no answer"))
 
-    def tell(self, known: Mapping[Key, Readiness]) -> None:
+    def tell(self, known: Mapping[Ref, Readiness]) -> None:
         """Tell what is new, and every ten seconds what is still so."""
         now = time.monotonic()
         self._has_looked = True
-        for (kind, name), readiness in known.items():
-            before, at = self._told.get((kind, name), (None, now))
+        for ref, readiness in known.items():
+            before, at = self._told.get(ref, (None, now))
             is_news = before is None or _news(before) != _news(readiness)
             is_open = not (readiness.is_ready or readiness.is_hopeless)
             if is_news or (is_open and now - at >= STILL_SECONDS):
-                self._told[kind, name] = readiness, now
-                self._say(Progress(kind, name, readiness, now - self._began, is_news))
+                self._told[ref] = readiness, now
+                self._say(Progress(*ref, readiness, now - self._began, is_news))
 
     def pause(self) -> bool:
         """Wait for a moment; False where it is over.

@@ -107,9 +107,9 @@ EVENTS: Final = (
 
 def held_classes(plan: Plan, happened: Mapping[str, str], before: Mapping[str, Body]) -> set[str]:
     """Return the classes that a plan deletes and that pools still refer to, which something holds."""
-    deleted = {each.address for each in plan.changes if each.actions == ("delete",) and plan.consent.prune}
-    held = {address for address in deleted if is_pool(address) and happened.get(address) == "hold"}
-    return deleted & {"/".join(class_of(before[address])) for address in held}
+    deleted = {each.ref for each in plan.changes if each.actions == ("delete",) and plan.consent.prune}
+    held = {ref for ref in deleted if is_pool(ref) and happened.get(str(ref)) == "hold"}
+    return {str(ref) for ref in deleted & {class_of(before[str(ref)]) for ref in held}}
 
 
 @pytest.mark.parametrize("part", range(PARTS))

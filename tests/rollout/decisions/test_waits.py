@@ -12,6 +12,7 @@ from gpupool.cluster.client import Response
 from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, NotReadyError, PartialError
+from gpupool.objects import Ref
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.applying.results import ensure_whole
 from gpupool.rollout.session import is_ready
@@ -216,7 +217,7 @@ def test_a_server_that_is_away_for_a_moment(kept: Kept, is_ever_there: bool) -> 
     here.server.hooks.append(away)
     if is_ever_there:
         found = wait_ready(cluster, Deadline(SECONDS), {"NodePool": ["a"]}, lambda _: None, 60.0)
-        assert found["NodePool", "a"].is_ready
+        assert found[Ref("NodePool", "a")].is_ready
     else:
         with pytest.raises(ClusterError, match="answers 403: no"):
             wait_ready(cluster, Deadline(SECONDS), {"NodePool": ["a"]}, lambda _: None, 60.0)
