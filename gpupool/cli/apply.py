@@ -113,10 +113,10 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         result = _planned(files, way, consent, manner)
     if result is not None:
         from gpupool.reports.apply.result import said
-        from gpupool.rollout.applying.results import ensure_whole
+        from gpupool.rollout.applying.results import ensure_complete
 
         sys.stderr.write(said(result, _again(result, files, way, saved)))
-        ensure_whole(result)
+        ensure_complete(result)
         if manner.changed and result.has_written:
             raise typer.Exit(manner.changed)
 
@@ -145,7 +145,7 @@ def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner
 
     deadline = Deadline(way.timeout)
     with one_deadline(way, deadline.stop):
-        session = sessions.look(files, way, consent, deadline)
+        session = sessions.prepare_session(files, way, consent, deadline)
         output.say(session.wanted.findings)
         deliver(manner.places, session.plan, manner.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
@@ -234,15 +234,15 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
 def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool) -> "ApplyOptions":
     from gpupool.reports.apply.result import done_line
     from gpupool.rollout.applying.apply import ApplyOptions
-    from gpupool.rollout.commit import commit
-    from gpupool.rollout.lock.lock_owner import myself
-    from gpupool.rollout.session import version
+    from gpupool.rollout.commit import find_commit
+    from gpupool.rollout.lock.lock_owner import current_owner
+    from gpupool.rollout.session import gpupool_version
 
     return ApplyOptions(
         wait="none" if manner.wait == "none" else "ready",
         lock_timeout=manner.lock_timeout,
-        tooling=f"gpupool/{version()}",
-        who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
+        tooling=f"gpupool/{gpupool_version()}",
+        who={"by": current_owner().text, "commit": find_commit(dict.fromkeys(files, ""))},
         overlays_count=overlays_count,
         files=tuple(files),
         say=told.say,

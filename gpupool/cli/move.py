@@ -12,7 +12,7 @@ from gpupool.cli.progress import Live, live
 from gpupool.errors import GuardError, UsageError
 
 if TYPE_CHECKING:
-    from gpupool.rollout.applying.moving import Manner
+    from gpupool.rollout.applying.moving import MoveOptions
     from gpupool.rollout.connection import ClusterOptions
     from gpupool.rollout.inventory.store import InventoryRef
 
@@ -53,12 +53,12 @@ def move(
     from gpupool.cluster.deadline import Deadline
     from gpupool.reports.apply import moved as report
     from gpupool.rollout.applying import moving
-    from gpupool.rollout.applying.results import ensure_whole
+    from gpupool.rollout.applying.results import ensure_complete
     from gpupool.rollout.connection import reach
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.inventory.store import InventoryRef
 
-    wanted = desired(files)
+    wanted = load_desired_state(files)
     deadline = Deadline(way.timeout)
     place = InventoryRef(before.namespace or wanted.namespace, before.name)
     with one_deadline(way, deadline.stop):
@@ -75,7 +75,7 @@ def move(
         with live() as told:
             result = moving.carry_out(reached, wanted, found, _manner(files, wait, told))
     sys.stderr.write(report.ended(found, result))
-    ensure_whole(result)
+    ensure_complete(result)
 
 
 def _parsed(source: str) -> "InventoryRef":
@@ -99,17 +99,17 @@ def _agree(*, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _manner(files: list[str], lock_timeout: float, told: Live) -> "Manner":
+def _manner(files: list[str], lock_timeout: float, told: Live) -> "MoveOptions":
     from gpupool.reports.apply.result import done_line
-    from gpupool.rollout.applying.moving import Manner
-    from gpupool.rollout.commit import commit
-    from gpupool.rollout.lock.lock_owner import myself
-    from gpupool.rollout.session import version
+    from gpupool.rollout.applying.moving import MoveOptions
+    from gpupool.rollout.commit import find_commit
+    from gpupool.rollout.lock.lock_owner import current_owner
+    from gpupool.rollout.session import gpupool_version
 
-    return Manner(
+    return MoveOptions(
         lock_timeout=lock_timeout,
-        tooling=f"gpupool/{version()}",
-        who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
+        tooling=f"gpupool/{gpupool_version()}",
+        who={"by": current_owner().text, "commit": find_commit(dict.fromkeys(files, ""))},
         files=tuple(files),
         say=told.say,
         done=lambda outcome: told.say(done_line(outcome)),

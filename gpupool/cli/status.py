@@ -17,7 +17,7 @@ from gpupool.cli.options import (
 from gpupool.errors import NotReadyError
 
 if TYPE_CHECKING:
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.watch.status import Status
 
@@ -58,10 +58,10 @@ def status(
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.connection import reach
-    from gpupool.rollout.desired_state import desired
-    from gpupool.rollout.watch.status import status as read
+    from gpupool.rollout.desired_state import load_desired_state
+    from gpupool.rollout.watch.status import read_status as read
 
-    wanted = desired(files)
+    wanted = load_desired_state(files)
     with one_deadline(way):
         reached = reach(way, wanted.pins, Deadline(way.timeout))
         late = [] if wait is None else _late(reached, wanted, wait)
@@ -75,15 +75,15 @@ def status(
         raise NotReadyError(message)
 
 
-def _late(reached: "Reached", wanted: "DesiredState", wait: str) -> list[str]:
+def _late(reached: "ReachedCluster", wanted: "DesiredState", wait: str) -> list[str]:
     """Wait, and give what is not well when that ends, each with its reason."""
     from gpupool.cli.progress import live
     from gpupool.cluster.resources import NODE_POOL
     from gpupool.rollout.watch.nodeclaims import wait_rolled
-    from gpupool.rollout.watch.status import waited_for
+    from gpupool.rollout.watch.status import list_awaited
     from gpupool.rollout.watch.waiting import wait_ready
 
-    names = waited_for(wanted)
+    names = list_awaited(wanted)
     with live() as say:
         found = wait_ready(reached.cluster, reached.deadline, names, say, sensitive=wanted.sensitive)
         if wait == "rollout" and all(each.is_ready for each in found.values()):

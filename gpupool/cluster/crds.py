@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool import objects
 from gpupool.cluster.client import Request
-from gpupool.cluster.parallel import each as in_parallel
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.parallel import map_parallel
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL, crd_path
 from gpupool.karpenter.crd_digests import STRUCTURES, WHOLE
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
@@ -41,16 +41,16 @@ class StoredCrds(NamedTuple):
     """Those that the user may not read."""
 
 
-def read_crds(cluster: Cluster) -> dict[str, str]:
+def read_crd_digests(cluster: Cluster) -> dict[str, str]:
     """Return a digest of each of Karpenter's CRDs, by name; none of those that are not there or can't be read.
 
     Raises:
         ClusterError: where the server does not answer, or refuses for another reason than missing rights.
     """
-    return {name: digest(body) for name, body in stored_crds(cluster).bodies.items()}
+    return {name: digest_crd(body) for name, body in read_stored_crds(cluster).bodies.items()}
 
 
-def stored_crds(cluster: Cluster) -> StoredCrds:
+def read_stored_crds(cluster: Cluster) -> StoredCrds:
     """Read Karpenter's CRDs, each with one request.
 
     Raises:
@@ -60,14 +60,14 @@ def stored_crds(cluster: Cluster) -> StoredCrds:
     bodies: dict[str, Mapping[str, Plain]] = {}
     unread: list[str] = []
     for name, request, answer in zip(
-        CRDS, requests, in_parallel(len(CRDS), cluster.ask, requests), strict=True
+        CRDS, requests, map_parallel(len(CRDS), cluster.ask, requests), strict=True
     ):
         if answer.ok:
             bodies[name] = answer.body
         elif answer.status == _FORBIDDEN:
             unread.append(name)
         elif answer.status != _NOT_FOUND:
-            refuse(request, answer, f"read the CRD {name}")
+            raise_rejection(request, answer, f"read the CRD {name}")
     return StoredCrds(bodies, tuple(unread))
 
 
@@ -80,11 +80,11 @@ def uid_of_crd(cluster: Cluster, name: str) -> str:
     request = Request("GET", crd_path(name))
     answer = cluster.ask(request)
     if not answer.ok and answer.status not in {_FORBIDDEN, _NOT_FOUND}:
-        refuse(request, answer, f"read the CRD {name}")
+        raise_rejection(request, answer, f"read the CRD {name}")
     return plain_text(plain_map(answer.body.get("metadata")).get("uid")) if answer.ok else ""
 
 
-def digest(crd: Mapping[str, Plain]) -> str:
+def digest_crd(crd: Mapping[str, Plain]) -> str:
     """Return a sha256 of what a CRD, as the server stores it, does with objects: fields, defaults and rules.
 
     Descriptions, columns and whatever else no object is held against are left out.
@@ -92,7 +92,7 @@ def digest(crd: Mapping[str, Plain]) -> str:
     return objects.digest(_versions(crd, frozenset({_TEXT})))
 
 
-def structure(crd: Mapping[str, Plain]) -> str:
+def digest_structure(crd: Mapping[str, Plain]) -> str:
     """Return the same without the rules over values.
 
     Those of Karpenter's core and of its provider for AWS differ in nothing else.
@@ -100,15 +100,15 @@ def structure(crd: Mapping[str, Plain]) -> str:
     return objects.digest(_versions(crd, frozenset({_TEXT, _RULES})))
 
 
-def minors(name: str, crd: Mapping[str, Plain]) -> tuple[str, ...]:
+def find_minors(name: str, crd: Mapping[str, Plain]) -> tuple[str, ...]:
     """Return the Karpenter minors whose CRD of that name has these fields, oldest first; none if unknown."""
-    said = structure(crd)
+    said = digest_structure(crd)
     return tuple(minor for minor, known in STRUCTURES.get(name, {}).items() if known == said)
 
 
 def has_rules_of(name: str, crd: Mapping[str, Plain], minor: str) -> bool:
     """Return whether a CRD is, rules included, that of Karpenter for AWS; True where nobody knows that one."""
-    return WHOLE[name].get(minor) in {None, digest(crd)}
+    return WHOLE[name].get(minor) in {None, digest_crd(crd)}
 
 
 def _versions(crd: Mapping[str, Plain], left_out: frozenset[str]) -> Plain:

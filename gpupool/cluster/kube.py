@@ -25,8 +25,14 @@ from urllib3.exceptions import HTTPError, InsecureRequestWarning, LocationValueE
 
 from gpupool.cluster.addresses import without_credentials
 from gpupool.cluster.client import Response, UnansweredError
-from gpupool.cluster.kubeconfig import current_context, file_of, hidden, is_in_cluster, readable
-from gpupool.cluster.plugin import bounded
+from gpupool.cluster.kubeconfig import (
+    current_context,
+    explain_errors,
+    find_kubeconfig,
+    is_in_cluster,
+    redact_addresses,
+)
+from gpupool.cluster.plugin import bound_plugins
 from gpupool.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -80,11 +86,11 @@ def connect(way: ClusterAccess, deadline: Deadline) -> KubeConnection:
     heard, context = _Heard(), IN_CLUSTER
     logging.getLogger().addHandler(heard)
     try:
-        with readable(way, configuration), bounded(deadline):
+        with explain_errors(way, configuration), bound_plugins(deadline):
             if is_in_cluster(way):
                 config.load_incluster_config(client_configuration=configuration)
             else:
-                file = file_of(way)
+                file = find_kubeconfig(way)
                 context = way.context or current_context(file)
                 config.load_kube_config(
                     config_file=file, context=context, client_configuration=configuration,
@@ -97,7 +103,7 @@ def connect(way: ClusterAccess, deadline: Deadline) -> KubeConnection:
         message = f"the server of the context `{context}` is `{server}`: write it with https://"
         raise ClusterError(message)
     if heard.said:
-        message = f"no credentials for the cluster: {hidden('; '.join(heard.said), configuration)}"
+        message = f"no credentials for the cluster: {redact_addresses('; '.join(heard.said), configuration)}"
         raise ClusterError(message)
     return _connection(configuration, context, way.user, deadline)
 
@@ -166,14 +172,16 @@ class KubeConnection:
             raw = b"".join(_chunks(answer, until))
             answer.release_conn()
         except (HTTPError, OSError, UnicodeError) as problem:
-            why = hidden(_in_words(problem), self._configuration)
+            why = redact_addresses(_in_words(problem), self._configuration)
             raise UnansweredError(why, is_final=_is_final(problem)) from problem
         said, read = answer.headers, _json(raw)
         if read is None and answer.status < _REFUSED:
             # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
-            message = f"its answer is no JSON: {hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
+            message = (
+                f"its answer is no JSON: {redact_addresses(_text(raw)[:_MOST_SHOWN], self._configuration)}"
+            )
             raise UnansweredError(message)
-        told = {"message": hidden(_text(raw), self._configuration)} if read is None else read
+        told = {"message": redact_addresses(_text(raw), self._configuration)} if read is None else read
         return Response(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
 
     def _credentials(self) -> dict[str, str]:
@@ -181,7 +189,7 @@ class KubeConnection:
         with self._reading_token:
             # The library reads all its settings anew each time, which takes longer than to send a request.
             if time.monotonic() - self._token_read > _TOKEN_SECONDS:
-                with bounded(self._deadline):
+                with bound_plugins(self._deadline):
                     bearer = self._configuration.auth_settings().get("BearerToken")
                 token = None if bearer is None else bearer["value"]
                 if token and not (str(token).isascii() and str(token).isprintable()):

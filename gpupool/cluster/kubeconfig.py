@@ -39,7 +39,7 @@ class ClusterAccess(NamedTuple):
     """How many requests may be under way at once."""
 
 
-def hidden(text: str, configuration: Configuration) -> str:
+def redact_addresses(text: str, configuration: Configuration) -> str:
     """Return a text without the credentials that addresses hold."""
     return hide_credentials(text, (configuration.host, configuration.proxy))
 
@@ -53,7 +53,7 @@ def current_context(files: str) -> str:
     return str(config.list_kube_config_contexts(config_file=files)[1]["name"])
 
 
-def file_of(way: ClusterAccess) -> str:
+def find_kubeconfig(way: ClusterAccess) -> str:
     """Return the kubeconfig that is meant; it need not be there."""
     return way.kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
@@ -62,11 +62,11 @@ def is_in_cluster(way: ClusterAccess) -> bool:
     """Return whether there is no kubeconfig and a Pod's own way in."""
     if way.kubeconfig or way.context or "KUBERNETES_SERVICE_HOST" not in os.environ:
         return False
-    return not _exists(file_of(way))
+    return not _exists(find_kubeconfig(way))
 
 
 @contextmanager
-def readable(way: ClusterAccess, configuration: Configuration) -> Iterator[None]:
+def explain_errors(way: ClusterAccess, configuration: Configuration) -> Iterator[None]:
     """Say in words what is wrong with a kubeconfig that the library can't use.
 
     Raises:
@@ -77,8 +77,8 @@ def readable(way: ClusterAccess, configuration: Configuration) -> Iterator[None]
     except Exception as problem:
         # What a broken kubeconfig makes the library raise is of every kind: of YAML, KeyError, TypeError.
         within = is_in_cluster(way)
-        file = "the Pod's service account" if within else file_of(way)
-        why = hidden(str(problem) if within else _why(problem, file), configuration)
+        file = "the Pod's service account" if within else find_kubeconfig(way)
+        why = redact_addresses(str(problem) if within else _why(problem, file), configuration)
         message = f"can't use {file}: {why}"
         raise ClusterError(message) from problem
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import FIELD_MANAGER, Request
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.cluster.resources import lease_path
 from gpupool.errors import ClusterError
 from gpupool.yamlio.located import plain_map, plain_text
@@ -74,7 +74,7 @@ def read(cluster: Cluster, namespace: str, name: str) -> Lease | None:
     if answer.status == _NOT_FOUND:
         return None
     if not answer.ok:
-        refuse(request, answer, f"read the lock {namespace}/{name}")
+        raise_rejection(request, answer, f"read the lock {namespace}/{name}")
     return _read(namespace, name, answer)
 
 
@@ -95,7 +95,7 @@ def create(cluster: Cluster, wanted: Lease) -> Lease | None:
         )
         raise ClusterError(message)
     if not answer.ok:
-        refuse(request, answer, f"take the lock {wanted.title}")
+        raise_rejection(request, answer, f"take the lock {wanted.title}")
     return _read(wanted.namespace, wanted.name, answer)
 
 
@@ -112,7 +112,7 @@ def replace(cluster: Cluster, wanted: Lease) -> Lease | None:
     if answer.status in {_CONFLICT, _NOT_FOUND}:
         return None
     if not answer.ok:
-        refuse(request, answer, f"write the lock {wanted.title}")
+        raise_rejection(request, answer, f"write the lock {wanted.title}")
     return _read(wanted.namespace, wanted.name, answer)
 
 
@@ -132,7 +132,7 @@ def delete(cluster: Cluster, found: Lease) -> bool:
     if answer.status == _CONFLICT:
         return False
     if not answer.ok and answer.status != _NOT_FOUND:
-        refuse(request, answer, f"delete the lock {found.title}")
+        raise_rejection(request, answer, f"delete the lock {found.title}")
     return True
 
 

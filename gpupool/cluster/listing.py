@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from gpupool.cluster.client import Request
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_all(
     found = _pages(cluster, kind, read, selector)
     if found is None:
         request = Request("GET", kind.path)
-        refuse(request, cluster.ask(request), f"list {kind.plural}.{kind.group}")
+        raise_rejection(request, cluster.ask(request), f"list {kind.plural}.{kind.group}")
     return found
 
 
@@ -77,7 +77,7 @@ def _pages(
             found, following = [], ""
             continue
         if not answer.ok:
-            refuse(request, answer, f"list {kind.plural}.{kind.group}")
+            raise_rejection(request, answer, f"list {kind.plural}.{kind.group}")
         found += [read(plain_map(each)) for each in plain_list(answer.body.get("items"))]
         following = plain_text(plain_map(answer.body.get("metadata")).get("continue"))
         if not following:

@@ -23,7 +23,7 @@ def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def each(workers: int, function: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+def map_parallel(workers: int, function: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
     """Call a function for each item, so many at once, and give the results in the items' order.
 
     The first exception ends it; what has not begun by then never does.

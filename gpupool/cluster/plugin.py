@@ -38,7 +38,7 @@ _one_at_a_time = threading.Lock()
 
 
 @contextmanager
-def bounded(deadline: Deadline) -> Iterator[None]:
+def bound_plugins(deadline: Deadline) -> Iterator[None]:
     """Let plugins that the client library starts end with a deadline, or when a signal comes."""
 
     class Plugin(_Plugin):

@@ -26,7 +26,7 @@ class RejectionCause(NamedTuple):
     message: str
 
 
-def causes(answer: Response) -> tuple[RejectionCause, ...]:
+def read_causes(answer: Response) -> tuple[RejectionCause, ...]:
     """Return each violation that the server names."""
     details = plain_map(answer.body.get("details"))
     return tuple(
@@ -46,13 +46,13 @@ def field_conflicts(answer: Response) -> tuple[tuple[str, str], ...]:
 
 
 def _field_conflicts(answer: Response) -> Iterator[tuple[str, str]]:
-    for cause in causes(answer):
+    for cause in read_causes(answer):
         if cause.reason == _FIELD_CONFLICT:
             found = _CONFLICT_WITH.search(cause.message)
             yield cause.field.removeprefix("."), found["manager"] if found else ""
 
 
-def refuse(request: Request, answer: Response, doing: str) -> NoReturn:
+def raise_rejection(request: Request, answer: Response, doing: str) -> NoReturn:
     """End the command with what the server said; `doing` says what for, as in `list NodePools`.
 
     Raises:

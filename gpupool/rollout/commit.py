@@ -66,7 +66,7 @@ class _Repository(NamedTuple):
         return self.git.parent
 
 
-def commit(files: Iterable[str], environment: Mapping[str, str] | None = None) -> str:
+def find_commit(files: Iterable[str], environment: Mapping[str, str] | None = None) -> str:
     """Return the commit that the first file is of, `-dirty` behind it where a file is not as it is there.
 
     Nothing where neither the working folder's repository nor a variable of CI says it.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.addresses import without_credentials
 from gpupool.cluster.client import Request
-from gpupool.cluster.rejections import message, refuse
+from gpupool.cluster.rejections import message, raise_rejection
 from gpupool.cluster.resources import KUBE_SYSTEM
 from gpupool.errors import ClusterError, GuardError
 from gpupool.yamlio.located import plain_map, plain_text
@@ -54,7 +54,7 @@ class Pins:
     uid: str | None = None
 
 
-class Reached(NamedTuple):
+class ReachedCluster(NamedTuple):
     """A cluster, and which one it is."""
 
     cluster: Cluster
@@ -69,7 +69,7 @@ class Reached(NamedTuple):
     """Whether the blueprint or the command line names it; otherwise it is just the current context."""
 
 
-def reach(way: ClusterOptions, pins: Pins, deadline: Deadline) -> Reached:
+def reach(way: ClusterOptions, pins: Pins, deadline: Deadline) -> ReachedCluster:
     """Connect to the cluster, and ensure that it is the one that is meant before anything else is asked.
 
     Raises:
@@ -77,10 +77,10 @@ def reach(way: ClusterOptions, pins: Pins, deadline: Deadline) -> Reached:
         GuardError: where it is another one than the blueprint's.
     """
     reached = connect(way, pins, deadline)
-    return identified(reached, pins, _uid(reached))
+    return identify(reached, pins, _uid(reached))
 
 
-def connect(way: ClusterOptions, pins: Pins, deadline: Deadline) -> Reached:
+def connect(way: ClusterOptions, pins: Pins, deadline: Deadline) -> ReachedCluster:
     """Connect to the cluster that the kubeconfig names; nothing is asked yet, so its uid is empty.
 
     Raises:
@@ -107,10 +107,10 @@ def connect(way: ClusterOptions, pins: Pins, deadline: Deadline) -> Reached:
     connections = iter([first])
     cluster = Retrying(lambda: next(connections, None) or kube.connect(how, deadline), deadline, say=way.say)
     pinned = bool(way.context or pins.context or pins.server or pins.uid)
-    return Reached(cluster, deadline, first.context, first.server, "", way, pinned)
+    return ReachedCluster(cluster, deadline, first.context, first.server, "", way, pinned)
 
 
-def identified(reached: Reached, pins: Pins, uid: str) -> Reached:
+def identify(reached: ReachedCluster, pins: Pins, uid: str) -> ReachedCluster:
     """Return it with its uid.
 
     Raises:
@@ -125,7 +125,7 @@ def _other(what: str, is_: str, meant: str) -> str:
     return f"wrong cluster: its {what} is `{is_}`, and the blueprint's `cluster.{what}` is `{meant}`"
 
 
-def _uid(reached: Reached) -> str:
+def _uid(reached: ReachedCluster) -> str:
     request = Request("GET", KUBE_SYSTEM)
     try:
         answer = reached.cluster.ask(request)
@@ -137,5 +137,7 @@ def _uid(reached: Reached) -> str:
             context = f"the context `{reached.context}`"
             text = f"{context} has no credentials: the API server treats the request as {_NOBODY}"
             raise ClusterError(text)
-        refuse(request, answer, "read the namespace kube-system, whose uid says which cluster this is")
+        raise_rejection(
+            request, answer, "read the namespace kube-system, whose uid says which cluster this is"
+        )
     return plain_text(plain_map(answer.body.get("metadata")).get("uid"))

@@ -59,7 +59,7 @@ class DesiredState(NamedTuple):
         return f"gpupool-{self.blueprint}"
 
 
-def desired(paths: Sequence[str], *, allow_empty: bool = False) -> DesiredState:
+def load_desired_state(paths: Sequence[str], *, allow_empty: bool = False) -> DesiredState:
     """Read and render blueprint files, later ones over earlier ones; one without pools only where allowed.
 
     Raises:

@@ -13,7 +13,7 @@ import zlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import Request
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.errors import ClusterError
 from gpupool.objects import labels_of
 from gpupool.planning.compare import differences
@@ -54,7 +54,7 @@ class ReleaseDiff(NamedTuple):
         return self.installed != self.wanted or bool(self.values)
 
 
-def compare(cluster: Cluster, releases: Sequence[Release]) -> list[ReleaseDiff]:
+def compare_releases(cluster: Cluster, releases: Sequence[Release]) -> list[ReleaseDiff]:
     """Compare each release with the values that the blueprint renders.
 
     Raises:
@@ -87,7 +87,7 @@ def _installed(cluster: Cluster, release: Release) -> Mapping[str, Plain] | None
     request = Request("GET", path, {"labelSelector": f"owner=helm,name={release.name},status=deployed"})
     answer = cluster.ask(request)
     if not answer.ok:
-        refuse(request, answer, f"read the Secrets of Helm in {release.namespace}")
+        raise_rejection(request, answer, f"read the Secrets of Helm in {release.namespace}")
     found = [plain_map(each) for each in plain_list(answer.body.get("items"))]
     if not found:
         return None

@@ -111,15 +111,15 @@ def version_of(body: Mapping[str, Plain]) -> str:
     return plain_text(plain_map(body.get("metadata")).get("resourceVersion"))
 
 
-def finalizers(body: Mapping[str, Plain]) -> list[str]:
+def read_finalizers(body: Mapping[str, Plain]) -> list[str]:
     """Return what an object that is being deleted waits for."""
     return [str(each) for each in plain_list(plain_map(body.get("metadata")).get("finalizers"))]
 
 
-def terminating(body: Mapping[str, Plain]) -> str:
+def describe_termination(body: Mapping[str, Plain]) -> str:
     """Return what holds an object that is being deleted; the empty text for one that is not."""
     metadata = plain_map(body.get("metadata"))
     if not metadata.get("deletionTimestamp"):
         return ""
-    names = ", ".join(finalizers(body)) or "no finalizer"
+    names = ", ".join(read_finalizers(body)) or "no finalizer"
     return f"it is being deleted since {metadata['deletionTimestamp']}, held by {names}"

@@ -21,7 +21,7 @@ Secrets: TypeAlias = "Callable[[], Sequence[str]]"
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
-def secrets_in(masker: Masker, bodies: Iterable[Mapping[str, Plain]]) -> Callable[[], tuple[str, ...]]:
+def collect_secrets(masker: Masker, bodies: Iterable[Mapping[str, Plain]]) -> Callable[[], tuple[str, ...]]:
     """Return what gives every sensitive text of some objects; it is asked only where something is refused."""
 
     @cache
@@ -43,12 +43,12 @@ def ask(cluster: Cluster, request: Request, secrets: Secrets) -> Response:
         raise ClusterError(without(str(problem), secrets())) from None
 
 
-def hidden(answer: Response, secrets: Sequence[str]) -> Response:
+def redact_response(answer: Response, secrets: Sequence[str]) -> Response:
     """Return a refusal with a message, and nothing else, that quotes no secret."""
     return answer._replace(body={"message": without(message(answer), secrets)})
 
 
-def field(said: str, bodies: Sequence[Mapping[str, Plain]], secrets: Sequence[str]) -> str:
+def redact_path(said: str, bodies: Sequence[Mapping[str, Plain]], secrets: Sequence[str]) -> str:
     """Return the path that a cause names; a webhook may write anything there, and so may quote a value."""
     known = {key for body in bodies for key in _keys(dict(body))}
     return said if known.issuperset(_STEP.findall(said)) else without(said, secrets)

@@ -12,11 +12,11 @@ from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedErro
 from gpupool.objects import Ref, digest
 from gpupool.planning.agreement import times
 from gpupool.planning.masking import is_sealed
-from gpupool.rollout.applying.results import names
+from gpupool.rollout.applying.results import join_names
 from gpupool.rollout.connection import Pins, reach
-from gpupool.rollout.desired_state import desired
-from gpupool.rollout.planning.desired_objects import DesiredObject, wishes
-from gpupool.rollout.planning.digest_key import UNKNOWN, masker_by_chance, masker_of
+from gpupool.rollout.desired_state import load_desired_state
+from gpupool.rollout.planning.desired_objects import DesiredObject, build_desired_objects
+from gpupool.rollout.planning.digest_key import UNKNOWN, build_random_masker, restore_masker
 from gpupool.rollout.planning.prepare import PlanOptions, prepare
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Change, Consent, Plan
     from gpupool.rollout.applying.apply import ApplyOptions
     from gpupool.rollout.applying.results import Result
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.planning.prepare import Prepared
     from gpupool.yamlio.located import Plain
@@ -40,7 +40,7 @@ _CLOCKS: Final = timedelta(minutes=5)
 class Session(NamedTuple):
     """A blueprint, its cluster, and what would become of it."""
 
-    reached: Reached
+    reached: ReachedCluster
     wanted: DesiredState
     prepared: Prepared
 
@@ -50,7 +50,7 @@ class Session(NamedTuple):
         return self.prepared.plan
 
 
-def look(
+def prepare_session(
     files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline | None = None
 ) -> Session:
     """Work out what would become of a blueprint; nothing is saved.
@@ -64,7 +64,7 @@ def look(
     return _session(files, way, consent, deadline or Deadline(way.timeout), is_saved=False)
 
 
-def saved(files: Sequence[str], way: ClusterOptions, consent: Consent) -> Session:
+def prepare_saved_session(files: Sequence[str], way: ClusterOptions, consent: Consent) -> Session:
     """Make a plan to be saved: with all that it is held against later.
 
     Raises:
@@ -78,17 +78,19 @@ def saved(files: Sequence[str], way: ClusterOptions, consent: Consent) -> Sessio
 def _session(
     files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline, *, is_saved: bool
 ) -> Session:
-    wanted = desired(files, allow_empty=consent.allow_empty)
+    wanted = load_desired_state(files, allow_empty=consent.allow_empty)
     _ensure_known(consent.adopt, wanted)
     reached = reach(way, wanted.pins, deadline)
     agreed = replace(consent, prune=consent.prune or wanted.prune)
     if not is_saved:
-        return Session(reached, wanted, prepare(reached, wanted, PlanOptions(agreed, version())))
-    from gpupool.cluster.crds import read_crds
+        return Session(reached, wanted, prepare(reached, wanted, PlanOptions(agreed, gpupool_version())))
+    from gpupool.cluster.crds import read_crd_digests
     from gpupool.planning.file import sealed
-    from gpupool.rollout.commit import commit
+    from gpupool.rollout.commit import find_commit
 
-    options = PlanOptions(agreed, version(), read_crds(reached.cluster), commit(wanted.files))
+    options = PlanOptions(
+        agreed, gpupool_version(), read_crd_digests(reached.cluster), find_commit(wanted.files)
+    )
     prepared = prepare(reached, wanted, options)
     plan = prepared.plan
     if _is_masked(plan) and not plan.inventory.key:
@@ -109,7 +111,7 @@ def _ensure_known(adopted: Sequence[str], wanted: DesiredState) -> None:
 
 
 @cache
-def version() -> str:
+def gpupool_version() -> str:
     """Return gpupool's own version; it is read from the disk, and asked for twice in an apply."""
     from importlib.metadata import version as installed
 
@@ -124,11 +126,11 @@ def ensure_acceptable(plan: Plan) -> None:
         ConflictError: where somebody else owns a field, or an object.
     """
     if rejected := [each.address for each in plan.changes if each.rejections]:
-        message = f"the API server rejects {names(rejected)}; nothing was applied"
+        message = f"the API server rejects {join_names(rejected)}; nothing was applied"
         raise ClusterError(message)
     foreign = [each for each in plan.changes if each.conflicts or (each.blocked and not each.leaving)]
     if foreign:
-        addresses = names([each.address for each in foreign])
+        addresses = join_names([each.address for each in foreign])
         advice = "".join(f". {each}" for each in _ways_out(foreign))
         message = f"conflict: another owner manages {addresses}. Nothing was applied{advice}"
         raise ConflictError(message)
@@ -145,7 +147,7 @@ def ensure_applicable(plan: Plan) -> None:
     ensure_acceptable(plan)
     failed = [f"{each.name}: {each.message}" for each in plan.guards if not each.passed]
     if failed:
-        message = f"blocked by a guard; nothing was applied: {names(failed, '; ')}"
+        message = f"blocked by a guard; nothing was applied: {join_names(failed, '; ')}"
         raise GuardError(message)
 
 
@@ -167,7 +169,7 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
     if adoptable := [each.address for each in foreign if "--adopt" in each.blocked]:
         tools = dict.fromkeys(name for each in foreign for name in each.managed_by)
         flags = [*(f"--adopt {each}" for each in adoptable), *(f"--adopt-from {each}" for each in tools)]
-        yield f"To adopt: {names(flags, ' ')}"
+        yield f"To adopt: {join_names(flags, ' ')}"
 
 
 def is_settled(session: Session) -> bool:
@@ -186,13 +188,13 @@ def is_settled(session: Session) -> bool:
 
 def is_ready(session: Session, wait: str) -> bool:
     """Return whether what is waited for holds already, by what was listed."""
-    from gpupool.rollout.watch.waiting import ready
+    from gpupool.rollout.watch.waiting import read_readiness
 
     if wait == "none":
         return True
     live, counts = session.prepared.observed.live, session.wanted.overlays_count
     return all(
-        ready(live[each.wish.ref]).is_ready
+        read_readiness(live[each.wish.ref]).is_ready
         for each in session.prepared.assessed
         if counts or each.wish.kind.name != "NodeOverlay"
     )
@@ -223,11 +225,11 @@ def carry_out_saved(
         OutdatedError: where it has expired, is for another cluster, or is no longer true.
     """
     from gpupool.rollout.applying import apply
-    from gpupool.rollout.planning.verify import with_bodies
+    from gpupool.rollout.planning.verify import with_desired_objects
 
     _ensure_in_time(plan)
     ensure_applicable(plan)
-    wanted = desired(files, allow_empty=plan.consent.allow_empty) if _is_masked(plan) else None
+    wanted = load_desired_state(files, allow_empty=plan.consent.allow_empty) if _is_masked(plan) else None
     pins = Pins(uid=None) if wanted is None else wanted.pins
     reached = reach(way, pins, deadline)
     if reached.uid != plan.target.uid:
@@ -236,12 +238,12 @@ def carry_out_saved(
         )
         raise OutdatedError(message)
     _ensure_same_crds(plan, reached)
-    masker = masker_of(reached, plan)
+    masker = restore_masker(reached, plan)
     if wanted is not None and masker is None:
         raise OutdatedError(_no_key(plan))
-    masker = masker or masker_by_chance(reached, plan)
+    masker = masker or build_random_masker(reached, plan)
     bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
-    approved = with_bodies(plan, bodies)
+    approved = with_desired_objects(plan, bodies)
     return apply.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
 
 
@@ -272,12 +274,12 @@ def _no_key(plan: Plan) -> str:
     )
 
 
-def _ensure_same_crds(plan: Plan, reached: Reached) -> None:
+def _ensure_same_crds(plan: Plan, reached: ReachedCluster) -> None:
     if not plan.target.crds:
         return
-    from gpupool.cluster.crds import read_crds
+    from gpupool.cluster.crds import read_crd_digests
 
-    now = read_crds(reached.cluster)
+    now = read_crd_digests(reached.cluster)
     changed = sorted(name for name, digest in plan.target.crds.items() if now.get(name, digest) != digest)
     if changed:
         message = f"the CRDs were changed since the plan was made: {', '.join(changed)}. Make a new one"
@@ -299,7 +301,7 @@ def _from_blueprint(plan: Plan, wanted: DesiredState, masker: Masker) -> Mapping
     from gpupool.rollout.inventory.store import InventoryRef
 
     place = InventoryRef(plan.inventory.namespace, plan.inventory.name)
-    desired_objects = {each.ref: each for each in wishes(wanted, place)}
+    desired_objects = {each.ref: each for each in build_desired_objects(wanted, place)}
     approved = {change.ref: change.body for change in plan.changes if change.body is not None}
     now = {ref: masker.sealed(str(ref), dict(each.body)) for ref, each in desired_objects.items()}
     if changed := sorted(str(ref) for ref in {*approved, *now} if approved.get(ref) != now.get(ref)):

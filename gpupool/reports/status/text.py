@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gpupool.reports.escaping import one_line
 from gpupool.reports.lock import is_alive
 from gpupool.reports.tables import aligned
-from gpupool.rollout.lock.lock import held_by
+from gpupool.rollout.lock.lock import describe_holder
 from gpupool.rollout.watch.nodeclaims import STAGES
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _applied(status: Status) -> Iterator[str]:
         return
     yield f"inventory {'/'.join(listed.place)}, serial {listed.serial}"
     if status.is_pending and status.lock is not None and is_alive(status.lock):
-        yield f"an apply is in progress; the lock is {held_by(status.lock)}"
+        yield f"an apply is in progress; the lock is {describe_holder(status.lock)}"
     elif status.is_pending:
         yield "an apply was interrupted: run `gpupool apply` again"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_POOL
 from gpupool.errors import GpupoolError
 from gpupool.planning.pruning import class_of
@@ -18,10 +18,10 @@ from gpupool.rollout.applying.termination import DeletionContext
 from gpupool.rollout.applying.writing import write
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import observe
-from gpupool.rollout.lock.lock import held
+from gpupool.rollout.lock.lock import hold_lock
 from gpupool.rollout.planning.verify import verify
-from gpupool.rollout.redaction import secrets_in
-from gpupool.rollout.watch.waiting import UNSEEN, ready, wait_ready
+from gpupool.rollout.redaction import collect_secrets
+from gpupool.rollout.watch.waiting import UNSEEN, read_readiness, wait_ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gpupool.objects import Ref
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Change, Plan
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.lock.lock import Lock
     from gpupool.rollout.planning.assess import Assessed, DryRunContext
@@ -71,7 +71,7 @@ class ApplyOptions:
 class _Work(NamedTuple):
     """What every step of one apply needs."""
 
-    reached: Reached
+    reached: ReachedCluster
     asking: DryRunContext
     plan: Plan
     how: ApplyOptions
@@ -82,7 +82,7 @@ class _Work(NamedTuple):
 
 
 def carry_out(
-    reached: Reached, plan: Plan, approved: Sequence[Assessed], masker: Masker, how: ApplyOptions
+    reached: ReachedCluster, plan: Plan, approved: Sequence[Assessed], masker: Masker, how: ApplyOptions
 ) -> Result:
     """Take the lock, ensure that the plan is still true, and do it.
 
@@ -95,15 +95,15 @@ def carry_out(
 
     place = store.InventoryRef(plan.inventory.namespace, plan.inventory.name)
     lines = (reached, place.namespace, place.name)
-    with held(*lines, lock_timeout=how.lock_timeout, say=how.say, files=how.files) as lock:
+    with hold_lock(*lines, lock_timeout=how.lock_timeout, say=how.say, files=how.files) as lock:
         observed = observe(reached.cluster, place, reached.way.concurrency)
         everything = (*(each.wish.body for each in approved), *observed.live.values())
         asking = DryRunContext(
-            reached.cluster, observed, masker, plan.consent, secrets_in(masker, everything)
+            reached.cluster, observed, masker, plan.consent, collect_secrets(masker, everything)
         )
         checked = verify(asking, plan, approved, reached.way.concurrency, is_saved=how.is_saved)
         began = store.begin(
-            reached.cluster, observed.inventory, recording.pending(observed.inventory, checked.assessed),
+            reached.cluster, observed.inventory, recording.list_pending(observed.inventory, checked.assessed),
             plan.id, how.tooling, asking.secrets,
         )  # fmt: skip
         work = _Work(reached, asking, plan, how, lock, threading.Event(), {})
@@ -114,7 +114,9 @@ def carry_out(
         )  # fmt: skip
         last = Deadline(_LAST_WORDS_SECONDS)
         result = _recorded(work, began, checked.assessed, result)
-        return not_ready.explained(result, not_ready.Late(asking, work.late, began.history, how.who), last)
+        return not_ready.explain_not_ready(
+            result, not_ready.Late(asking, work.late, began.history, how.who), last
+        )
 
 
 def _all(work: _Work, wanted: Sequence[Assessed]) -> list[Outcome]:
@@ -131,7 +133,7 @@ def _all(work: _Work, wanted: Sequence[Assessed]) -> list[Outcome]:
 
 
 def _stage(work: _Work, stage: Sequence[Assessed]) -> list[Outcome]:
-    return in_parallel(work.reached.way.concurrency, lambda known: _one(work, known), stage)
+    return map_parallel(work.reached.way.concurrency, lambda known: _one(work, known), stage)
 
 
 def _one(work: _Work, known: Assessed) -> Outcome:
@@ -210,7 +212,7 @@ def _unready_classes(work: _Work, pools: Sequence[Assessed], wanted: Sequence[As
     unready = set()
     for ref in {class_of(pool.wish.body) for pool in pools}:
         body = live.get(ref)
-        is_unready = body is not None and not ready(body).is_ready
+        is_unready = body is not None and not read_readiness(body).is_ready
         if ref.kind == EC2_NODE_CLASS.name and (ref.name in written or is_unready):
             unready.add(ref.name)
     return unready
@@ -221,7 +223,7 @@ def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
     live, names = work.asking.observed.live, {name: set[str]() for name in KINDS}
     for each in outcomes:
         kind, name = each.ref
-        was_ready = each.action == "keep" and ready(live[each.ref]).is_ready
+        was_ready = each.action == "keep" and read_readiness(live[each.ref]).is_ready
         counts = kind in {EC2_NODE_CLASS.name, NODE_POOL.name} or work.how.overlays_count
         if each.state == "done" and not was_ready and counts:
             names[kind].add(name)
@@ -284,7 +286,7 @@ def _recorded(work: _Work, began: Inventory, wanted: Sequence[Assessed], result:
     if work.lock.is_lost:
         # Somebody else may be at work; what is pending says all that he has to know.
         return result._replace(unrecorded="the lock is lost")
-    entries = recording.current(began, work.asking.observed.live, wanted, result.outcomes)
+    entries = recording.list_current(began, work.asking.observed.live, wanted, result.outcomes)
     record = {**work.how.who, "plan": work.plan.id, "result": dict(result.record())}
     cluster = work.reached.cluster.afresh(_LAST_WORDS_SECONDS)
     try:

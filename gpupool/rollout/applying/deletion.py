@@ -11,17 +11,17 @@ from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.client import Request, UnsureError
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.errors import GpupoolError, StoppedError
 from gpupool.planning.pruning import kept_for
 from gpupool.rollout.applying.reapplying import CONFLICT, KEEPS_CHANGING, MOST_TRIES, UNSURE
 from gpupool.rollout.applying.results import Outcome
-from gpupool.rollout.applying.termination import GONE, drained, leaving, wait_for
-from gpupool.rollout.live_state import generation_of, read, terminating, uid_of, version_of
+from gpupool.rollout.applying.termination import GONE, describe_wait, drain_pools, wait_for_ends
+from gpupool.rollout.live_state import describe_termination, generation_of, read, uid_of, version_of
 from gpupool.rollout.planning.assess import without_secrets
-from gpupool.rollout.planning.usage import no_use, use_of_classes, use_of_pools
+from gpupool.rollout.planning.usage import count_use_of_classes, count_use_of_pools, empty_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ def delete_all(how: DeletionContext, doomed: Sequence[Change]) -> list[Outcome]:
     for kind in (NODE_POOL, NODE_OVERLAY, EC2_NODE_CLASS):
         stage = [each for each in doomed if each.ref.kind == kind.name]
         if kind == NODE_POOL and how.asking.consent.drain:
-            stage = drained(how, stage)
+            stage = drain_pools(how, stage)
         done = _Stage(how, kind.name, failed).delete(stage)
         outcomes += _waited(how, done, is_last=kind == EC2_NODE_CLASS)
     return outcomes
@@ -95,7 +95,7 @@ class _Stage:
 
     def _each(self, function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
         # In threads, so that a second signal ends it whatever comes of the requests.
-        return in_parallel(self._how.workers, function, items)
+        return map_parallel(self._how.workers, function, items)
 
     def _seen(self, change: Change, *, is_first: bool) -> Mapping[str, Plain] | None:
         """Return an object that is to be deleted as it is; None where something else comes of it.
@@ -136,12 +136,14 @@ class _Stage:
         """
         cluster, allowed = self._how.asking.cluster, {*self._how.asking.consent.allow_delete}
         if self._kind == NODE_POOL.name:
-            return use_of_pools(cluster, [each.ref.name for each in changes if each.address not in allowed])
+            return count_use_of_pools(
+                cluster, [each.ref.name for each in changes if each.address not in allowed]
+            )
         if self._kind == EC2_NODE_CLASS.name:
-            uses = use_of_classes(cluster)
+            uses = count_use_of_classes(cluster)
             self._size = max(self._how.workers, uses.size // _SHARE)
             return uses
-        return no_use(self._kind)
+        return empty_use(self._kind)
 
     def _delete(self, change: Change, live: Mapping[str, Plain], uses: InUse) -> bool:
         """Delete an object as it was read; False where somebody else wrote it since."""
@@ -157,7 +159,7 @@ class _Stage:
         return answer.status != CONFLICT and self._tell(self._answered(change, answer))
 
     def _answered(self, change: Change, answer: Response) -> Outcome:
-        if answer.ok and terminating(answer.body):
+        if answer.ok and describe_termination(answer.body):
             return _leaving(change, answer.body)
         if answer.ok or answer.status == _NOT_FOUND:
             return _outcome(change, "done")
@@ -195,7 +197,7 @@ def _as_found(how: DeletionContext, change: Change, live: Mapping[str, Plain] | 
     """Return what comes of an object that was just read and is not to be deleted; None for one that is."""
     if live is None or uid_of(live) != change.pre.uid:
         return _outcome(change, "done", "it is gone already")
-    if terminating(live):
+    if describe_termination(live):
         return _leaving(change, live)
     if generation_of(live) != change.pre.generation:
         return _outcome(change, "failed", "it was changed since the plan was made")
@@ -221,7 +223,7 @@ def _outcome(change: Change, state: State, said: str = "") -> Outcome:
 def _leaving(change: Change, live: Mapping[str, Plain]) -> Outcome:
     """Return what comes of an object with finalizers: it stays until whoever set them has done his part."""
     uid, generation = change.pre.uid, generation_of(live)
-    return Outcome(change.ref, "delete", "deleting", leaving(live, 0), uid, generation)
+    return Outcome(change.ref, "delete", "deleting", describe_wait(live, 0), uid, generation)
 
 
 def _waited(how: DeletionContext, outcomes: Sequence[Outcome], *, is_last: bool) -> list[Outcome]:
@@ -234,7 +236,7 @@ def _waited(how: DeletionContext, outcomes: Sequence[Outcome], *, is_last: bool)
     }
     if not (wanted and how.is_waited_for):
         return [*outcomes]
-    found = wait_for(how, wanted, is_last=is_last)
+    found = wait_for_ends(how, wanted, is_last=is_last)
     return [_after(each, found[each.ref]) if each.ref in found else each for each in outcomes]
 
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, GpupoolError, OutdatedError, UsageError
 from gpupool.objects import labels_of
@@ -24,8 +24,8 @@ from gpupool.rollout.applying.results import Result
 from gpupool.rollout.applying.writing import RelabelContext, relabel
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import observe, uid_of
-from gpupool.rollout.lock.lock import held
-from gpupool.rollout.planning.desired_objects import wishes
+from gpupool.rollout.lock.lock import hold_lock
+from gpupool.rollout.planning.desired_objects import build_desired_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Outcome
     from gpupool.rollout.applying.writing import Relabelled
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.inventory.encoding import InventoryEntry
     from gpupool.rollout.inventory.store import Inventory, InventoryRef
@@ -63,7 +63,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class MoveOptions:
     """How a move is carried out."""
 
     lock_timeout: float
@@ -84,11 +84,11 @@ class _Recording(NamedTuple):
     """What inventories are written with."""
 
     cluster: Cluster
-    manner: Manner
+    manner: MoveOptions
     secrets: redaction.Secrets
 
 
-def find_move(reached: Reached, wanted: DesiredState, source: InventoryRef) -> Move:
+def find_move(reached: ReachedCluster, wanted: DesiredState, source: InventoryRef) -> Move:
     """Return what would be moved from an inventory to the blueprint's own.
 
     Raises:
@@ -135,7 +135,7 @@ def _left(observed: LiveState, source: Inventory) -> Iterator[tuple[Ref, str]]:
 
 
 def _desired(wanted: DesiredState, target: InventoryRef) -> dict[Ref, DesiredObject]:
-    return {each.ref: each for each in wishes(wanted, target)}
+    return {each.ref: each for each in build_desired_objects(wanted, target)}
 
 
 def _why_not(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[str]) -> str:
@@ -159,7 +159,7 @@ def is_over(move: Move) -> bool:
     return not move.source.known
 
 
-def carry_out(reached: Reached, wanted: DesiredState, approved: Move, manner: Manner) -> Result:
+def carry_out(reached: ReachedCluster, wanted: DesiredState, approved: Move, manner: MoveOptions) -> Result:
     """Take both locks, ensure that the move is still what was shown, and do it.
 
     Raises:
@@ -178,10 +178,12 @@ def carry_out(reached: Reached, wanted: DesiredState, approved: Move, manner: Ma
         return _carried_out(reached, wanted, move, locks, manner)
 
 
-def _held(reached: Reached, place: InventoryRef, move: Move, manner: Manner) -> AbstractContextManager[Lock]:
+def _held(
+    reached: ReachedCluster, place: InventoryRef, move: Move, manner: MoveOptions
+) -> AbstractContextManager[Lock]:
     # `unlock` finds a lock by its blueprint, and the old one's is not at hand.
     files = manner.files if place == move.target.place else ("OLD-BLUEPRINT.yaml",)
-    return held(
+    return hold_lock(
         reached, place.namespace, place.name, lock_timeout=manner.lock_timeout, say=manner.say, files=files
     )
 
@@ -191,11 +193,11 @@ def _uids(move: Move) -> dict[Ref, str]:
 
 
 def _carried_out(
-    reached: Reached, wanted: DesiredState, move: Move, locks: Sequence[Lock], manner: Manner
+    reached: ReachedCluster, wanted: DesiredState, move: Move, locks: Sequence[Lock], manner: MoveOptions
 ) -> Result:
     target, plan = move.target.place, f"move from {_words(move.source.place)}"
     masker = Masker(wanted.sensitive, reached.uid, secrets.token_bytes())
-    known = redaction.secrets_in(masker, move.live.values())
+    known = redaction.collect_secrets(masker, move.live.values())
     entries = {**move.target.known, **{entry.ref: entry for entry in _entries(move)}}
     began = store.begin(reached.cluster, move.target, entries.values(), plan, manner.tooling, known)
     labels: dict[str, Plain] = {PART_OF: target.id, BLUEPRINT: wanted.blueprint}
@@ -212,7 +214,7 @@ def _carried_out(
 
 def _stage(work: RelabelContext, kind: str, move: Move) -> list[Relabelled]:
     refs = sorted(ref for ref in move.live if ref.kind == kind)
-    return in_parallel(work.reached.way.concurrency, lambda ref: relabel(work, ref, move.live[ref]), refs)
+    return map_parallel(work.reached.way.concurrency, lambda ref: relabel(work, ref, move.live[ref]), refs)
 
 
 def _ensure_held(locks: Sequence[Lock]) -> None:

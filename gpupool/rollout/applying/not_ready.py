@@ -8,7 +8,7 @@ from gpupool.cluster.resources import EC2_NODE_CLASS
 from gpupool.rollout.applying.recording import last_good_commit
 from gpupool.rollout.applying.results import LateClass, Unready
 from gpupool.rollout.live_state import uid_of
-from gpupool.rollout.watch.events import SECONDS, Warnings, warnings_of
+from gpupool.rollout.watch.events import SECONDS, Warnings, read_warnings
 from gpupool.yamlio.located import plain_text
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Late(NamedTuple):
     """Who applies now, and from which commit."""
 
 
-def explained(result: Result, late: Late, last: Deadline) -> Result:
+def explain_not_ready(result: Result, late: Late, last: Deadline) -> Result:
     """Return a result with what is known of the objects that are not Ready, found out before `last` is over.
 
     After a signal, and where the server did not answer in the end, nothing more is asked.
@@ -47,7 +47,7 @@ def explained(result: Result, late: Late, last: Deadline) -> Result:
     warnings = Warnings({})
     if left > 0 and not result.unrecorded:
         cluster = late.asking.cluster.afresh(left)
-        warnings = warnings_of(cluster, _uids(result, late), late.asking.secrets)
+        warnings = read_warnings(cluster, _uids(result, late), late.asking.secrets)
     unready = Unready(
         classes=tuple(_classes(result, late)),
         events=warnings.events,

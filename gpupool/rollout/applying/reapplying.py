@@ -8,7 +8,7 @@ from gpupool.cluster.rejections import field_conflicts
 from gpupool.errors import ClusterError
 from gpupool.planning.ownership import applied, extracted
 from gpupool.rollout.live_state import name_of, read, uid_of, version_of
-from gpupool.rollout.planning.assess import apply_request
+from gpupool.rollout.planning.assess import build_apply_request
 from gpupool.rollout.planning.desired_objects import DesiredObject
 from gpupool.yamlio.located import plain_map
 
@@ -43,7 +43,7 @@ def reapply_request(kind: ResourceKind, live: Mapping[str, Plain], fields: Mappi
         "metadata": {**plain_map(fields.get("metadata")), "name": name_of(live)},
     }
     desired = DesiredObject(kind, name_of(live), body)
-    return apply_request(desired, force=True, dry_run=False, uid=uid_of(live), version=version_of(live))
+    return build_apply_request(desired, force=True, dry_run=False, uid=uid_of(live), version=version_of(live))
 
 
 def send_until_current(

@@ -36,7 +36,7 @@ def last_good_commit(history: Sequence[Plain], now: str) -> str:
     return ""
 
 
-def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[InventoryEntry]:
+def list_pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[InventoryEntry]:
     """Return all that may be there from now on: what was, and what is about to come."""
     entries = dict(known.known)
     for each in (known for known in wanted if not known.change.leaving):
@@ -46,7 +46,7 @@ def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[InventoryE
     return entries.values()
 
 
-def current(
+def list_current(
     began: Inventory,
     live: Mapping[Ref, Mapping[str, Plain]],
     wanted: Sequence[Assessed],

@@ -124,7 +124,7 @@ class Result(NamedTuple):
         return counts
 
 
-def ensure_whole(result: Result) -> None:
+def ensure_complete(result: Result) -> None:
     """Raise where something of a plan was not done.
 
     Raises:
@@ -136,20 +136,24 @@ def ensure_whole(result: Result) -> None:
     if result.signal:
         raise StoppedError(result.signal, _progress(result))
     if left := result.of("failed", "not tried"):
-        message = f"apply incomplete: {names(_of(left))} not applied. Run the same command again to continue"
+        message = (
+            f"apply incomplete: {join_names(_of(left))} not applied. Run the same command again to continue"
+        )
         raise PartialError(message)
     if result.unrecorded:
         message = f"the inventory is not up to date: {result.unrecorded}. Run the same command again"
         raise PartialError(message)
     if waiting := result.of("not ready"):
-        message = f"applied, but not Ready in time: {names(_of(waiting))}"
+        message = f"applied, but not Ready in time: {join_names(_of(waiting))}"
         raise NotReadyError(message)
     going = result.of("deleting")
     if going and result.is_waited_for:
-        message = f"not gone in time: {names([f'{each.address} {each.message}' for each in going], '; ')}"
+        message = (
+            f"not gone in time: {join_names([f'{each.address} {each.message}' for each in going], '; ')}"
+        )
         raise NotReadyError(message)
     if held := result.of("held back"):
-        why = names([f"{each.address}: {each.message}" for each in held], "; ")
+        why = join_names([f"{each.address}: {each.message}" for each in held], "; ")
         message = f"the rest was applied; blocked: {why}"
         raise GuardError(message)
 
@@ -159,7 +163,7 @@ def _progress(result: Result) -> str:
     return f"{done} of {len(result.outcomes)} objects are done. Run the same command again to continue"
 
 
-def names(found: Sequence[str], between: str = ", ") -> str:
+def join_names(found: Sequence[str], between: str = ", ") -> str:
     """Return the first names of a list that may be long, and how many more there are."""
     more = len(found) - _MOST
     return between.join([*found[:_MOST], *([f"{more} more"] if more > 0 else [])])

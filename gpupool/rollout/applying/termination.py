@@ -12,9 +12,9 @@ from gpupool.cluster.resources import KINDS, NODE_POOL
 from gpupool.errors import ClusterError, GpupoolError, StoppedError
 from gpupool.planning.guards import is_kept, nodes
 from gpupool.rollout.applying.reapplying import applied_fields, reapply_request, send_until_current
-from gpupool.rollout.live_state import by_ref, finalizers, generation_of, read, uid_of
+from gpupool.rollout.live_state import by_ref, generation_of, read, read_finalizers, uid_of
 from gpupool.rollout.planning.assess import without_secrets
-from gpupool.rollout.planning.usage import node_claims
+from gpupool.rollout.planning.usage import count_all_claims
 from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch
 from gpupool.yamlio.located import plain_map
 
@@ -60,7 +60,7 @@ class DeletionContext(NamedTuple):
     """Whether the end of an object, and of its nodes, is waited for."""
 
 
-def wait_for(
+def wait_for_ends(
     how: DeletionContext, ends: Mapping[Ref, Readiness], *, is_last: bool = False
 ) -> dict[Ref, Readiness]:
     """Wait for the end of each object; return how each was when that ended, or when the time was up."""
@@ -82,30 +82,30 @@ def wait_for(
 
 def _look(cluster: Cluster, ends: Mapping[Ref, Readiness]) -> dict[Ref, Readiness]:
     bodies = by_ref({kind: list_all(cluster, KINDS[kind]) for kind in {ref.kind for ref in ends}})
-    usage = node_claims(cluster)
+    usage = count_all_claims(cluster)
     states = {}
     for ref, end in ends.items():
         count = usage.of(ref) or 0
         live = bodies.get(ref) if end is GONE else None
-        text = leaving(live, count) if live is not None else f"{nodes(count)} left" if count else ""
+        text = describe_wait(live, count) if live is not None else f"{nodes(count)} left" if count else ""
         states[ref] = Readiness(is_ready=False, reason=text, state=text) if text else end
     return states
 
 
-def leaving(live: Mapping[str, Plain], count: int) -> str:
+def describe_wait(live: Mapping[str, Plain], count: int) -> str:
     """Return what an object that is being deleted waits for; `count` is the number of its NodeClaims."""
-    held = finalizers(live)
+    held = read_finalizers(live)
     waits = [f"finalizer{'s' * (len(held) > 1)} {', '.join(held)}"] if held else []
     waits += [nodes(count)] if count else []
     return f"deleting ({': '.join(waits)})" if waits else "deleting"
 
 
-def drained(how: DeletionContext, pools: Sequence[Change]) -> list[Change]:
+def drain_pools(how: DeletionContext, pools: Sequence[Change]) -> list[Change]:
     """Drain pools that have nodes; give the changes that delete them as they are then."""
     found = [_closed_if_in_use(how, each) for each in pools]
     closed = [new.ref for new, old in zip(found, pools, strict=True) if new is not old]
     if closed and how.is_waited_for:
-        wait_for(how, dict.fromkeys(closed, NO_NODES))
+        wait_for_ends(how, dict.fromkeys(closed, NO_NODES))
     return found
 
 

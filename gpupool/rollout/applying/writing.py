@@ -24,8 +24,8 @@ from gpupool.rollout.applying.reapplying import (
 )
 from gpupool.rollout.applying.results import Outcome
 from gpupool.rollout.live_state import generation_of, read, uid_of, version_of
-from gpupool.rollout.planning.assess import admissions_of, apply_request, without_secrets
-from gpupool.rollout.planning.verify import standing
+from gpupool.rollout.planning.assess import build_apply_request, find_admissions, without_secrets
+from gpupool.rollout.planning.verify import ensure_approved
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from gpupool.cluster.client import Request, Response
     from gpupool.objects import Ref
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.planning.assess import Assessed, DryRunContext
     from gpupool.rollout.redaction import Secrets
     from gpupool.yamlio.located import Plain
@@ -71,7 +71,7 @@ def _write(asking: DryRunContext, known: Assessed) -> Outcome:
     live, absent = asking.observed.live.get(change.ref), _NO_VERSION
     for _ in range(MOST_TRIES):
         uid, version = ("", absent) if live is None else (uid_of(live), version_of(live))
-        request = apply_request(wish, force=change.force, dry_run=False, uid=uid, version=version)
+        request = build_apply_request(wish, force=change.force, dry_run=False, uid=uid, version=version)
         answer = asking.cluster.ask(request)
         if answer.ok:
             return _written(asking, known, answer)
@@ -81,7 +81,7 @@ def _write(asking: DryRunContext, known: Assessed) -> Outcome:
             return Outcome(change.ref, change.actions[0], "failed", said)
         # It was written by somebody else between the reading and the writing, most likely its status alone.
         was_absent, live = live is None, read(asking.cluster, change.ref)
-        standing(asking, known, live)
+        ensure_approved(asking, known, live)
         if was_absent and live is None:
             absent = ""  # a server that takes no version for what is not there
         if was_absent and live is not None and is_applied_already(live, wish.body):
@@ -92,7 +92,7 @@ def _write(asking: DryRunContext, known: Assessed) -> Outcome:
 def _written(asking: DryRunContext, known: Assessed, answer: Response) -> Outcome:
     change = known.change
     stored = plain_map(stripped(dict(answer.body)))
-    note = "; ".join(map(admitted, admissions_of(asking, known.wish, stored)))
+    note = "; ".join(map(admitted, find_admissions(asking, known.wish, stored)))
     if change.actions == ("create",) and answer.status != _CREATED and answer.asked == 1:
         note = "someone else created it in the meantime: check its other fields"
     uid, generation = uid_of(answer.body), generation_of(answer.body)
@@ -109,7 +109,7 @@ class Relabelled(NamedTuple):
 class RelabelContext(NamedTuple):
     """What every object is relabelled with."""
 
-    reached: Reached
+    reached: ReachedCluster
     labels: Mapping[str, Plain]
     secrets: Secrets
     ensure_held: Callable[[], None]

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster import lease
 from gpupool.cluster.client import Request
-from gpupool.cluster.crds import NEEDED, has_rules_of, minors, stored_crds
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.crds import NEEDED, find_minors, has_rules_of, read_stored_crds
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
 from gpupool.errors import ClusterError
 from gpupool.karpenter.versions import TARGETS, parse_minor
 from gpupool.rollout.doctor.check import Check, CheckState
 from gpupool.rollout.inventory import store
-from gpupool.rollout.lock.lock import SECONDS, held_by
+from gpupool.rollout.lock.lock import SECONDS, describe_holder
 from gpupool.rollout.lock.lock_owner import read_holder
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
@@ -42,13 +42,13 @@ class Installed(NamedTuple):
     """The Karpenter minors that all of them may be of; none where that is not known."""
 
 
-def installed(cluster: Cluster) -> Installed:
+def check_crds(cluster: Cluster) -> Installed:
     """Look at the CRDs.
 
     Raises:
         ClusterError: where the server does not answer.
     """
-    stored = stored_crds(cluster)
+    stored = read_stored_crds(cluster)
     unusable = tuple(_unusable(stored))
     if unusable:
         words = "not everything that gpupool needs is installed"
@@ -61,7 +61,7 @@ def installed(cluster: Cluster) -> Installed:
     return _recognised({name: stored.bodies[name] for name in NEEDED})
 
 
-def karpenter(wanted: str, found: tuple[str, ...]) -> Check:
+def check_karpenter(wanted: str, found: tuple[str, ...]) -> Check:
     """Hold a blueprint's Karpenter against those whose CRDs are installed."""
     name = "Karpenter"
     if not found:
@@ -96,7 +96,7 @@ def _serves(crd: Mapping[str, Plain], wanted: str) -> bool:
 
 
 def _recognised(bodies: Mapping[str, Mapping[str, Plain]]) -> Installed:
-    found = {name: minors(name, body) for name, body in bodies.items()}
+    found = {name: find_minors(name, body) for name, body in bodies.items()}
     if unknown := [name for name, known in found.items() if not known]:
         words = (
             f"not of any Karpenter that gpupool knows ({TARGETS[0]} to {TARGETS[-1]}): {', '.join(unknown)}"
@@ -122,7 +122,7 @@ def _either(found: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def the_inventory(cluster: Cluster, place: store.InventoryRef) -> Check:
+def check_inventory(cluster: Cluster, place: store.InventoryRef) -> Check:
     """Return what the inventory lists, and whether an apply was interrupted."""
     name = "inventory"
     try:
@@ -139,7 +139,7 @@ def the_inventory(cluster: Cluster, place: store.InventoryRef) -> Check:
     return Check(name, CheckState.OK, words)
 
 
-def the_lock(cluster: Cluster, place: store.InventoryRef, unlock: str) -> Check:
+def check_lock(cluster: Cluster, place: store.InventoryRef, unlock: str) -> Check:
     """Say who holds the lock; `unlock` is the command line that deletes it, with `{}` for the holder's id.
 
     Raises:
@@ -151,10 +151,10 @@ def the_lock(cluster: Cluster, place: store.InventoryRef, unlock: str) -> Check:
         return Check(name, CheckState.OK, "free")
     age = found.age
     if age is None or age < (found.seconds or SECONDS):
-        return Check(name, CheckState.WARNING, held_by(found), "let that run end: others wait for it")
+        return Check(name, CheckState.WARNING, describe_holder(found), "let that run end: others wait for it")
     line = unlock.format(read_holder(found.holder).id)
     fix = f"the next apply takes it over; or delete it: {line}"
-    return Check(name, CheckState.WARNING, f"{held_by(found)}, and has expired", fix)
+    return Check(name, CheckState.WARNING, f"{describe_holder(found)}, and has expired", fix)
 
 
 def _objects(count: int) -> str:
@@ -166,7 +166,7 @@ _WRITES: Final = frozenset({"*", "CREATE", "UPDATE", "DELETE"})
 _FORBIDDEN: Final = 403
 
 
-def webhooks(cluster: Cluster) -> Check:
+def check_webhooks(cluster: Cluster) -> Check:
     """Name the webhooks that see Karpenter's objects; one that changes them is a warning.
 
     Raises:
@@ -191,7 +191,7 @@ def _matching(cluster: Cluster, sort: str) -> list[str] | None:
     if answer.status == _FORBIDDEN:
         return None
     if not answer.ok:
-        refuse(request, answer, f"list {sort} webhooks")
+        raise_rejection(request, answer, f"list {sort} webhooks")
     return [
         name
         for configuration in map(plain_map, plain_list(answer.body.get("items")))

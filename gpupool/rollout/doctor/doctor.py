@@ -10,10 +10,21 @@ from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KUBE_SYSTEM
 from gpupool.errors import ClusterError
 from gpupool.rendering import roles
-from gpupool.rollout.connection import Pins, connect, identified
+from gpupool.rollout.connection import Pins, connect, identify
 from gpupool.rollout.doctor.check import Check, CheckState, Diagnosis
-from gpupool.rollout.doctor.cluster_checks import installed, karpenter, the_inventory, the_lock, webhooks
-from gpupool.rollout.doctor.permissions import permissions, prove_plan_only, rights_to_apply, rights_to_plan
+from gpupool.rollout.doctor.cluster_checks import (
+    check_crds,
+    check_inventory,
+    check_karpenter,
+    check_lock,
+    check_webhooks,
+)
+from gpupool.rollout.doctor.permissions import (
+    check_apply_rights,
+    check_plan_rights,
+    prove_plan_only,
+    read_permissions,
+)
 from gpupool.rollout.inventory import store
 from gpupool.rollout.lock.lock import unlock_line
 from gpupool.yamlio.located import plain_map, plain_text
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
 
     from gpupool.cluster.client import Cluster
     from gpupool.cluster.deadline import Deadline
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.doctor.permissions import Permissions
 
@@ -81,7 +92,7 @@ def diagnose(patient: DoctorRequest, deadline: Deadline) -> Diagnosis:
         unknown = Check("cluster", CheckState.FAILED, words, "grant what `gpupool rbac plan` prints")
         return _looked_into(patient, reached, _with(found, unknown))
     uid = plain_text(plain_map(answer.body.get("metadata")).get("uid"))
-    reached = identified(reached, patient.pins, uid)
+    reached = identify(reached, patient.pins, uid)
     return _looked_into(patient, reached, _with(found._replace(uid=uid), _identity(patient, reached)))
 
 
@@ -89,30 +100,30 @@ def _with(found: Diagnosis, *checks: Check) -> Diagnosis:
     return found._replace(checks=(*found.checks, *checks))
 
 
-def _looked_into(patient: DoctorRequest, reached: Reached, found: Diagnosis) -> Diagnosis:
+def _looked_into(patient: DoctorRequest, reached: ReachedCluster, found: Diagnosis) -> Diagnosis:
     """Go on with a server that answers."""
     cluster, wanted = reached.cluster, patient.wanted
-    crds = installed(cluster)
+    crds = check_crds(cluster)
     place = roles.RoleScope(wanted.blueprint, wanted.namespace) if wanted else None
-    allowed = permissions(reached, place)
+    allowed = read_permissions(reached, place)
     checks = [_server(cluster), crds.check]
     if wanted is not None:
-        checks.append(karpenter(wanted.karpenter, crds.minors))
-    checks += [rights_to_plan(allowed), rights_to_apply(allowed)]
+        checks.append(check_karpenter(wanted.karpenter, crds.minors))
+    checks += [check_plan_rights(allowed), check_apply_rights(allowed)]
     if wanted is not None:
         checks += _kept(patient, wanted, reached, allowed)
-    checks.append(webhooks(cluster))
+    checks.append(check_webhooks(cluster))
     if patient.prove:
         checks.append(prove_plan_only(cluster))
     return _with(found._replace(karpenter=crds.minors), *checks)
 
 
-def _kubeconfig(reached: Reached) -> Check:
+def _kubeconfig(reached: ReachedCluster) -> Check:
     user = f", as {reached.way.user}" if reached.way.user else ""
     return Check("kubeconfig", CheckState.OK, f"context {reached.context}, {reached.server}{user}")
 
 
-def _identity(patient: DoctorRequest, reached: Reached) -> Check:
+def _identity(patient: DoctorRequest, reached: ReachedCluster) -> Check:
     if patient.wanted is None:
         return Check("cluster", CheckState.OK, f"uid {reached.uid}; there is no blueprint that names it")
     if patient.pins.uid:
@@ -141,16 +152,16 @@ def _server(cluster: Cluster) -> Check:
 
 
 def _kept(
-    patient: DoctorRequest, wanted: DesiredState, reached: Reached, allowed: Permissions
+    patient: DoctorRequest, wanted: DesiredState, reached: ReachedCluster, allowed: Permissions
 ) -> Iterator[Check]:
     place = store.InventoryRef(wanted.namespace, wanted.inventory)
     if allowed.allow("get", "configmaps"):
-        yield the_inventory(reached.cluster, place)
+        yield check_inventory(reached.cluster, place)
     else:
         yield Check(
             "inventory", CheckState.UNKNOWN, f"may not get configmaps/{place.name} in {place.namespace}"
         )
     if allowed.allow("get", "leases"):
-        yield the_lock(reached.cluster, place, unlock_line(patient.way, wanted.files))
+        yield check_lock(reached.cluster, place, unlock_line(patient.way, wanted.files))
     else:
         yield Check("lock", CheckState.UNKNOWN, f"may not get leases/{place.name} in {place.namespace}")

@@ -7,7 +7,7 @@ import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import FIELD_MANAGER, MERGE, Request
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS, NODE_POOL
 from gpupool.errors import GpupoolError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Cluster, Response
     from gpupool.cluster.resources import ResourceKind
     from gpupool.rendering.roles import PolicyRule, Purpose
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.yamlio.located import Plain
 
 
@@ -71,7 +71,7 @@ class Permissions(NamedTuple):
         return not self.unasked and bool(wanted) and not wanted & self.missing
 
 
-def permissions(reached: Reached, place: RoleScope | None) -> Permissions:
+def read_permissions(reached: ReachedCluster, place: RoleScope | None) -> Permissions:
     """Ask for each right; without a blueprint's place for those alone that are in no namespace.
 
     Raises:
@@ -80,7 +80,7 @@ def permissions(reached: Reached, place: RoleScope | None) -> Permissions:
     plan = tuple(_rights("plan", place))
     more = tuple(right for right in _rights("apply", place) if right not in plan)
     wanted = (*plan, *more)
-    answers = in_parallel(reached.way.concurrency, reached.cluster.ask, map(_review, wanted))
+    answers = map_parallel(reached.way.concurrency, reached.cluster.ask, map(_review, wanted))
     refused = [answer for answer in answers if not answer.ok]
     if refused:
         return Permissions(plan, more, frozenset(), unasked=message(refused[0]))
@@ -89,12 +89,12 @@ def permissions(reached: Reached, place: RoleScope | None) -> Permissions:
     return Permissions(plan, more, missing, frozenset(_optional("plan")))
 
 
-def rights_to_plan(found: Permissions) -> Check:
+def check_plan_rights(found: Permissions) -> Check:
     """Return whether the user may do what `diff` and `plan` need."""
     return _rights_to("plan", found, found.plan, "diff and plan need")
 
 
-def rights_to_apply(found: Permissions) -> Check:
+def check_apply_rights(found: Permissions) -> Check:
     """Return whether the user may do what `apply` needs beside that; to be able to plan alone is no failure."""
     if found.missing - found.optional == {*found.apply}:
         words = "none of what apply needs beyond plan: this user can only plan"

@@ -71,13 +71,13 @@ class Encoded(NamedTuple):
         return {key: self.text or None}, {key: packed}
 
 
-def current(entries: Sequence[InventoryEntry]) -> Encoded:
+def encode_current(entries: Sequence[InventoryEntry]) -> Encoded:
     """Encode what is there."""
     text = _json([_plain(each) for each in entries])
     return Encoded(text, b"") if len(text) < _PACKED_FROM else Encoded("", _pack(entries))
 
 
-def pending(plan: str, entries: Sequence[InventoryEntry], known: Sequence[InventoryEntry]) -> Encoded:
+def encode_pending(plan: str, entries: Sequence[InventoryEntry], known: Sequence[InventoryEntry]) -> Encoded:
     """Encode what may come to be; `known` is what the list of what is there says at the same time."""
     text = _json({"plan": plan, "entries": [_plain(each) for each in entries]})
     if len(text) < _PACKED_FROM:
@@ -123,16 +123,16 @@ def read_pending(packed: bytes, known: Sequence[InventoryEntry]) -> tuple[str, t
     return plain_text(said.get("plan")), (*entries, *_unpack(other))
 
 
-def short(digest: str) -> str:
+def shorten_digest(digest: str) -> str:
     """Return the part of a digest that an inventory keeps: it tells a change, and proves nothing."""
     return digest[: 2 * _DIGEST_BYTES]
 
 
-def fullness(entries: Sequence[InventoryEntry]) -> float:
+def calculate_fullness(entries: Sequence[InventoryEntry]) -> float:
     """Return how much of a ConfigMap entries take while all of them are applied anew; 1 is all of it."""
     there = [each._replace(uid=each.uid or _SOME_UID) for each in entries]
     changed = [each._replace(digest="f" * 2 * _DIGEST_BYTES) for each in there]
-    return (current(there).size + pending("", changed, there).size) / (MOST_BYTES - _SPARE)
+    return (encode_current(there).size + encode_pending("", changed, there).size) / (MOST_BYTES - _SPARE)
 
 
 def _plain(entry: InventoryEntry) -> dict[str, Plain]:
@@ -179,7 +179,7 @@ def _unpack(packed: bytes) -> Iterable[InventoryEntry]:
 
 
 def _digest(said: str) -> bytes:
-    return bytes.fromhex(short(said)).ljust(_DIGEST_BYTES, b"\0")
+    return bytes.fromhex(shorten_digest(said)).ljust(_DIGEST_BYTES, b"\0")
 
 
 def _steps(places: Iterable[int]) -> list[Plain]:

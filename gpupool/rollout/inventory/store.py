@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.cluster.client import FIELD_MANAGER, MERGE, Request
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.cluster.resources import KINDS, config_map_path
 from gpupool.errors import ClusterError, OutdatedError
 from gpupool.planning import foreign_fields
@@ -105,7 +105,7 @@ def read(cluster: Cluster, place: InventoryRef) -> Inventory:
     if answer.status == _NOT_FOUND:
         return Inventory(place, "", "", 0, (), (), "", ())
     if not answer.ok:
-        refuse(request, answer, f"read the inventory {place.namespace}/{place.name}")
+        raise_rejection(request, answer, f"read the inventory {place.namespace}/{place.name}")
     return _read(place, answer)
 
 
@@ -205,7 +205,7 @@ def _entry(item: Mapping[str, Plain]) -> InventoryEntry:
     if not isinstance(generation, int):
         message = f"the generation of {kind}/{name} is no number"
         raise TypeError(message)
-    return InventoryEntry(kind, name, uid, generation, encoding.short(digest))
+    return InventoryEntry(kind, name, uid, generation, encoding.shorten_digest(digest))
 
 
 def begin(
@@ -221,7 +221,7 @@ def begin(
         ClusterError: where the server refuses, or a ConfigMap does not hold so much.
     """
     kept = tuple(pending)
-    if encoding.fullness(kept) > 1:
+    if encoding.calculate_fullness(kept) > 1:
         message = (
             f"the blueprint has too many objects: a list of {len(kept)} does not fit into the ConfigMap"
             f" {found.place.namespace}/{found.place.name}. Nothing was applied; split the blueprint"
@@ -229,7 +229,7 @@ def begin(
         raise ClusterError(message)
     key = found.key or secrets.token_hex(32)
     began = replace(found, pending=kept, pending_plan=plan, serial=found.serial + 1, key=key)
-    data, binary = encoding.pending(plan, kept, found.current).data("pending")
+    data, binary = encoding.encode_pending(plan, kept, found.current).data("pending")
     more: dict[str, Plain] = {"serial": str(began.serial), "key": _text(key)}
     return _written(cluster, found, began, ({**data, **more}, binary), tooling, known)
 
@@ -246,7 +246,7 @@ def finish(
     """
     history = (*began.history, dict(record))[-_HISTORY:]
     done = replace(began, current=tuple(current), pending=(), pending_plan="", history=history)
-    data, binary = encoding.current(done.current).data("current")
+    data, binary = encoding.encode_current(done.current).data("current")
     gone: dict[str, Plain] = {"pending": None}
     both = ({**data, **gone, "history": _text(list(history))}, {**binary, **gone})
     return _written(cluster, began, done, both, tooling, known)
@@ -264,7 +264,7 @@ def _written(
         if answer.status != _CONFLICT:
             if not answer.ok:
                 doing = f"write the inventory {wanted.place.namespace}/{wanted.place.name}"
-                refuse(request, redaction.hidden(answer, all_secrets()), doing)
+                raise_rejection(request, redaction.redact_response(answer, all_secrets()), doing)
             return _with_version(wanted, plain_map(answer.body.get("metadata")))
         there = read(cluster, wanted.place)
         if there.said == wanted.said:

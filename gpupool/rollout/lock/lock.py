@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster import lease
 from gpupool.errors import ClusterError, GuardError
-from gpupool.rollout.lock.lock_owner import myself, read_holder, words
+from gpupool.rollout.lock.lock_owner import current_owner, describe_owner, read_holder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Cluster
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.lease import Lease
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
 
 SECONDS: Final = 60
 EVERY: Final = 15.0
@@ -54,7 +54,7 @@ class Lock:
 
     def __init__(self, cluster: Cluster, namespace: str, name: str, say: Callable[[str], None]) -> None:
         """Take nothing yet."""
-        self.holder = myself()
+        self.holder = current_owner()
         self._cluster = cluster
         self._say = say
         self._lease = lease.Lease(namespace, name, self.holder.text, SECONDS, "", "", 0)
@@ -160,7 +160,7 @@ class Lock:
         found = lease.read(cluster, self._lease.namespace, self._lease.name)
         if found is not None and found.holder == self.holder.text:
             return found
-        self._gone = f"{words(read_holder(found.holder))} acquired it" if found else "it was deleted"
+        self._gone = f"{describe_owner(read_holder(found.holder))} acquired it" if found else "it was deleted"
         return None
 
     def _keep(self) -> None:
@@ -231,7 +231,7 @@ class LockWait:
         if at >= self._until:
             raise GuardError(self._refusal(title, found))
         if at - self._said_at >= _STILL_SECONDS:
-            self._say(f"waiting for the lock {title}: {held_by(found)}")
+            self._say(f"waiting for the lock {title}: {describe_holder(found)}")
             self._said_at = at
         self._deadline.pause(min(_POLL_SECONDS, self._until - at))
         if self._deadline.is_over:
@@ -242,14 +242,14 @@ class LockWait:
             return f"the lock {title} could not be acquired: other runs keep acquiring it"
         line = self._unlock.format(shlex.quote(read_holder(found.holder).id))
         return (
-            f"the lock {title} is {held_by(found)}. Wait for that run with a longer --lock-timeout or, if it"
+            f"the lock {title} is {describe_holder(found)}. Wait for that run with a longer --lock-timeout or, if it"
             f" is dead, delete its lock: {line}"
         )
 
 
 @contextmanager
-def held(
-    reached: Reached, namespace: str, name: str, *,
+def hold_lock(
+    reached: ReachedCluster, namespace: str, name: str, *,
     lock_timeout: float, say: Callable[[str], None], files: Iterable[str] = (),
 ) -> Iterator[Lock]:  # fmt: skip
     """Hold a lock while the block runs; `files` are the blueprint's, for the words that would delete it.
@@ -279,11 +279,11 @@ def unlock_line(way: ClusterOptions, files: Iterable[str]) -> str:
     return "gpupool unlock {}" + said.replace("{", "{{").replace("}", "}}")
 
 
-def held_by(found: Lease | None) -> str:
+def describe_holder(found: Lease | None) -> str:
     """Say who has a lock, and since when."""
     if found is None or not found.holder:
         return "held by nobody"
     age = found.age
     since = f", since {found.acquired}" if found.acquired else ""
     renewed = "" if age is None else f" (renewed {max(0.0, age):.0f} s ago)"
-    return f"held by {words(read_holder(found.holder))}{since}{renewed}"
+    return f"held by {describe_owner(read_holder(found.holder))}{since}{renewed}"

@@ -29,7 +29,7 @@ class Holder(NamedTuple):
         return "/".join(part for part in self if part)
 
 
-def myself() -> Holder:
+def current_owner() -> Holder:
     """Return this process as a holder."""
     who = f"{_user()}@{socket.gethostname()}".replace("/", "_")
     return Holder(who, str(os.getpid()), secrets.token_hex(4), _run())
@@ -43,7 +43,7 @@ def read_holder(text: str) -> Holder:
     return Holder(text, "", text)
 
 
-def words(holder: Holder) -> str:
+def describe_owner(holder: Holder) -> str:
     """Say who it is, for people."""
     process = f", process {holder.process}" if holder.process else ""
     run = f", {holder.run}" if holder.run else ""

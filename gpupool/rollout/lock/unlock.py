@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from gpupool.cluster import lease
 from gpupool.errors import ClusterError, GuardError
-from gpupool.rollout.lock.lock import held_by
+from gpupool.rollout.lock.lock import describe_holder
 from gpupool.rollout.lock.lock_owner import read_holder
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TRIES: Final = 5
 
 
-def look(cluster: Cluster, namespace: str, name: str) -> Lease | None:
+def find_lock(cluster: Cluster, namespace: str, name: str) -> Lease | None:
     """Return the lock; None where nobody holds it.
 
     Raises:
@@ -27,7 +27,7 @@ def look(cluster: Cluster, namespace: str, name: str) -> Lease | None:
     return found if found is not None and found.holder else None
 
 
-def refuse_unnamed(found: Lease, line: str) -> NoReturn:
+def raise_unnamed(found: Lease, line: str) -> NoReturn:
     """End the command with the words that delete this lock; `line` is the command, `{}` the id.
 
     Raises:
@@ -57,11 +57,11 @@ def unlock(cluster: Cluster, found: Lease, wanted: str, line: str) -> Lease:
         found = now
         if lease.delete(cluster, found):
             return found
-        now = look(cluster, found.namespace, found.name)
+        now = find_lock(cluster, found.namespace, found.name)
     message = f"the lock {found.title} keeps being renewed: its run is alive"
     raise ClusterError(message)
 
 
 def _other(found: Lease, wanted: str, line: str) -> str:
     right = line.format(shlex.quote(read_holder(found.holder).id))
-    return f"the lock {found.title} is not {wanted}'s, it is {held_by(found)}; to delete that one: {right}"
+    return f"the lock {found.title} is not {wanted}'s, it is {describe_holder(found)}; to delete that one: {right}"

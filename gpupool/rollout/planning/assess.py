@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import APPLY, FIELD_MANAGER, Request
-from gpupool.cluster.rejections import causes, field_conflicts, message, refuse
+from gpupool.cluster.rejections import field_conflicts, message, raise_rejection, read_causes
 from gpupool.planning import ownership
 from gpupool.planning.admission import changed
 from gpupool.planning.compare import differences, flat, stripped
@@ -19,7 +19,7 @@ from gpupool.planning.message_redaction import without
 from gpupool.planning.plan import Admission, Before, Change, FieldChange, Rejection
 from gpupool.planning.tools import not_agreed, signs
 from gpupool.rollout import redaction
-from gpupool.rollout.live_state import generation_of, terminating, uid_of
+from gpupool.rollout.live_state import describe_termination, generation_of, uid_of
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def assess(asking: DryRunContext, wish: DesiredObject) -> Assessed:
         )
         return Assessed(replace(start, verified="offline", rejections=(missing,)), wish)
     if live is not None:
-        if why := terminating(live):
+        if why := describe_termination(live):
             return Assessed(replace(start, actions=("no-op",), blocked=why, leaving=True), wish)
         adopts = wish.address in asking.consent.adopt
         if why := _foreign(asking, live, adopts=adopts):
@@ -120,14 +120,14 @@ def _dry_run(
     asking: DryRunContext, wish: DesiredObject, live: Mapping[str, Plain] | None, start: Change
 ) -> Assessed:
     adopts = _adopts(asking, wish, live)
-    request = apply_request(wish, force=adopts, dry_run=True)
+    request = build_apply_request(wish, force=adopts, dry_run=True)
     secrets = partial(secrets_of, asking, wish.ref)
     answer = redaction.ask(asking.cluster, request, secrets)
     if answer.ok:
         return _judged(asking, wish, live, _Result(start, answer.body, "server", force=adopts))
     contested = field_conflicts(answer)
     if answer.status == _CONFLICT and contested and live is not None:
-        forced = redaction.ask(asking.cluster, apply_request(wish, force=True, dry_run=True), secrets)
+        forced = redaction.ask(asking.cluster, build_apply_request(wish, force=True, dry_run=True), secrets)
         found = conflicts_of(live, wish.body, contested)
         taken = all(_is_taken(asking.consent, each) for each in found)
         contesting = replace(start, conflicts=() if taken else found)
@@ -140,11 +140,13 @@ def _dry_run(
         return _judged(asking, wish, live, _Result(start, after, "read-only", force=False))
     rejections = _rejections(asking, wish, answer)
     if not rejections:
-        refuse(request, redaction.hidden(answer, secrets()), f"try {wish.address} in a dry run")
+        raise_rejection(
+            request, redaction.redact_response(answer, secrets()), f"try {wish.address} in a dry run"
+        )
     return Assessed(replace(start, rejections=rejections), wish)
 
 
-def apply_request(
+def build_apply_request(
     wish: DesiredObject, *, force: bool, dry_run: bool, uid: str = "", version: str = ""
 ) -> Request:
     """Return the server-side apply of an object; `uid` and `version` are what it has to be still."""
@@ -183,7 +185,7 @@ def _judged(
     """Compare what is with what would be."""
     masker, after = asking.masker, dict(plain_map(stripped(dict(result.after))))
     shown = masker.shown(wish.address, after)
-    admissions = tuple(admissions_of(asking, wish, after)) if result.verified == "server" else ()
+    admissions = tuple(find_admissions(asking, wish, after)) if result.verified == "server" else ()
     start = replace(result.start, verified=result.verified, after=shown, admissions=admissions)
     if live is None:
         return Assessed(replace(start, reason="does not exist"), wish)
@@ -206,7 +208,7 @@ def _judged(
     return Assessed(replace(change, reason=_reason(change), force=result.force), wish)
 
 
-def admissions_of(
+def find_admissions(
     asking: DryRunContext, wish: DesiredObject, after: Mapping[str, Plain]
 ) -> Iterator[Admission]:
     """Yield what admission changed, or would change, of an object; `after` is what the server stores."""
@@ -296,12 +298,14 @@ def _rejections(asking: DryRunContext, wish: DesiredObject, answer: Response) ->
     typed = answer.status == _BROKEN and _TYPED_PATCH in text
     if answer.status not in {_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _INVALID} and not typed:
         return ()
-    named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
+    named = [(each.field, each.message or each.reason) for each in read_causes(answer)] or [("", text)]
     bodies = (wish.body, asking.observed.live.get(wish.ref, {}))
     secrets = secrets_of(asking, wish.ref)
     return tuple(
         Rejection(
-            redaction.field(field, bodies, secrets), _with_advice(without(said, secrets)), wish.place(field)
+            redaction.redact_path(field, bodies, secrets),
+            _with_advice(without(said, secrets)),
+            wish.place(field),
         )
         for field, said in named
     )

@@ -12,7 +12,7 @@ from gpupool.objects import Ref, digest
 from gpupool.planning import masking
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import BlueprintPlace
-from gpupool.rollout.inventory.encoding import short
+from gpupool.rollout.inventory.encoding import shorten_digest
 from gpupool.rollout.inventory.store import BLUEPRINT
 from gpupool.yamlio.located import Located, find, place, plain_map
 
@@ -58,7 +58,7 @@ class DesiredObject:
     @cached_property
     def digest(self) -> str:
         """A digest of what is sent without what is sensitive, as an inventory keeps it."""
-        return short(digest(masking.blanked(self.sensitive, dict(self.body))))
+        return shorten_digest(digest(masking.blanked(self.sensitive, dict(self.body))))
 
     def place(self, field: str = "") -> BlueprintPlace | None:
         """Return where a field of the object stands in the blueprint, or what is nearest to it."""
@@ -68,7 +68,7 @@ class DesiredObject:
         return BlueprintPlace(at.file, at.line, at.column)
 
 
-def wishes(wanted: DesiredState, where: store.InventoryRef) -> tuple[DesiredObject, ...]:
+def build_desired_objects(wanted: DesiredState, where: store.InventoryRef) -> tuple[DesiredObject, ...]:
     """Return what a blueprint wants to be there, in the order in which it is written."""
     ours: dict[str, Plain] = {PART_OF: where.id, BLUEPRINT: wanted.blueprint}
     order = [*KINDS]

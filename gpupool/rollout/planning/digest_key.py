@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gpupool.planning.plan import Plan
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.yamlio.located import Plain
 
@@ -29,8 +29,8 @@ UNKNOWN: Final = (
 )
 
 
-def masker_for(
-    reached: Reached, patterns: Sequence[str], known: Inventory, bodies: Iterable[Mapping[str, Plain]]
+def build_masker(
+    reached: ReachedCluster, patterns: Sequence[str], known: Inventory, bodies: Iterable[Mapping[str, Plain]]
 ) -> tuple[Masker, str]:
     """Return the masker of a new plan, and its key's digest; empty where that key can't be found again.
 
@@ -52,7 +52,7 @@ def masker_for(
     return found, found.key_digest
 
 
-def masker_of(reached: Reached, plan: Plan) -> Masker | None:
+def restore_masker(reached: ReachedCluster, plan: Plan) -> Masker | None:
     """Return the masker that a saved plan was made with; None where its key is gone, or was nowhere kept.
 
     Raises:
@@ -71,7 +71,7 @@ def masker_of(reached: Reached, plan: Plan) -> Masker | None:
     return found if uid and found.key_digest == plan.inventory.key else None
 
 
-def masker_by_chance(reached: Reached, plan: Plan) -> Masker:
+def build_random_masker(reached: ReachedCluster, plan: Plan) -> Masker:
     """Return a masker for a plan without sensitive values: what others wrote meanwhile is hidden as well."""
     return Masker(plan.source.sensitive, reached.uid, secrets.token_bytes(_BYTES))
 

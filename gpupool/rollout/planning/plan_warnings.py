@@ -10,7 +10,7 @@ from gpupool.planning.admission import admitted
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.pruning import class_of, renamed
 from gpupool.planning.tools import signs
-from gpupool.rollout.inventory.encoding import InventoryEntry, fullness
+from gpupool.rollout.inventory.encoding import InventoryEntry, calculate_fullness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ _RENAMES: Final = 10
 """So many deleted pools are looked for under another name; each is held against all that are new."""
 
 
-def dangling(
+def find_dangling_pools(
     observed: LiveState, assessed: Sequence[Assessed], deleted: set[Ref]
 ) -> Iterator[tuple[Ref, Ref]]:
     """Yield each pool whose EC2NodeClass does not exist after the apply, with that class."""
@@ -38,7 +38,7 @@ def dangling(
                 yield known.wish.ref, node_class
 
 
-def orphans(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
+def find_orphans(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
     """Yield objects with our label that the inventory does not list."""
     listed = {*observed.inventory.known, *(known.wish.ref for known in assessed)}
     for ref, body in sorted(observed.live.items()):
@@ -46,7 +46,7 @@ def orphans(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
             yield str(ref)
 
 
-def lost(observed: LiveState) -> Iterator[str]:
+def find_lost(observed: LiveState) -> Iterator[str]:
     """Yield objects that the inventory lists and that are without our label."""
     for ref in sorted(observed.inventory.known):
         body = observed.live.get(ref)
@@ -54,7 +54,7 @@ def lost(observed: LiveState) -> Iterator[str]:
             yield str(ref)
 
 
-def warnings(
+def find_warnings(
     observed: LiveState, assessed: Sequence[Assessed], gone: Sequence[Fate], deletions: Sequence[Change]
 ) -> Iterator[str]:
     """Yield what whoever reads the plan should know beside the changes."""
@@ -76,7 +76,7 @@ def _fullness(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str
         for each in assessed
     }
     entries = [*{**new, **observed.inventory.known}.values()]
-    if (full := fullness(entries)) > _HALF:
+    if (full := calculate_fullness(entries)) > _HALF:
         yield (
             f"the inventory takes {full:.0%} of what a ConfigMap holds, for {len(entries)} objects: make"
             " several blueprints of it before it is full"

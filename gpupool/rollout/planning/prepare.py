@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.objects import digest, is_pool
 from gpupool.planning.agreement import EXPIRES_AFTER, written_time
@@ -25,13 +25,13 @@ from gpupool.planning.plan import (
 )
 from gpupool.planning.tools import signs
 from gpupool.rollout.inventory import store
-from gpupool.rollout.live_state import find_removed, generation_of, observe, terminating, uid_of
+from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, observe, uid_of
 from gpupool.rollout.planning.assess import Assessed, DryRunContext, assess
-from gpupool.rollout.planning.desired_objects import wishes
-from gpupool.rollout.planning.digest_key import masker_for
-from gpupool.rollout.planning.plan_warnings import dangling, lost, orphans, warnings
-from gpupool.rollout.planning.usage import node_claims, usage_of
-from gpupool.rollout.redaction import secrets_in
+from gpupool.rollout.planning.desired_objects import build_desired_objects
+from gpupool.rollout.planning.digest_key import build_masker
+from gpupool.rollout.planning.plan_warnings import find_dangling_pools, find_lost, find_orphans, find_warnings
+from gpupool.rollout.planning.usage import count_all_claims, count_claims
+from gpupool.rollout.redaction import collect_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gpupool.objects import Ref
     from gpupool.planning.masking import Masker
     from gpupool.planning.pruning import Fate
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.live_state import LiveState
     from gpupool.rollout.planning.desired_objects import DesiredObject
@@ -80,7 +80,7 @@ class PlanOptions:
     """The git commit of the blueprint, for a plan that is saved."""
 
 
-def prepare(reached: Reached, wanted: DesiredState, options: PlanOptions) -> Prepared:
+def prepare(reached: ReachedCluster, wanted: DesiredState, options: PlanOptions) -> Prepared:
     """Make the plan.
 
     Raises:
@@ -88,12 +88,14 @@ def prepare(reached: Reached, wanted: DesiredState, options: PlanOptions) -> Pre
     """
     place = store.InventoryRef(wanted.namespace, wanted.inventory)
     observed = observe(reached.cluster, place, reached.way.concurrency)
-    wished = wishes(wanted, place)
+    wished = build_desired_objects(wanted, place)
     everything = (*(each.body for each in wished), *observed.live.values())
-    masker, key = masker_for(reached, wanted.sensitive, observed.inventory, everything)
-    asking = DryRunContext(reached.cluster, observed, masker, options.consent, secrets_in(masker, everything))
+    masker, key = build_masker(reached, wanted.sensitive, observed.inventory, everything)
+    asking = DryRunContext(
+        reached.cluster, observed, masker, options.consent, collect_secrets(masker, everything)
+    )
     workers = reached.way.concurrency
-    assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wished))
+    assessed = tuple(map_parallel(workers, lambda wish: assess(asking, wish), wished))
     unwanted = find_removed(observed, {each.wish.ref: each.wish.body for each in assessed})
     deletions = _deletions(reached, unwanted, asking)
     changes = (*(each.change for each in assessed), *deletions)
@@ -109,22 +111,22 @@ def prepare(reached: Reached, wanted: DesiredState, options: PlanOptions) -> Pre
         inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial, key),
         consent=options.consent,
         changes=changes,
-        orphans=tuple(orphans(observed, assessed)),
-        lost=tuple(lost(observed)),
-        warnings=tuple(warnings(observed, assessed, unwanted, deletions)),
-        guards=guards(facts(options.consent, observed, assessed, deletions)),
+        orphans=tuple(find_orphans(observed, assessed)),
+        lost=tuple(find_lost(observed)),
+        warnings=tuple(find_warnings(observed, assessed, unwanted, deletions)),
+        guards=guards(collect_facts(options.consent, observed, assessed, deletions)),
         charts=tuple(each.header()[1] for each in wanted.releases),
         summary=summary(changes),
     )
     return Prepared(plan, assessed, observed, masker)
 
 
-def _deletions(reached: Reached, unwanted: Sequence[Fate], asking: DryRunContext) -> list[Change]:
+def _deletions(reached: ReachedCluster, unwanted: Sequence[Fate], asking: DryRunContext) -> list[Change]:
     deleted = [fate.ref for fate in unwanted if fate.deleted]
     if not deleted:
         return []
     has_nodes = any(ref.kind != NODE_OVERLAY.name for ref in deleted)
-    usage = node_claims(reached.cluster) if has_nodes else usage_of([])
+    usage = count_all_claims(reached.cluster) if has_nodes else count_claims([])
     order = [*KINDS]
     deleted.sort(key=lambda ref: (-order.index(ref.kind), ref.name))
     return [_deletion(asking, ref, usage) for ref in deleted]
@@ -137,7 +139,7 @@ def _deletion(asking: DryRunContext, ref: Ref, usage: Usage) -> Change:
         address=address,
         actions=("delete",),
         place=None,
-        reason="; ".join(filter(None, ("no longer in the blueprint", terminating(live)))),
+        reason="; ".join(filter(None, ("no longer in the blueprint", describe_termination(live)))),
         before=asking.masker.shown(address, body),
         after=None,
         fields=(),
@@ -149,7 +151,7 @@ def _deletion(asking: DryRunContext, ref: Ref, usage: Usage) -> Change:
     )
 
 
-def facts(
+def collect_facts(
     consent: Consent, observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]
 ) -> Facts:
     """Return what the guards look at."""
@@ -159,7 +161,7 @@ def facts(
         deletions=deletions,
         pools_wanted=sum(each.wish.kind == NODE_POOL for each in assessed),
         pools_listed=sum(is_pool(ref) for ref in known),
-        dangling=dict(dangling(observed, assessed, {each.ref for each in deletions})),
+        dangling=dict(find_dangling_pools(observed, assessed, {each.ref for each in deletions})),
         admissions=[each.change.address for each in assessed if each.change.admissions],
         was_complete=observed.served >= set(KINDS),
     )

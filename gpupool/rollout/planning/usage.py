@@ -52,25 +52,25 @@ class InUse(NamedTuple):
         return f"it still has {nodes(count)}" if count else ""
 
 
-def no_use(kind: str) -> InUse:
+def empty_use(kind: str) -> InUse:
     """Return what keeps objects of a kind on which nothing can run."""
     return InUse(kind, Usage(Counter(), Counter()), {})
 
 
-def use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
+def count_use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
     """Return what keeps some NodePools; the server looks for their NodeClaims, and lists no others.
 
     Raises:
         ClusterError: where the server refuses.
     """
     if not names:
-        return no_use(NODE_POOL.name)
+        return empty_use(NODE_POOL.name)
     selector = f"{NODEPOOL} in ({','.join(sorted(names))})"
     claims = read_all(cluster, NODE_CLAIM, _references, selector)
     return InUse(NODE_POOL.name, _usage(claims), {}, len(claims))
 
 
-def use_of_classes(cluster: Cluster) -> InUse:
+def count_use_of_classes(cluster: Cluster) -> InUse:
     """Return what keeps node classes: the NodePools that refer to them, and their NodeClaims.
 
     No selector of the API server tells them by their class, so that all are listed.
@@ -83,12 +83,12 @@ def use_of_classes(cluster: Cluster) -> InUse:
     return InUse(EC2_NODE_CLASS.name, _usage(claims), referring(pools), len(pools) + len(claims))
 
 
-def usage_of(claims: Iterable[Mapping[str, Plain]]) -> Usage:
+def count_claims(claims: Iterable[Mapping[str, Plain]]) -> Usage:
     """Count NodeClaims."""
     return _usage(map(_references, claims))
 
 
-def node_claims(cluster: Cluster) -> Usage:
+def count_all_claims(cluster: Cluster) -> Usage:
     """Count the NodeClaims of a cluster.
 
     Raises:

@@ -6,17 +6,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.cluster.parallel import each as in_parallel
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.parallel import map_parallel
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.errors import GuardError, OutdatedError
 from gpupool.planning.compare import differences, stripped
 from gpupool.planning.fingerprint import fingerprint
 from gpupool.planning.guards import guards
 from gpupool.planning.ownership import is_applied_already
 from gpupool.rollout import redaction
-from gpupool.rollout.live_state import find_removed, generation_of, terminating, uid_of
-from gpupool.rollout.planning.assess import Assessed, DryRunContext, apply_request, assess, secrets_of
-from gpupool.rollout.planning.prepare import facts
+from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, uid_of
+from gpupool.rollout.planning.assess import Assessed, DryRunContext, assess, build_apply_request, secrets_of
+from gpupool.rollout.planning.prepare import collect_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,12 +61,12 @@ def verify(
     # What a file shows and what it sends are two things until the server has said that they are one.
     judge = _saved_object if is_saved else _object
     if why := _other_inventory(asking, plan, approved, is_saved=is_saved):
-        now = in_parallel(workers, lambda known: assess(asking, known.wish).change, approved)
+        now = map_parallel(workers, lambda known: assess(asking, known.wish).change, approved)
         raise StalePlanError([why], [each for each in now if each.writes or each.blocked])
     # What is being deleted is held back, even where it is gone by now: nobody approved a new one.
     gone_soon = [(each, "", "") for each in approved if each.change.leaving]
     others = [each for each in approved if not each.change.leaving]
-    found = [*gone_soon, *in_parallel(workers, lambda known: judge(asking, known), others)]
+    found = [*gone_soon, *map_parallel(workers, lambda known: judge(asking, known), others)]
     doomed = [change for change in plan.changes if change.actions == ("delete",)]
     deletions = [_deletion(asking, change, is_saved=is_saved) for change in doomed]
     stale = [why for _, why, _ in (*found, *deletions) if why]
@@ -98,23 +98,25 @@ def _ensure_judged(asking: DryRunContext, changes: Sequence[Assessed]) -> None:
     """Ensure that the server has judged whatever is written: who may not try it may not write it either."""
     for each in changes:
         if each.change.writes and each.change.verified != "server":
-            request = apply_request(each.wish, force=each.change.force, dry_run=True)
+            request = build_apply_request(each.wish, force=each.change.force, dry_run=True)
             secrets = partial(secrets_of, asking, each.wish.ref)
             answer = redaction.ask(asking.cluster, request, secrets)
             if not answer.ok:
-                hidden = redaction.hidden(answer, secrets())
-                refuse(request, hidden, f"try {each.wish.address} in a dry run, and so nothing is written")
+                hidden = redaction.redact_response(answer, secrets())
+                raise_rejection(
+                    request, hidden, f"try {each.wish.address} in a dry run, and so nothing is written"
+                )
 
 
 def _ensure_guarded(asking: DryRunContext, changes: Sequence[Assessed], deletions: Sequence[Change]) -> None:
     """Ask the guards again: some are about the cluster, and no file can prove that they are passed."""
-    found = guards(facts(asking.consent, asking.observed, changes, deletions))
+    found = guards(collect_facts(asking.consent, asking.observed, changes, deletions))
     if failed := [f"{each.name}: {each.message}" for each in found if not each.passed]:
         problem = f"blocked by a guard; nothing was applied: {'; '.join(failed)}"
         raise GuardError(problem)
 
 
-def standing(asking: DryRunContext, known: Assessed, live: Mapping[str, Plain] | None) -> None:
+def ensure_approved(asking: DryRunContext, known: Assessed, live: Mapping[str, Plain] | None) -> None:
     """Ensure that a change still means what was approved, for an object that was just read again.
 
     Raises:
@@ -192,7 +194,7 @@ def _other_object(change: Change, live: Mapping[str, Plain] | None) -> str:
         return "was created by someone else since"
     if uid_of(live) != change.pre.uid:
         return "was deleted and created anew since"
-    return terminating(live)
+    return describe_termination(live)
 
 
 def _is_still_so(asking: DryRunContext, known: Assessed, live: Mapping[str, Plain]) -> bool:
@@ -222,7 +224,7 @@ def _deletion(asking: DryRunContext, change: Change, *, is_saved: bool) -> tuple
     live = asking.observed.live.get(change.ref)
     if live is None:
         return None, "", ""
-    if uid_of(live) == change.pre.uid and terminating(live):
+    if uid_of(live) == change.pre.uid and describe_termination(live):
         return None, "", ""  # somebody else deleted it; it is about to go
     why = _other_object(change, live)
     if not why and not _is_untouched(asking, change, live):
@@ -232,7 +234,7 @@ def _deletion(asking: DryRunContext, change: Change, *, is_saved: bool) -> tuple
     return None, f"{change.address} {why}" if why else "", ""
 
 
-def with_bodies(plan: Plan, desired_objects: Mapping[Ref, DesiredObject]) -> tuple[Assessed, ...]:
+def with_desired_objects(plan: Plan, desired_objects: Mapping[Ref, DesiredObject]) -> tuple[Assessed, ...]:
     """Return the changes of a saved plan, each with the object that is sent."""
     return tuple(
         Assessed(change, desired_objects[change.ref])

@@ -32,12 +32,12 @@ _NAMES: Final = ("alias", "id", "name", "ssmParameter")
 ONLY_LOGGED: Final = "the error is only in its log"
 
 
-def is_of_a_class(types: Collection[str]) -> bool:
+def has_class_conditions(types: Collection[str]) -> bool:
     """Return whether conditions of these types are those of an EC2NodeClass."""
     return any(each in _FIELDS for each in types)
 
 
-def no_result(types: Iterable[str], body: Mapping[str, Plain]) -> str:
+def describe_no_result(types: Iterable[str], body: Mapping[str, Plain]) -> str:
     """Return a sentence that names conditions without a result, and the fields that they are about."""
     spec = plain_map(body.get("spec"))
     named = " and ".join(f"{each}{_about(each, spec)}" for each in types)

@@ -60,7 +60,7 @@ class Warnings(NamedTuple):
     """Why there are none; empty where they could be asked for."""
 
 
-def warnings_of(cluster: Cluster, uids: Mapping[Ref, str], secrets: Secrets) -> Warnings:
+def read_warnings(cluster: Cluster, uids: Mapping[Ref, str], secrets: Secrets) -> Warnings:
     """Return the newest warnings of objects by their uids; one request for each.
 
     Where the server does not answer there are none: events are an extra, and fail nothing.

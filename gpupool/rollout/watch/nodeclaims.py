@@ -14,7 +14,7 @@ from gpupool.karpenter.labels import CAPACITY_TYPE, DO_NOT_DISRUPT, INSTANCE_TYP
 from gpupool.objects import Ref
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.live_state import name_of
-from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch, conditions
+from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch, read_conditions
 from gpupool.yamlio.located import plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ def read_claim(body: Mapping[str, Plain]) -> NodeClaim:
         machine=LaunchedInstance(
             *(plain_text(labels.get(key)) for key in (INSTANCE_TYPE, CAPACITY_TYPE, ZONE))
         ),
-        conditions={each.type: each for each in conditions(body)},
+        conditions={each.type: each for each in read_conditions(body)},
         leaving=plain_text(metadata.get("deletionTimestamp")),
         annotations=plain_map(metadata.get("annotations")),
     )
 
 
-def outdated(claim: NodeClaim, pool: Mapping[str, Plain], node_class: Mapping[str, Plain]) -> str:
+def explain_outdated(claim: NodeClaim, pool: Mapping[str, Plain], node_class: Mapping[str, Plain]) -> str:
     """Return why a NodeClaim is to be replaced; empty where it is not.
 
     Karpenter needs a moment to mark what a change made outdated; the digests show it at once.
@@ -102,7 +102,7 @@ def outdated(claim: NodeClaim, pool: Mapping[str, Plain], node_class: Mapping[st
     return ""
 
 
-def held_up(claim: NodeClaim, pool: Mapping[str, Plain], size: int) -> str:
+def explain_delay(claim: NodeClaim, pool: Mapping[str, Plain], size: int) -> str:
     """Return what keeps Karpenter from replacing an outdated NodeClaim, or how far it is.
 
     `size` is the number of the pool's nodes that are Initialized: budgets are parts of it.
@@ -120,7 +120,7 @@ def held_up(claim: NodeClaim, pool: Mapping[str, Plain], size: int) -> str:
     return "waiting for its turn; Pods with do-not-disrupt and PodDisruptionBudgets can hold it as well"
 
 
-def of_pools(bodies: Iterable[Mapping[str, Plain]]) -> dict[str, list[NodeClaim]]:
+def group_by_pool(bodies: Iterable[Mapping[str, Plain]]) -> dict[str, list[NodeClaim]]:
     """Sort NodeClaims by their pool."""
     found: dict[str, list[NodeClaim]] = {}
     for body in bodies:
@@ -177,7 +177,7 @@ def wait_rolled(
 def _look(cluster: Cluster, pools: Collection[str]) -> dict[Ref, Readiness]:
     """Return each pool, and each of its NodeClaims that is outdated."""
     bodies, classes = _by_name(cluster, NODE_POOL), _by_name(cluster, EC2_NODE_CLASS)
-    claims = of_pools(list_all(cluster, NODE_CLAIM))
+    claims = group_by_pool(list_all(cluster, NODE_CLAIM))
     found: dict[Ref, Readiness] = {}
     for pool in pools:
         body, own = bodies.get(pool, {}), claims.get(pool, [])
@@ -200,8 +200,8 @@ def _outdated(
 ) -> Iterator[tuple[Ref, Readiness]]:
     size = sum(claim.has("Initialized") for claim in claims)
     for claim in claims:
-        if why := outdated(claim, pool, node_class):
-            held = held_up(claim, pool, size)
+        if why := explain_outdated(claim, pool, node_class):
+            held = explain_delay(claim, pool, size)
             said = Readiness(is_ready=False, reason=f"{why}: {held}", state=held)
             yield Ref(NODE_CLAIM.name, claim.name), said
 

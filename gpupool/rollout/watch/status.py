@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.listing import list_if_served
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY
 from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
@@ -16,11 +16,18 @@ from gpupool.planning.masking import Masker
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import by_ref, name_of, uid_of
-from gpupool.rollout.lock.unlock import look
-from gpupool.rollout.redaction import secrets_in
-from gpupool.rollout.watch.events import SECONDS, warnings_of
-from gpupool.rollout.watch.nodeclaims import STAGES, of_pools, outdated
-from gpupool.rollout.watch.waiting import GONE, INFORMATIONAL, READY, Readiness, conditions, ready
+from gpupool.rollout.lock.unlock import find_lock
+from gpupool.rollout.redaction import collect_secrets
+from gpupool.rollout.watch.events import SECONDS, read_warnings
+from gpupool.rollout.watch.nodeclaims import STAGES, explain_outdated, group_by_pool
+from gpupool.rollout.watch.waiting import (
+    GONE,
+    INFORMATIONAL,
+    READY,
+    Readiness,
+    read_conditions,
+    read_readiness,
+)
 from gpupool.scheduling.types.capacity import DEVICES
 from gpupool.yamlio.located import plain_map, plain_text
 
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gpupool.cluster.lease import Lease
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.watch.events import WarningEvent
@@ -149,7 +156,7 @@ class _Seen(NamedTuple):
     """Kinds that the server does not know."""
 
 
-def status(reached: Reached, wanted: DesiredState) -> Status:
+def read_status(reached: ReachedCluster, wanted: DesiredState) -> Status:
     """Read how a blueprint's objects are.
 
     Raises:
@@ -181,27 +188,27 @@ def status(reached: Reached, wanted: DesiredState) -> Status:
     return found._replace(lock=_lock(reached, place)) if found.is_pending else found
 
 
-def _with_events(reached: Reached, seen: _Seen, found: Status, wanted: DesiredState) -> Status:
+def _with_events(reached: ReachedCluster, seen: _Seen, found: Status, wanted: DesiredState) -> Status:
     """Add what was recorded of the blueprint's objects that are not Ready."""
     late = [each.ref for each in found.objects if each.exists and not each.readiness.is_ready]
     if not late:
         return found
-    secrets = secrets_in(Masker(wanted.sensitive, "", b""), seen.live.values())
+    secrets = collect_secrets(Masker(wanted.sensitive, "", b""), seen.live.values())
     cluster = reached.cluster.afresh(min(SECONDS, reached.deadline.left))
-    warnings = warnings_of(cluster, {each: uid_of(seen.live[each]) for each in late}, secrets)
+    warnings = read_warnings(cluster, {each: uid_of(seen.live[each]) for each in late}, secrets)
     objects = (each._replace(events=warnings.events.get(each.ref, ())) for each in found.objects)
     return found._replace(objects=tuple(objects), notes=(*found.notes, *filter(None, [warnings.note])))
 
 
-def _lock(reached: Reached, place: store.InventoryRef) -> Lease | None:
+def _lock(reached: ReachedCluster, place: store.InventoryRef) -> Lease | None:
     try:
-        return look(reached.cluster, *place)
+        return find_lock(reached.cluster, *place)
     except ClusterError:
         # Who may only plan has no right to read Leases, and can't be told.
         return None
 
 
-def waited_for(wanted: DesiredState) -> dict[str, list[str]]:
+def list_awaited(wanted: DesiredState) -> dict[str, list[str]]:
     """Return the objects of a blueprint that become Ready, by kind."""
     found: dict[str, list[str]] = {}
     for each in wanted.manifests:
@@ -210,15 +217,15 @@ def waited_for(wanted: DesiredState) -> dict[str, list[str]]:
     return found
 
 
-def _seen(reached: Reached) -> _Seen:
+def _seen(reached: ReachedCluster) -> _Seen:
     kinds = [*KINDS.values(), NODE_CLAIM]
-    lists = in_parallel(reached.way.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds)
+    lists = map_parallel(reached.way.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds)
     found = dict(zip((kind.name for kind in kinds), lists, strict=True))
     claims = found.pop(NODE_CLAIM.name) or []
     live = by_ref(found)
     # NodeOverlays came with Karpenter 1.7: without them it is no worse.
     missing = tuple(kind for kind, bodies in found.items() if bodies is None and kind != NODE_OVERLAY.name)
-    return _Seen(live, of_pools(claims), missing)
+    return _Seen(live, group_by_pool(claims), missing)
 
 
 def _object(seen: _Seen, ref: Ref, wanted: DesiredState) -> ObjectStatus:
@@ -226,7 +233,7 @@ def _object(seen: _Seen, ref: Ref, wanted: DesiredState) -> ObjectStatus:
     if body is None:
         return ObjectStatus(*ref, GONE, "", None)
     labels = labels_of(body)
-    readiness = ready(body, wanted.sensitive)
+    readiness = read_readiness(body, wanted.sensitive)
     if ref.kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
         readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
     owner = plain_text(labels.get(store.BLUEPRINT)) if labels.get(PART_OF) else ""
@@ -239,11 +246,13 @@ def _pool(seen: _Seen, body: Mapping[str, Plain], sensitive: Sequence[str]) -> P
     node_class = seen.live.get(class_ref, {})
     claims = seen.claims.get(name_of(body), [])
     marks = [
-        each.words for each in conditions(body, sensitive) if each.status == "False" and _is_mark(each.type)
+        each.words
+        for each in read_conditions(body, sensitive)
+        if each.status == "False" and _is_mark(each.type)
     ]
     return PoolStatus(
         node_class=class_ref.name if class_ref.kind == EC2_NODE_CLASS.name else str(class_ref),
-        nodes=_nodes(claims, sum(bool(outdated(each, body, node_class)) for each in claims)),
+        nodes=_nodes(claims, sum(bool(explain_outdated(each, body, node_class)) for each in claims)),
         use=tuple(_use(body)),
         notes=tuple(marks),
     )

@@ -12,8 +12,8 @@ from gpupool.errors import ClusterError
 from gpupool.objects import Ref
 from gpupool.planning.masking import sensitive_values
 from gpupool.planning.message_redaction import without
-from gpupool.rollout.live_state import generation_of, name_of, terminating
-from gpupool.rollout.watch.empty_conditions import is_of_a_class, no_result
+from gpupool.rollout.live_state import describe_termination, generation_of, name_of
+from gpupool.rollout.watch.empty_conditions import describe_no_result, has_class_conditions
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -114,11 +114,11 @@ UNSEEN: Final = Readiness(is_ready=False, reason="not checked: timed out")
 GONE: Final = Readiness(is_ready=False, reason="does not exist", is_hopeless=True)
 
 
-def ready(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Readiness:
+def read_readiness(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Readiness:
     """Return whether Karpenter has accepted an object as it is now; `sensitive` is the blueprint's."""
-    if leaving := terminating(body):
+    if leaving := describe_termination(body):
         return Readiness(is_ready=False, reason=leaving, is_hopeless=True)
-    found = {each.type: each for each in conditions(body, sensitive)}
+    found = {each.type: each for each in read_conditions(body, sensitive)}
     if not found:
         return _not_ready(["no status yet: is Karpenter running?"])
     root, generation = found.get(READY), generation_of(body)
@@ -139,10 +139,12 @@ def _unready(found: Mapping[str, Condition], root: Condition | None, body: Mappi
     said = [each.words for each in (causes if causes or silent else judged)]
     if silent:
         # Karpenter judges all conditions of a class in one go; it writes nothing into those it fails on.
-        has_tried = is_of_a_class(found) and any(
+        has_tried = has_class_conditions(found) and any(
             each.is_about(now) for each in found.values() if each.type not in INFORMATIONAL
         )
-        said.append(no_result(silent, body) if has_tried else f"not reconciled yet: {', '.join(silent)}")
+        said.append(
+            describe_no_result(silent, body) if has_tried else f"not reconciled yet: {', '.join(silent)}"
+        )
     if not missing:
         said = [root.words if root else "it has no condition Ready yet"]
     states = [f"{each.state} {each.reason} {each.is_about(now)}" for each in missing]
@@ -159,7 +161,7 @@ def _rank(condition: Condition) -> tuple[bool, int, str]:
     return condition.status != "False", _ROOTS.index(condition.type) if known else len(_ROOTS), condition.type
 
 
-def conditions(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Iterator[Condition]:
+def read_conditions(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Iterator[Condition]:
     """Yield the conditions of an object's status; what they quote of its own secrets is cut out.
 
     Those are what is sensitive in every blueprint, and what `sensitive` of this one names.
@@ -220,7 +222,7 @@ def _look(
     for kind in kinds:
         live = {name_of(body): body for body in list_all(cluster, kind)}
         found |= {
-            ref: ready(live[ref.name], sensitive) if ref.name in live else GONE
+            ref: read_readiness(live[ref.name], sensitive) if ref.name in live else GONE
             for ref in known
             if ref.kind == kind.name
         }

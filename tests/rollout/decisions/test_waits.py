@@ -14,7 +14,7 @@ from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, NotReadyError, PartialError
 from gpupool.objects import Ref
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import is_ready
 from gpupool.rollout.watch.waiting import wait_ready
 from tests.memory import blueprints
@@ -141,7 +141,7 @@ def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: s
     gone = {each for each in here.objects() if each not in bodies}
     assert {each.address for each in result.of("not tried") if each.action != "delete"} == stuck
     if not never:
-        ensure_whole(result)
+        ensure_complete(result)
         assert gone == set()
         assert all(karpenter.is_ready(each) for each in bodies)
         assert here.is_recorded()
@@ -151,7 +151,7 @@ def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: s
     if not stuck:
         assert {each.address for each in result.of("not ready")} == never
     with pytest.raises(PartialError if stuck else NotReadyError):
-        ensure_whole(result)
+        ensure_complete(result)
     assert gone == {each.address for each in found.prepared.deletions}
     outcomes["something is never Ready"] += 1
 

@@ -15,7 +15,7 @@ from gpupool.planning.foreign_fields import is_default
 from gpupool.planning.ownership import applied
 from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import ensure_applicable, is_settled
 from gpupool.yamlio.write import dump
 from tests import strategies
@@ -66,7 +66,7 @@ def settles(here: World, files: Sequence[str]) -> None:
         create_missing_classes(here, first.plan)
         mark, first = audit.mark(), here.look(files)
     assert all(each.dry_run for each in audit.since(mark))
-    ensure_whole(here.carry_out(first))
+    ensure_complete(here.carry_out(first))
     inventory, lock = 2, 2
     assert sum(each.is_done for each in audit.since(mark)) == len(first.plan.changes) + inventory + lock
     before, mark = here.versions(), audit.mark()
