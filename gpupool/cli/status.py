@@ -67,7 +67,7 @@ def status(
         late = [] if wait is None else _late(reached, wanted, wait)
         if wait is not None:
             last = Deadline(_LAST_LOOK_SECONDS)
-            reached = reached._replace(cluster=reached.cluster.afresh(last.seconds), deadline=last)
+            reached = reached._replace(cluster=reached.cluster.with_deadline(last.seconds), deadline=last)
         found = read(reached, wanted)
     output.deliver(places, lambda name: _written(found, name))
     if late:

@@ -389,7 +389,7 @@ class TestGivingBack:
         with hold_lock(way, leases.NAMESPACE, LOCK, lock_timeout=1, say=pytest.fail):
             way.deadline.stop(15)
             with pytest.raises(StoppedError):
-                way.deadline.ensure_wanted()
+                way.deadline.ensure_not_stopped()
 
         assert leases.read(api_server, LOCK) is None
 

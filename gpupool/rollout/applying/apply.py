@@ -288,7 +288,7 @@ def _recorded(work: _Work, began: Inventory, wanted: Sequence[Assessed], result:
         return result._replace(unrecorded="the lock is lost")
     entries = recording.list_current(began, work.asking.observed.live, wanted, result.outcomes)
     record = {**work.how.who, "plan": work.plan.id, "result": dict(result.record())}
-    cluster = work.reached.cluster.afresh(_LAST_WORDS_SECONDS)
+    cluster = work.reached.cluster.with_deadline(_LAST_WORDS_SECONDS)
     try:
         store.finish(cluster, began, entries, record, work.how.tooling, work.asking.secrets)
     except GpupoolError as problem:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gpupool.cluster.client import Response
-    from gpupool.cluster.parallel import Found, Item
+    from gpupool.cluster.parallel import Result, Item
     from gpupool.objects import Ref
     from gpupool.planning.plan import Change
     from gpupool.rollout.applying.results import State
@@ -93,7 +93,7 @@ class _Stage:
         done = self._each(lambda each: self._delete(*each, uses), ready)
         return [change for (change, _), is_done in zip(ready, done, strict=True) if not is_done]
 
-    def _each(self, function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
+    def _each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         # In threads, so that a second signal ends it whatever comes of the requests.
         return map_parallel(self._how.workers, function, items)
 

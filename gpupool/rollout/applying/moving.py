@@ -208,7 +208,7 @@ def _carried_out(
         return result
     if any(lock.is_lost for lock in locks):
         return result._replace(unrecorded="the lock is lost")
-    recording = _Recording(reached.cluster.afresh(_LAST_WORDS_SECONDS), manner, known)
+    recording = _Recording(reached.cluster.with_deadline(_LAST_WORDS_SECONDS), manner, known)
     return _recorded(recording, began, move, _current(_desired(wanted, target), move, done), result)
 
 

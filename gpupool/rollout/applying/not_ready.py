@@ -46,7 +46,7 @@ def explain_not_ready(result: Result, late: Late, last: Deadline) -> Result:
     left = min(SECONDS, last.left - _MARGIN_SECONDS)
     warnings = Warnings({})
     if left > 0 and not result.unrecorded:
-        cluster = late.asking.cluster.afresh(left)
+        cluster = late.asking.cluster.with_deadline(left)
         warnings = read_warnings(cluster, _uids(result, late), late.asking.secrets)
     unready = Unready(
         classes=tuple(_classes(result, late)),

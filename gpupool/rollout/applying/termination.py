@@ -66,7 +66,7 @@ def wait_for_ends(
     """Wait for the end of each object; return how each was when that ended, or when the time was up."""
     # What comes after has to be asked as well.
     watch = Watch(how.deadline, how.waits, None if is_last else how.deadline.left * (1 - _RESERVE))
-    cluster = how.asking.cluster.patient(PATIENCE_SECONDS)
+    cluster = how.asking.cluster.with_patience(PATIENCE_SECONDS)
     known: dict[Ref, Readiness] = dict.fromkeys(ends, UNSEEN)
     with suppress(StoppedError, ClusterError):
         while True:

@@ -93,7 +93,7 @@ def _written(asking: DryRunContext, known: Assessed, answer: Response) -> Outcom
     change = known.change
     stored = plain_map(stripped(dict(answer.body)))
     note = "; ".join(map(admitted, find_admissions(asking, known.wish, stored)))
-    if change.actions == ("create",) and answer.status != _CREATED and answer.asked == 1:
+    if change.actions == ("create",) and answer.status != _CREATED and answer.tries == 1:
         note = "someone else created it in the meantime: check its other fields"
     uid, generation = uid_of(answer.body), generation_of(answer.body)
     return Outcome(change.ref, change.actions[0], "done", note, uid, generation)

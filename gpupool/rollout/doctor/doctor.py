@@ -77,7 +77,7 @@ def diagnose(patient: DoctorRequest, deadline: Deadline) -> Diagnosis:
         fix = "name a kubeconfig with --kubeconfig and one of its contexts with --context"
         return Diagnosis((Check("kubeconfig", CheckState.FAILED, str(problem), fix),), blueprint=blueprint)
     # Who looks for what is wrong wants to hear of it, not to wait until it is gone.
-    reached = reached._replace(cluster=reached.cluster.patient(_PATIENCE_SECONDS))
+    reached = reached._replace(cluster=reached.cluster.with_patience(_PATIENCE_SECONDS))
     found = Diagnosis((_kubeconfig(reached),), reached.context, reached.server, blueprint=blueprint)
     try:
         answer = reached.cluster.ask(Request("GET", KUBE_SYSTEM))

@@ -246,7 +246,7 @@ def _create(cluster: Cluster, existing: str) -> WriteAttempt:
 def _delete(cluster: Cluster, name: str) -> bool:
     """Delete the probe, also after a signal; say whether it is gone."""
     try:
-        answer = cluster.afresh(_CLEANUP_SECONDS).ask(Request("DELETE", NODE_POOL.path_of(name)))
+        answer = cluster.with_deadline(_CLEANUP_SECONDS).ask(Request("DELETE", NODE_POOL.path_of(name)))
     except GpupoolError:
         return False
     return answer.ok or answer.status == _NOT_FOUND

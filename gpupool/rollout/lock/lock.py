@@ -94,7 +94,7 @@ class Lock:
         began = _clock()
         # Where nobody answers it is the renewals that decide, which are tried all the time.
         with suppress(ClusterError):
-            self._own(self._cluster.afresh(_ATTEMPT_SECONDS))
+            self._own(self._cluster.with_deadline(_ATTEMPT_SECONDS))
             self._seen_at = began
 
     def take(self, turn: LockWait) -> None:
@@ -145,7 +145,7 @@ class Lock:
             self._thread.join(_JOIN_SECONDS)
         if not self._is_asked_for:
             return
-        cluster = self._cluster.afresh(_RELEASE_SECONDS)
+        cluster = self._cluster.with_deadline(_RELEASE_SECONDS)
         try:
             if not (self._lease.uid and lease.delete(cluster, self._lease)):
                 found = self._own(cluster)
@@ -170,7 +170,7 @@ class Lock:
             pause = EVERY if self._renew() else _AGAIN_SECONDS
 
     def _renew(self) -> bool:
-        cluster = self._cluster.afresh(_ATTEMPT_SECONDS)
+        cluster = self._cluster.with_deadline(_ATTEMPT_SECONDS)
         try:
             # A second time, where the Lease is ours and newer than we know: an answer was lost.
             return self._renew_once(cluster) or (not self._gone and self._renew_once(cluster))

@@ -152,7 +152,7 @@ def wait_rolled(
         ClusterError: where the NodeClaims can't be listed, and never could.
         StoppedError: where a signal came.
     """
-    cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
+    cluster, watch = cluster.with_patience(PATIENCE_SECONDS), Watch(deadline, say, seconds)
     quiet = min(QUIET_SECONDS, deadline.left / 2)
     known: dict[Ref, Readiness] = {Ref(NODE_POOL.name, pool): UNSEEN for pool in pools}
     loud_at = time.monotonic()

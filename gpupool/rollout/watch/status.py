@@ -194,7 +194,7 @@ def _with_events(reached: ReachedCluster, seen: _Seen, found: Status, wanted: De
     if not late:
         return found
     secrets = collect_secrets(Masker(wanted.sensitive, "", b""), seen.live.values())
-    cluster = reached.cluster.afresh(min(SECONDS, reached.deadline.left))
+    cluster = reached.cluster.with_deadline(min(SECONDS, reached.deadline.left))
     warnings = read_warnings(cluster, {each: uid_of(seen.live[each]) for each in late}, secrets)
     objects = (each._replace(events=warnings.events.get(each.ref, ())) for each in found.objects)
     return found._replace(objects=tuple(objects), notes=(*found.notes, *filter(None, [warnings.note])))

@@ -198,7 +198,7 @@ def wait_ready(
         ClusterError: where the objects can't be listed, and never could.
         StoppedError: where a signal came.
     """
-    cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
+    cluster, watch = cluster.with_patience(PATIENCE_SECONDS), Watch(deadline, say, seconds)
     known: dict[Ref, Readiness] = {Ref(kind, name): UNSEEN for kind, each in names.items() for name in each}
     waiting = set(known)
     while waiting:
