@@ -146,7 +146,7 @@ def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner
     deadline = Deadline(way.timeout)
     with one_deadline(way, deadline.stop):
         session = sessions.prepare_session(files, way, consent, deadline)
-        output.say(session.wanted.findings)
+        output.say(session.desired.findings)
         deliver(manner.places, session.plan, manner.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
         ensure_meant(session.reached.context, pinned=session.reached.pinned)
@@ -158,7 +158,7 @@ def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner
                 _agree(session.plan, yes=manner.yes)
         with _showing_what_is_stale(session.plan), live() as told:
             return sessions.carry_out(
-                session, _how(manner, files, told, overlays_count=session.wanted.overlays_count)
+                session, _how(manner, files, told, is_overlay_gate_on=session.desired.is_overlay_gate_on)
             )
 
 
@@ -193,7 +193,7 @@ def _saved(saved: _Saved, files: list[str], way: "ClusterOptions", manner: _Mann
         # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.
         with _showing_what_is_stale(plan), live() as told:
             return carry_out_saved(
-                plan, files, way, deadline, _how(manner, files, told, overlays_count=False)
+                plan, files, way, deadline, _how(manner, files, told, is_overlay_gate_on=False)
             )
 
 
@@ -231,7 +231,7 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool) -> "ApplyOptions":
+def _how(manner: _Manner, files: list[str], told: Live, *, is_overlay_gate_on: bool) -> "ApplyOptions":
     from gpupool.reports.apply.result import done_line
     from gpupool.rollout.applying.apply import ApplyOptions
     from gpupool.rollout.commit import find_commit
@@ -243,7 +243,7 @@ def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool)
         lock_timeout=manner.lock_timeout,
         tooling=f"gpupool/{gpupool_version()}",
         who={"by": current_owner().text, "commit": find_commit(dict.fromkeys(files, ""))},
-        overlays_count=overlays_count,
+        is_overlay_gate_on=is_overlay_gate_on,
         files=tuple(files),
         say=told.say,
         done=lambda outcome: told.say(done_line(outcome)),

@@ -55,7 +55,7 @@ def diff(
     with one_deadline(way):
         session = prepare_session(files, way, Consent())
         releases = _releases(session) if helm else []
-    output.say(session.wanted.findings)
+    output.say(session.desired.findings)
     changed = 0 if exit_zero else CHANGED
     deliver(places, session.plan, changed, show_textual=show_textual)
     _show(releases, places)
@@ -67,7 +67,7 @@ def diff(
 def _releases(session: "Session") -> "list[ReleaseDiff]":
     from gpupool.rollout.helm_releases import compare_releases
 
-    return compare_releases(session.reached.cluster, session.wanted.releases)
+    return compare_releases(session.reached.cluster, session.desired.releases)
 
 
 def _show(releases: "list[ReleaseDiff]", places: list[Output]) -> None:

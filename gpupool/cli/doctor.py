@@ -47,7 +47,7 @@ def doctor(
     with one_deadline(way):
         found = diagnose(DoctorRequest(way, wanted, prove_plan_only), Deadline(way.timeout))
     output.deliver(places, lambda name: _written(found, name))
-    if found.failed:
+    if found.has_failed:
         raise typer.Exit(1)
 
 

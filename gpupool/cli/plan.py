@@ -58,7 +58,7 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
     sign = _signer(sign_key)
     with one_deadline(way):
         session = prepare_saved_session(files, way, consent)
-    output.say(session.wanted.findings)
+    output.say(session.desired.findings)
     changed, made = CHANGED if detailed_exitcode else 0, sign(session.plan)
     deliver(places, made, changed, show_textual=show_textual, is_guarded=True)
     ensure_applicable(made)

@@ -74,7 +74,7 @@ class _Plugin(ExecProvider):
             stderr=None if is_interactive else subprocess.PIPE,
             cwd=self.cwd,
             env=environment,
-            # A group can be ended with all children; a plugin that prompts has to stay in the terminal's group.
+            # A group can be ended with all children; a plugin that prompts stays in the terminal's group.
             start_new_session=not is_interactive,
         )
         try:

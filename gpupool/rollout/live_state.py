@@ -1,4 +1,4 @@
-"""What there is in a cluster: one LIST for each kind, and the inventory."""
+"""Live objects of a cluster and its inventory, read with one LIST for each kind."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ _NOT_FOUND: Final = 404
 
 
 class LiveState(NamedTuple):
-    """A cluster at one moment."""
+    """The live objects and the inventory at one moment."""
 
     live: Mapping[Ref, Mapping[str, Plain]]
     """Every object of the kinds that gpupool writes."""
 
     served: frozenset[str]
-    """The kinds that the server knows."""
+    """The kinds that the server serves."""
 
     inventory: Inventory
 
 
 def observe(cluster: Cluster, place: InventoryRef, workers: int) -> LiveState:
-    """Read what there is.
+    """Read the live objects and the inventory.
 
     Raises:
-        ClusterError: where the server refuses, or the inventory can't be read.
+        ClusterError: where a request is rejected, or the inventory can't be read.
     """
-    with threads(workers) as pool:
-        listed = {name: pool.submit(list_if_served, cluster, kind) for name, kind in KINDS.items()}
-        known = pool.submit(store.read, cluster, place)
-        found = {name: future.result() for name, future in listed.items()}
+    with threads(workers) as executor:
+        futures = {name: executor.submit(list_if_served, cluster, kind) for name, kind in KINDS.items()}
+        inventory = executor.submit(store.read, cluster, place)
+        bodies = {name: future.result() for name, future in futures.items()}
         return LiveState(
-            live=by_ref(found),
-            served=frozenset(name for name, bodies in found.items() if bodies is not None),
-            inventory=known.result(),
+            live=by_ref(bodies),
+            served=frozenset(name for name, listed_bodies in bodies.items() if listed_bodies is not None),
+            inventory=inventory.result(),
         )
 
 
 def by_ref(listed: Mapping[str, Iterable[Mapping[str, Plain]] | None]) -> dict[Ref, Mapping[str, Plain]]:
-    """Return the listed objects of all kinds by kind and name; None is a kind that the server does not know."""
+    """Return the listed objects by kind and name; None is a kind that the server does not serve."""
     return {Ref(kind, name_of(body)): body for kind, bodies in listed.items() for body in bodies or ()}
 
 
@@ -67,7 +67,7 @@ def find_removed(observed: LiveState, desired: Mapping[Ref, Mapping[str, Plain]]
     A class stays with the NodePools that refer to it, whether gpupool manages them or not.
     """
     inventory = observed.inventory
-    listed = [Listed(entry.ref, entry.uid) for entry in inventory.known.values()]
+    listed = [Listed(entry.ref, entry.uid) for entry in inventory.entries.values()]
     removed = fates(listed, observed.live, desired, inventory.place.id)
     deleted = {fate.ref for fate in removed if fate.deleted}
     later = {**observed.live, **desired}
@@ -102,8 +102,8 @@ def uid_of(body: Mapping[str, Plain]) -> str:
 
 def generation_of(body: Mapping[str, Plain]) -> int:
     """Return an object's generation."""
-    found = plain_map(body.get("metadata")).get("generation")
-    return found if isinstance(found, int) else 0
+    generation = plain_map(body.get("metadata")).get("generation")
+    return generation if isinstance(generation, int) else 0
 
 
 def version_of(body: Mapping[str, Plain]) -> str:
@@ -112,12 +112,12 @@ def version_of(body: Mapping[str, Plain]) -> str:
 
 
 def read_finalizers(body: Mapping[str, Plain]) -> list[str]:
-    """Return what an object that is being deleted waits for."""
-    return [str(each) for each in plain_list(plain_map(body.get("metadata")).get("finalizers"))]
+    """Return the finalizers of an object."""
+    return [str(name) for name in plain_list(plain_map(body.get("metadata")).get("finalizers"))]
 
 
 def describe_termination(body: Mapping[str, Plain]) -> str:
-    """Return what holds an object that is being deleted; the empty text for one that is not."""
+    """Return since when an object is being deleted, and its finalizers; empty where it is not."""
     metadata = plain_map(body.get("metadata"))
     if not metadata.get("deletionTimestamp"):
         return ""

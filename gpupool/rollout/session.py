@@ -1,4 +1,4 @@
-"""Blueprint files and a cluster, from the command line's words to a plan, and from a plan to its result."""
+"""Sessions: from blueprint files and cluster options to a plan, and from a plan to its result."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 _MOVE: Final = "gpupool move --from "
 _CLOCKS: Final = timedelta(minutes=5)
-"""By how much the clocks of two machines may differ."""
+"""The tolerated difference between the clocks of two machines."""
 
 
 class Session(NamedTuple):
-    """A blueprint, its cluster, and what would become of it."""
+    """A blueprint, its cluster and the plan."""
 
     reached: ReachedCluster
-    wanted: DesiredState
+    desired: DesiredState
     prepared: Prepared
 
     @property
@@ -51,59 +51,59 @@ class Session(NamedTuple):
 
 
 def prepare_session(
-    files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline | None = None
+    files: Sequence[str], options: ClusterOptions, consent: Consent, deadline: Deadline | None = None
 ) -> Session:
-    """Work out what would become of a blueprint; nothing is saved.
+    """Prepare a plan that is not saved.
 
     Raises:
         InputError: with every mistake in the blueprint.
-        UsageError: where an object is to be taken over that the blueprint does not have.
+        UsageError: where `--adopt` names an object that the blueprint does not have.
         GuardError: where the cluster is not the blueprint's.
-        ClusterError: where the server can't be asked.
+        ClusterError: where a request fails.
     """
-    return _session(files, way, consent, deadline or Deadline(way.timeout), is_saved=False)
+    return _session(files, options, consent, deadline or Deadline(options.timeout), is_saved=False)
 
 
-def prepare_saved_session(files: Sequence[str], way: ClusterOptions, consent: Consent) -> Session:
-    """Make a plan to be saved: with all that it is held against later.
+def prepare_saved_session(files: Sequence[str], options: ClusterOptions, consent: Consent) -> Session:
+    """Prepare a plan for a file, with the digests that it is verified against later.
 
     Raises:
         InputError: with every mistake in the blueprint.
         GuardError: where the cluster is not the blueprint's.
-        ClusterError: where the server can't be asked.
+        ClusterError: where a request fails.
     """
-    return _session(files, way, consent, Deadline(way.timeout), is_saved=True)
+    return _session(files, options, consent, Deadline(options.timeout), is_saved=True)
 
 
 def _session(
-    files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline, *, is_saved: bool
+    files: Sequence[str], options: ClusterOptions, consent: Consent, deadline: Deadline, *, is_saved: bool
 ) -> Session:
-    wanted = load_desired_state(files, allow_empty=consent.allow_empty)
-    _ensure_known(consent.adopt, wanted)
-    reached = reach(way, wanted.pins, deadline)
-    agreed = replace(consent, prune=consent.prune or wanted.prune)
+    desired = load_desired_state(files, allow_empty=consent.allow_empty)
+    _ensure_adoptable(consent.adopt, desired)
+    reached = reach(options, desired.pins, deadline)
+    agreed = replace(consent, prune=consent.prune or desired.prune)
     if not is_saved:
-        return Session(reached, wanted, prepare(reached, wanted, PlanOptions(agreed, gpupool_version())))
+        return Session(reached, desired, prepare(reached, desired, PlanOptions(agreed, gpupool_version())))
     from gpupool.cluster.crds import read_crd_digests
     from gpupool.planning.file import sealed
     from gpupool.rollout.commit import find_commit
 
-    options = PlanOptions(
-        agreed, gpupool_version(), read_crd_digests(reached.cluster), find_commit(wanted.files)
+    plan_options = PlanOptions(
+        agreed, gpupool_version(), read_crd_digests(reached.cluster), find_commit(desired.files)
     )
-    prepared = prepare(reached, wanted, options)
+    prepared = prepare(reached, desired, plan_options)
     plan = prepared.plan
-    if _is_masked(plan) and not plan.inventory.key:
+    if _has_sensitive_values(plan) and not plan.inventory.key:
         plan = replace(plan, warnings=(*plan.warnings, UNKNOWN))
-    return Session(reached, wanted, prepared._replace(plan=sealed(plan)))
+    return Session(reached, desired, prepared._replace(plan=sealed(plan)))
 
 
-def _is_masked(plan: Plan) -> bool:
-    return any(is_sealed(each.body) for each in plan.changes)
+def _has_sensitive_values(plan: Plan) -> bool:
+    return any(is_sealed(change.body) for change in plan.changes)
 
 
-def _ensure_known(adopted: Sequence[str], wanted: DesiredState) -> None:
-    refs = {manifest.ref for manifest in wanted.manifests}
+def _ensure_adoptable(adopted: Sequence[str], desired: DesiredState) -> None:
+    refs = {manifest.ref for manifest in desired.manifests}
     for address in adopted:
         if Ref.parse(address) not in refs:
             message = f"--adopt {address}: the blueprint has no such object"
@@ -112,48 +112,50 @@ def _ensure_known(adopted: Sequence[str], wanted: DesiredState) -> None:
 
 @cache
 def gpupool_version() -> str:
-    """Return gpupool's own version; it is read from the disk, and asked for twice in an apply."""
+    """Return gpupool's version, which is read from disk once."""
     from importlib.metadata import version as installed
 
     return installed("gpupool")
 
 
 def ensure_acceptable(plan: Plan) -> None:
-    """Raise where the API server, or another owner, speaks against a plan.
+    """Raise an error for rejected objects and conflicts of a plan.
 
     Raises:
         ClusterError: where the API server rejects an object.
-        ConflictError: where somebody else owns a field, or an object.
+        ConflictError: where another owner manages a field or an object.
     """
-    if rejected := [each.address for each in plan.changes if each.rejections]:
+    if rejected := [change.address for change in plan.changes if change.rejections]:
         message = f"the API server rejects {join_names(rejected)}; nothing was applied"
         raise ClusterError(message)
-    foreign = [each for each in plan.changes if each.conflicts or (each.blocked and not each.leaving)]
+    foreign = [
+        change for change in plan.changes if change.conflicts or (change.blocked and not change.leaving)
+    ]
     if foreign:
-        addresses = join_names([each.address for each in foreign])
-        advice = "".join(f". {each}" for each in _ways_out(foreign))
+        addresses = join_names([change.address for change in foreign])
+        advice = "".join(f". {sentence}" for sentence in _advice(foreign))
         message = f"conflict: another owner manages {addresses}. Nothing was applied{advice}"
         raise ConflictError(message)
 
 
 def ensure_applicable(plan: Plan) -> None:
-    """Raise where something speaks against a plan; nothing of it is written then.
+    """Raise an error for everything that blocks a plan, before anything is written.
 
     Raises:
         ClusterError: where the API server rejects an object.
-        ConflictError: where somebody else owns a field, or an object.
-        GuardError: where a guard holds it back.
+        ConflictError: where another owner manages a field or an object.
+        GuardError: where a guard blocks the plan.
     """
     ensure_acceptable(plan)
-    failed = [f"{each.name}: {each.message}" for each in plan.guards if not each.passed]
+    failed = [f"{guard.name}: {guard.message}" for guard in plan.guards if not guard.passed]
     if failed:
         message = f"blocked by a guard; nothing was applied: {join_names(failed, '; ')}"
         raise GuardError(message)
 
 
-def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
-    """Yield what can be done about other owners, for each kind of owner that there is."""
-    kinds = {each.kind for change in foreign for each in change.conflicts}
+def _advice(foreign: Sequence[Change]) -> Iterator[str]:
+    """Yield advice about other owners, one sentence for each kind of owner."""
+    kinds = {conflict.kind for change in foreign for conflict in change.conflicts}
     if "people" in kinds:
         yield (
             "To keep what people changed, write it into the blueprint; to overwrite it, pass --on-conflict"
@@ -163,75 +165,82 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
         yield "Remove what another tool applies from that tool or from the blueprint"
     if "controller" in kinds:
         yield "Leave what a controller writes out of the blueprint"
-    commands = [each.blocked.partition(_MOVE) for each in foreign]
+    commands = [change.blocked.partition(_MOVE) for change in foreign]
     for command in dict.fromkeys("".join(rest) for _, *rest in commands if rest[0]):
         yield f"If a blueprint was renamed, or its inventory moved: {command}"
-    if adoptable := [each.address for each in foreign if "--adopt" in each.blocked]:
-        tools = dict.fromkeys(name for each in foreign for name in each.managed_by)
-        flags = [*(f"--adopt {each}" for each in adoptable), *(f"--adopt-from {each}" for each in tools)]
+    if adoptable := [change.address for change in foreign if "--adopt" in change.blocked]:
+        tools = dict.fromkeys(tool for change in foreign for tool in change.managed_by)
+        flags = [
+            *(f"--adopt {address}" for address in adoptable),
+            *(f"--adopt-from {tool}" for tool in tools),
+        ]
         yield f"To adopt: {join_names(flags, ' ')}"
 
 
 def is_settled(session: Session) -> bool:
-    """Return whether there is nothing to do: neither an object nor the inventory would change."""
-    plan, listed = session.plan, session.prepared.observed.inventory
-    here = [each for each in plan.changes if each.actions != ("delete",)]
-    if listed.pending or any(each.writes or each.leaving for each in here):
+    """Return whether neither an object nor the inventory would change."""
+    plan, inventory = session.plan, session.prepared.observed.inventory
+    kept = [change for change in plan.changes if change.actions != ("delete",)]
+    if inventory.pending or any(change.writes or change.leaving for change in kept):
         return False
     if plan.consent.prune and session.prepared.deletions:
         return False
-    recorded = {entry.ref: entry.digest for entry in listed.current}
-    desired = {each.wish.ref: each.wish.digest for each in session.prepared.assessed}
+    recorded = {entry.ref: entry.digest for entry in inventory.current}
+    desired = {item.desired.ref: item.desired.digest for item in session.prepared.assessed}
     stale = recorded.keys() - desired.keys() - session.prepared.observed.live.keys()
     return not stale and all(recorded.get(ref) == digest for ref, digest in desired.items())
 
 
 def is_ready(session: Session, wait: str) -> bool:
-    """Return whether what is waited for holds already, by what was listed."""
+    """Return whether the condition of `--wait` is met already by the live state."""
     from gpupool.rollout.watch.waiting import read_readiness
 
     if wait == "none":
         return True
-    live, counts = session.prepared.observed.live, session.wanted.overlays_count
+    live, has_overlays = session.prepared.observed.live, session.desired.is_overlay_gate_on
     return all(
-        read_readiness(live[each.wish.ref]).is_ready
-        for each in session.prepared.assessed
-        if counts or each.wish.kind.name != "NodeOverlay"
+        read_readiness(live[item.desired.ref]).is_ready
+        for item in session.prepared.assessed
+        if has_overlays or item.desired.kind.name != "NodeOverlay"
     )
 
 
-def carry_out(session: Session, how: ApplyOptions) -> Result:
-    """Do what a session's plan says.
+def carry_out(session: Session, options: ApplyOptions) -> Result:
+    """Apply a session's plan.
 
     Raises:
         StalePlanError: where the cluster has changed since; nothing was written.
-        GuardError: where somebody else holds the lock for too long; nothing was written.
+        GuardError: where another run holds the lock for too long; nothing was written.
     """
     from gpupool.rollout.applying import apply
 
     prepared, plan = session.prepared, session.plan
-    # It is never read again: to seal all of it would take as long as to send fifty requests.
-    known: Plain = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
-    named = plan if plan.id else replace(plan, id=digest(known))
-    return apply.carry_out(session.reached, named, prepared.assessed, prepared.masker, how)
+    # This plan is never saved: sealing all of it would take as long as fifty requests.
+    identity: Plain = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
+    identified = plan if plan.id else replace(plan, id=digest(identity))
+    return apply.carry_out(session.reached, identified, prepared.assessed, prepared.masker, options)
 
 
 def carry_out_saved(
-    plan: Plan, files: Sequence[str], way: ClusterOptions, deadline: Deadline, how: ApplyOptions
+    plan: Plan, files: Sequence[str], connection: ClusterOptions, deadline: Deadline, options: ApplyOptions
 ) -> Result:
-    """Do what a saved plan says, if it is still true.
+    """Apply a saved plan, if it is still valid.
 
     Raises:
-        OutdatedError: where it has expired, is for another cluster, or is no longer true.
+        OutdatedError: where it has expired, is for another cluster, or is stale.
     """
     from gpupool.rollout.applying import apply
     from gpupool.rollout.planning.verify import with_desired_objects
 
     _ensure_in_time(plan)
     ensure_applicable(plan)
-    wanted = load_desired_state(files, allow_empty=plan.consent.allow_empty) if _is_masked(plan) else None
-    pins = Pins(uid=None) if wanted is None else wanted.pins
-    reached = reach(way, pins, deadline)
+    desired = (
+        load_desired_state(files, allow_empty=plan.consent.allow_empty)
+        if _has_sensitive_values(plan)
+        else None
+    )
+    pins = Pins(uid=None) if desired is None else desired.pins
+    reached = reach(connection, pins, deadline)
     if reached.uid != plan.target.uid:
         message = (
             f"the plan is for another cluster: its uid is {plan.target.uid}, and this one's {reached.uid}"
@@ -239,16 +248,16 @@ def carry_out_saved(
         raise OutdatedError(message)
     _ensure_same_crds(plan, reached)
     masker = restore_masker(reached, plan)
-    if wanted is not None and masker is None:
+    if desired is not None and masker is None:
         raise OutdatedError(_no_key(plan))
     masker = masker or build_random_masker(reached, plan)
-    bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
+    bodies = _from_plan(plan) if desired is None else _from_blueprint(plan, desired, masker)
     approved = with_desired_objects(plan, bodies)
-    return apply.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
+    return apply.carry_out(reached, plan, approved, masker, replace(options, is_saved=True))
 
 
 def _ensure_in_time(plan: Plan) -> None:
-    """Raise for a plan that has expired, or that was made later than now, and so would expire too late."""
+    """Raise an error for a plan that has expired, or that was made in the future."""
     stated, now = times(plan), datetime.now(UTC)
     if stated is None or stated.expires < now:
         message = f"the plan has expired at {plan.expires_at}: make a new one"
@@ -262,7 +271,7 @@ def _ensure_in_time(plan: Plan) -> None:
 
 
 def _no_key(plan: Plan) -> str:
-    """Return why the sensitive values of a plan can't be compared with the blueprint's."""
+    """Return why a plan's sensitive values can't be compared with the blueprint's."""
     if not plan.inventory.key:
         return (
             "the plan has no key for its sensitive values: an older gpupool made it, or a user who may read"
@@ -296,14 +305,14 @@ def _from_plan(plan: Plan) -> Mapping[Ref, DesiredObject]:
     }
 
 
-def _from_blueprint(plan: Plan, wanted: DesiredState, masker: Masker) -> Mapping[Ref, DesiredObject]:
-    """Put the sensitive values back, and ensure that all the rest is what was approved, byte for byte."""
+def _from_blueprint(plan: Plan, desired: DesiredState, masker: Masker) -> Mapping[Ref, DesiredObject]:
+    """Return the blueprint's objects, and check that they are those of the plan, byte for byte."""
     from gpupool.rollout.inventory.store import InventoryRef
 
     place = InventoryRef(plan.inventory.namespace, plan.inventory.name)
-    desired_objects = {each.ref: each for each in build_desired_objects(wanted, place)}
+    desired_objects = {item.ref: item for item in build_desired_objects(desired, place)}
     approved = {change.ref: change.body for change in plan.changes if change.body is not None}
-    now = {ref: masker.sealed(str(ref), dict(each.body)) for ref, each in desired_objects.items()}
+    now = {ref: masker.sealed(str(ref), dict(item.body)) for ref, item in desired_objects.items()}
     if changed := sorted(str(ref) for ref in {*approved, *now} if approved.get(ref) != now.get(ref)):
         message = (
             f"the blueprint is not the one that was planned: {', '.join(changed)} differ. Make a new plan"

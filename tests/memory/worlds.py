@@ -183,7 +183,7 @@ class World:
             lock_timeout=lock_timeout,
             tooling="gpupool/test",
             who={"by": "a test", "commit": ""},
-            overlays_count=True,
+            is_overlay_gate_on=True,
             files=(),
             say=self.said.append,
             done=self.done.append,

@@ -30,8 +30,8 @@ class RetryCommands(NamedTuple):
 def events(result: Result) -> Iterator[str]:
     """Yield a line for each event of an object that is not Ready."""
     if result.unready is not None:
-        for ref, found in result.unready.events.items():
-            yield from (f"{ref} event {each.words}" for each in found)
+        for ref, warnings in result.unready.events.items():
+            yield from (f"{ref} event {event.text}" for event in warnings)
         if result.unready.note:
             yield f"note: {result.unready.note}"
 

@@ -1,8 +1,7 @@
-"""Moving objects from one inventory to another: a blueprint was renamed, or its inventory's namespace was.
+"""Move of objects from one inventory to another, after a blueprint or its inventory's namespace was renamed.
 
-Only the two labels that say whose an object is are changed. The new inventory lists everything before the
-first label is written and the old one until after the last, so a run that is killed at any moment is finished
-by running the same command again.
+Only the two labels of ownership change. The new inventory lists all objects before the first label is
+written, and the old one until after the last, so that the same command completes a run that was killed.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _LAST_WORDS_SECONDS: Final = 5.0
 
 
 class Move(NamedTuple):
-    """What a move does, as it is shown before it begins."""
+    """A move as it is shown before it starts."""
 
     source: Inventory
     target: Inventory
@@ -56,89 +55,89 @@ class Move(NamedTuple):
     """The objects that are moved."""
 
     undesired: tuple[Ref, ...]
-    """Those that the blueprint does not have."""
+    """The moved objects that the blueprint does not have."""
 
     left: Mapping[Ref, str]
-    """Why an object of the old inventory, or with its label, is not moved."""
+    """Why objects of the old inventory, or with its label, are not moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveOptions:
-    """How a move is carried out."""
+    """The options of a move."""
 
     lock_timeout: float
     tooling: str
     """Name and version, for the inventory."""
 
     who: Mapping[str, Plain]
-    """Who does it and from which commit, for the history."""
+    """User and commit, for the history."""
 
     files: tuple[str, ...]
-    """The blueprint's, for the command that would delete a lock."""
+    """The blueprint's files, for the command that would delete a lock."""
 
     say: Callable[[str], None]
     done: Callable[[Outcome], None]
 
 
 class _Recording(NamedTuple):
-    """What inventories are written with."""
+    """The context of writing inventories."""
 
     cluster: Cluster
-    manner: MoveOptions
+    options: MoveOptions
     secrets: redaction.Secrets
 
 
-def find_move(reached: ReachedCluster, wanted: DesiredState, source: InventoryRef) -> Move:
-    """Return what would be moved from an inventory to the blueprint's own.
+def find_move(reached: ReachedCluster, desired: DesiredState, source: InventoryRef) -> Move:
+    """Return the move from an inventory to the blueprint's own.
 
     Raises:
         UsageError: where it is the blueprint's own.
-        ClusterError: where there is no such inventory, or the server refuses.
+        ClusterError: where the inventory does not exist, or the server rejects a request.
     """
-    target = store.InventoryRef(wanted.namespace, wanted.inventory)
+    target = store.InventoryRef(desired.namespace, desired.inventory)
     if source == target:
-        text = f"--from {_words(source)}: this is the blueprint itself; name the one that has the objects now"
+        text = f"--from {_title(source)}: this is the blueprint itself; name the one that has the objects now"
         raise UsageError(text)
-    observed = observe(reached.cluster, target, reached.way.concurrency)
-    found = store.read(reached.cluster, source)
-    if not found.uid:
+    observed = observe(reached.cluster, target, reached.options.concurrency)
+    inventory = store.read(reached.cluster, source)
+    if not inventory.uid:
         text = (
             f"the inventory {source.namespace}/{source.name} does not exist: nothing to move. List"
             f" the inventories of the cluster with: kubectl get configmaps --all-namespaces -l {BLUEPRINT}"
         )
         raise ClusterError(text)
-    _ensure_served(observed, found)
-    left = dict(_left(observed, found))
-    live = {each: observed.live[each] for each in found.known if each not in left}
-    known = _desired(wanted, target)
-    undesired = tuple(ref for ref in live if ref not in known)
-    return Move(found, observed.inventory, live, undesired, left)
+    _ensure_served(observed, inventory)
+    left = dict(_left(observed, inventory))
+    live = {ref: observed.live[ref] for ref in inventory.entries if ref not in left}
+    desired_objects = _desired(desired, target)
+    undesired = tuple(ref for ref in live if ref not in desired_objects)
+    return Move(inventory, observed.inventory, live, undesired, left)
 
 
 def _ensure_served(observed: LiveState, source: Inventory) -> None:
-    """Raise where objects can't be seen: they would be taken for deleted."""
-    missing = sorted({each.kind for each in source.known.values()} - observed.served)
+    """Raise an error where a kind can't be listed, as its objects would seem deleted."""
+    missing = sorted({entry.kind for entry in source.entries.values()} - observed.served)
     if missing:
         text = f"the API server does not know {', '.join(missing)}: Karpenter's CRDs are missing"
         raise ClusterError(text)
 
 
 def _left(observed: LiveState, source: Inventory) -> Iterator[tuple[Ref, str]]:
-    """Yield each object that is not moved, and why."""
+    """Yield each object that is not moved, with the reason."""
     own = {source.place.id, observed.inventory.place.id}
-    for ref, entry in source.known.items():
-        if why := _why_not(observed.live.get(ref), entry, own):
+    for ref, entry in source.entries.items():
+        if why := _obstacle(observed.live.get(ref), entry, own):
             yield ref, why
     for ref, body in observed.live.items():
-        if ref not in source.known and labels_of(body).get(PART_OF) == source.place.id:
+        if ref not in source.entries and labels_of(body).get(PART_OF) == source.place.id:
             yield ref, "the old inventory does not list it, so gpupool may not have applied it"
 
 
-def _desired(wanted: DesiredState, target: InventoryRef) -> dict[Ref, DesiredObject]:
-    return {each.ref: each for each in build_desired_objects(wanted, target)}
+def _desired(desired: DesiredState, target: InventoryRef) -> dict[Ref, DesiredObject]:
+    return {item.ref: item for item in build_desired_objects(desired, target)}
 
 
-def _why_not(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[str]) -> str:
+def _obstacle(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[str]) -> str:
     """Return why an object that the old inventory lists is not moved; empty where it is."""
     if body is None:
         return "it does not exist any more"
@@ -150,41 +149,41 @@ def _why_not(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[s
     return ""
 
 
-def _words(place: InventoryRef) -> str:
+def _title(place: InventoryRef) -> str:
     return f"{place.namespace}/{place.name.removeprefix('gpupool-')}"
 
 
 def is_over(move: Move) -> bool:
-    """Return whether there is nothing to do: the old inventory lists nothing that is moved."""
-    return not move.source.known
+    """Return whether the old inventory is empty, so that nothing is left to move."""
+    return not move.source.entries
 
 
-def carry_out(reached: ReachedCluster, wanted: DesiredState, approved: Move, manner: MoveOptions) -> Result:
-    """Take both locks, ensure that the move is still what was shown, and do it.
+def carry_out(reached: ReachedCluster, desired: DesiredState, approved: Move, options: MoveOptions) -> Result:
+    """Acquire both locks, check that the move is still the approved one, and carry it out.
 
     Raises:
-        OutdatedError: where it is not; nothing was written.
+        OutdatedError: where it is another one; nothing was written.
         GuardError: where another run holds one of the locks for too long; nothing was written.
-        ClusterError: where the server can't be asked before the first write.
+        ClusterError: where a request fails before the first write.
     """
     places = sorted((approved.source.place, approved.target.place))
     with ExitStack() as stack:
         # Always in the same order, so that two moves in opposite directions do not wait for each other.
-        locks = tuple(stack.enter_context(_held(reached, each, approved, manner)) for each in places)
-        move = find_move(reached, wanted, approved.source.place)
+        locks = tuple(stack.enter_context(_held(reached, place, approved, options)) for place in places)
+        move = find_move(reached, desired, approved.source.place)
         if (_uids(move), move.left) != (_uids(approved), approved.left):
             text = "other objects would be moved than those that were shown: run the command again"
             raise OutdatedError(text)
-        return _carried_out(reached, wanted, move, locks, manner)
+        return _carried_out(reached, desired, move, locks, options)
 
 
 def _held(
-    reached: ReachedCluster, place: InventoryRef, move: Move, manner: MoveOptions
+    reached: ReachedCluster, place: InventoryRef, move: Move, options: MoveOptions
 ) -> AbstractContextManager[Lock]:
-    # `unlock` finds a lock by its blueprint, and the old one's is not at hand.
-    files = manner.files if place == move.target.place else ("OLD-BLUEPRINT.yaml",)
+    # `unlock` finds a lock by its blueprint's file, and that of the old one is unknown.
+    files = options.files if place == move.target.place else ("OLD-BLUEPRINT.yaml",)
     return hold_lock(
-        reached, place.namespace, place.name, lock_timeout=manner.lock_timeout, say=manner.say, files=files
+        reached, place.namespace, place.name, lock_timeout=options.lock_timeout, say=options.say, files=files
     )
 
 
@@ -193,28 +192,32 @@ def _uids(move: Move) -> dict[Ref, str]:
 
 
 def _carried_out(
-    reached: ReachedCluster, wanted: DesiredState, move: Move, locks: Sequence[Lock], manner: MoveOptions
+    reached: ReachedCluster, desired: DesiredState, move: Move, locks: Sequence[Lock], options: MoveOptions
 ) -> Result:
-    target, plan = move.target.place, f"move from {_words(move.source.place)}"
-    masker = Masker(wanted.sensitive, reached.uid, secrets.token_bytes())
-    known = redaction.collect_secrets(masker, move.live.values())
-    entries = {**move.target.known, **{entry.ref: entry for entry in _entries(move)}}
-    began = store.begin(reached.cluster, move.target, entries.values(), plan, manner.tooling, known)
-    labels: dict[str, Plain] = {PART_OF: target.id, BLUEPRINT: wanted.blueprint}
-    work = RelabelContext(reached, labels, known, lambda: _ensure_held(locks), manner.done)
-    done = [each for kind in KINDS for each in _stage(work, kind, move)]
-    result = Result(plan, tuple(each.outcome for each in done), (), (), reached.uid, reached.deadline.signal)
+    target, plan = move.target.place, f"move from {_title(move.source.place)}"
+    masker = Masker(desired.sensitive, reached.uid, secrets.token_bytes())
+    hidden = redaction.collect_secrets(masker, move.live.values())
+    entries = {**move.target.entries, **{entry.ref: entry for entry in _entries(move)}}
+    began = store.begin(reached.cluster, move.target, entries.values(), plan, options.tooling, hidden)
+    labels: dict[str, Plain] = {PART_OF: target.id, BLUEPRINT: desired.blueprint}
+    context = RelabelContext(reached, labels, hidden, lambda: _ensure_held(locks), options.done)
+    results = [result for kind in KINDS for result in _stage(context, kind, move)]
+    result = Result(
+        plan, tuple(item.outcome for item in results), (), (), reached.uid, reached.deadline.signal
+    )
     if result.of("failed", "not tried"):
         return result
     if any(lock.is_lost for lock in locks):
         return result._replace(unrecorded="the lock is lost")
-    recording = _Recording(reached.cluster.with_deadline(_LAST_WORDS_SECONDS), manner, known)
-    return _recorded(recording, began, move, _current(_desired(wanted, target), move, done), result)
+    recording = _Recording(reached.cluster.with_deadline(_LAST_WORDS_SECONDS), options, hidden)
+    return _recorded(recording, began, move, _current(_desired(desired, target), move, results), result)
 
 
-def _stage(work: RelabelContext, kind: str, move: Move) -> list[Relabelled]:
+def _stage(context: RelabelContext, kind: str, move: Move) -> list[Relabelled]:
     refs = sorted(ref for ref in move.live if ref.kind == kind)
-    return map_parallel(work.reached.way.concurrency, lambda ref: relabel(work, ref, move.live[ref]), refs)
+    return map_parallel(
+        context.reached.options.concurrency, lambda ref: relabel(context, ref, move.live[ref]), refs
+    )
 
 
 def _ensure_held(locks: Sequence[Lock]) -> None:
@@ -225,7 +228,7 @@ def _ensure_held(locks: Sequence[Lock]) -> None:
 def _entries(move: Move) -> Iterable[InventoryEntry]:
     return (
         entry._replace(uid=uid_of(move.live[ref]))
-        for ref, entry in move.source.known.items()
+        for ref, entry in move.source.entries.items()
         if ref in move.live
     )
 
@@ -233,9 +236,9 @@ def _entries(move: Move) -> Iterable[InventoryEntry]:
 def _current(
     desired_objects: Mapping[Ref, DesiredObject], move: Move, done: Iterable[Relabelled]
 ) -> Iterable[InventoryEntry]:
-    """Return the entries of the new inventory; an object that matches the blueprint has the blueprint's digest."""
-    moved = {each.outcome.ref: each for each in done}
-    entries = dict(move.target.known)
+    """Return the entries of the new inventory, with new digests for objects that match the blueprint."""
+    moved = {item.outcome.ref: item for item in done}
+    entries = dict(move.target.entries)
     for entry in _entries(move):
         outcome, live = moved[entry.ref]
         desired = desired_objects.get(entry.ref)
@@ -246,15 +249,15 @@ def _current(
 
 
 def _recorded(
-    how: _Recording, began: Inventory, move: Move, entries: Iterable[InventoryEntry], result: Result
+    recording: _Recording, began: Inventory, move: Move, entries: Iterable[InventoryEntry], result: Result
 ) -> Result:
-    """Write the new inventory, and then empty the old one."""
-    record = {**how.manner.who, "plan": result.plan, "result": dict(result.record())}
-    away = {**record, "plan": f"move to {_words(began.place)}"}
-    more = (how.manner.tooling, how.secrets)
+    """Write the new inventory, then empty the old one."""
+    record = {**recording.options.who, "plan": result.plan, "result": dict(result.record())}
+    old_record = {**record, "plan": f"move to {_title(began.place)}"}
+    more = (recording.options.tooling, recording.secrets)
     try:
-        store.finish(how.cluster, began, entries, record, *more)
-        store.finish(how.cluster, move.source, (), away, *more)
+        store.finish(recording.cluster, began, entries, record, *more)
+        store.finish(recording.cluster, move.source, (), old_record, *more)
     except GpupoolError as problem:
         return result._replace(unrecorded=str(problem))
     return result

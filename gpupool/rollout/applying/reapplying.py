@@ -1,4 +1,4 @@
-"""Repeated application of what gpupool applied to a live object, with other labels or limits."""
+"""Writes of live objects that keep the fields which gpupool applied, with retries after conflicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 MOST_TRIES: Final = 10
-"""How often an object is written that others write at the same time."""
+"""How often a write is tried after conflicts."""
 
 KEEPS_CHANGING: Final = "it keeps changing"
 UNSURE: Final = "interrupted before the API server answered: it may have been applied"

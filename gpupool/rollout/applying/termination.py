@@ -1,4 +1,4 @@
-"""Waiting until what was deleted is gone, with the nodes that went with it."""
+"""Draining of pools, and waits for the end of deleted objects and their nodes."""
 
 from __future__ import annotations
 
@@ -32,55 +32,57 @@ if TYPE_CHECKING:
 
 
 GONE: Final = Readiness(is_ready=True, reason="gone")
-"""An end: the object is not there any more, and no NodeClaim of it."""
+"""The end of an object without NodeClaims that no longer exists."""
 
 NO_NODES: Final = Readiness(is_ready=True, reason="no NodeClaims left")
-"""An end: no NodeClaim of it is there, while the object may stay."""
+"""The end of an object's NodeClaims; the object itself may exist."""
 
 
 _RESERVE: Final = 0.1
-"""The share of the time that a wait leaves to what comes after it."""
+"""The share of the time that a wait leaves for later steps."""
 
 
 class DeletionContext(NamedTuple):
-    """What every deletion of an apply needs."""
+    """The context of the deletions of an apply."""
 
-    asking: DryRunContext
+    context: DryRunContext
     deadline: Deadline
     ensure_held: Callable[[], None]
-    """Raises where the lock is lost."""
+    """Raises an error where the lock is lost."""
 
     done: Callable[[Outcome], None]
     say: Callable[[str], None]
     waits: Callable[[Progress], None]
     workers: int
-    """How many objects are deleted at once."""
+    """The number of parallel deletions."""
 
     is_waited_for: bool
-    """Whether the end of an object, and of its nodes, is waited for."""
+    """Whether to wait for the end of an object and of its nodes."""
 
 
 def wait_for_ends(
-    how: DeletionContext, ends: Mapping[Ref, Readiness], *, is_last: bool = False
+    deletion: DeletionContext, ends: Mapping[Ref, Readiness], *, is_last: bool = False
 ) -> dict[Ref, Readiness]:
-    """Wait for the end of each object; return how each was when that ended, or when the time was up."""
-    # What comes after has to be asked as well.
-    watch = Watch(how.deadline, how.waits, None if is_last else how.deadline.left * (1 - _RESERVE))
-    cluster = how.asking.cluster.with_patience(PATIENCE_SECONDS)
-    known: dict[Ref, Readiness] = dict.fromkeys(ends, UNSEEN)
+    """Wait for the end of each object; return the state of each at the end or at the deadline."""
+    # Later steps need time for their requests.
+    watch = Watch(
+        deletion.deadline, deletion.waits, None if is_last else deletion.deadline.left * (1 - _RESERVE)
+    )
+    cluster = deletion.context.cluster.with_patience(PATIENCE_SECONDS)
+    states: dict[Ref, Readiness] = dict.fromkeys(ends, UNSEEN)
     with suppress(StoppedError, ClusterError):
         while True:
             try:
-                known = _look(cluster, ends)
+                states = _read_states(cluster, ends)
             except ClusterError as problem:
-                known |= watch.without_answer(ends, problem)
-            watch.tell(known)
-            if all(each.is_ready for each in known.values()) or not watch.pause():
+                states |= watch.without_answer(ends, problem)
+            watch.report(states)
+            if all(state.is_ready for state in states.values()) or not watch.pause():
                 break
-    return known
+    return states
 
 
-def _look(cluster: Cluster, ends: Mapping[Ref, Readiness]) -> dict[Ref, Readiness]:
+def _read_states(cluster: Cluster, ends: Mapping[Ref, Readiness]) -> dict[Ref, Readiness]:
     bodies = by_ref({kind: list_all(cluster, KINDS[kind]) for kind in {ref.kind for ref in ends}})
     usage = count_all_claims(cluster)
     states = {}
@@ -93,36 +95,36 @@ def _look(cluster: Cluster, ends: Mapping[Ref, Readiness]) -> dict[Ref, Readines
 
 
 def describe_wait(live: Mapping[str, Plain], count: int) -> str:
-    """Return what an object that is being deleted waits for; `count` is the number of its NodeClaims."""
-    held = read_finalizers(live)
-    waits = [f"finalizer{'s' * (len(held) > 1)} {', '.join(held)}"] if held else []
+    """Return what a deletion waits for; `count` is the number of the object's NodeClaims."""
+    names = read_finalizers(live)
+    waits = [f"finalizer{'s' * (len(names) > 1)} {', '.join(names)}"] if names else []
     waits += [nodes(count)] if count else []
     return f"deleting ({': '.join(waits)})" if waits else "deleting"
 
 
-def drain_pools(how: DeletionContext, pools: Sequence[Change]) -> list[Change]:
-    """Drain pools that have nodes; give the changes that delete them as they are then."""
-    found = [_closed_if_in_use(how, each) for each in pools]
-    closed = [new.ref for new, old in zip(found, pools, strict=True) if new is not old]
-    if closed and how.is_waited_for:
-        wait_for_ends(how, dict.fromkeys(closed, NO_NODES))
-    return found
+def drain_pools(deletion: DeletionContext, pools: Sequence[Change]) -> list[Change]:
+    """Drain pools that have nodes; return the changes that delete them after that."""
+    changes = [_closed_if_in_use(deletion, change) for change in pools]
+    closed = [new.ref for new, old in zip(changes, pools, strict=True) if new is not old]
+    if closed and deletion.is_waited_for:
+        wait_for_ends(deletion, dict.fromkeys(closed, NO_NODES))
+    return changes
 
 
-def _closed_if_in_use(how: DeletionContext, change: Change) -> Change:
-    if how.deadline.is_stopped or not is_kept(change, how.asking.consent):
+def _closed_if_in_use(deletion: DeletionContext, change: Change) -> Change:
+    if deletion.deadline.is_stopped or not is_kept(change, deletion.context.consent):
         return change
     try:
-        how.ensure_held()
-        return _closed(how, change)
+        deletion.ensure_held()
+        return _closed(deletion, change)
     except GpupoolError as problem:
-        # It still has its nodes, and so it is held back when its turn comes.
-        said = without_secrets(how.asking, change.ref, str(problem))
-        how.say(f"{change.address} is not drained: {said}")
+        # It still has its nodes, so its deletion will be blocked.
+        text = without_secrets(deletion.context, change.ref, str(problem))
+        deletion.say(f"{change.address} is not drained: {text}")
         return change
 
 
-def _closed(how: DeletionContext, change: Change) -> Change:
+def _closed(deletion: DeletionContext, change: Change) -> Change:
     """Set a pool's limit to 0; return the change that deletes it as it is after that."""
 
     def request_for(live: Mapping[str, Plain] | None) -> Request | None:
@@ -130,14 +132,14 @@ def _closed(how: DeletionContext, change: Change) -> Change:
             return None
         return _request(live)
 
-    cluster = how.asking.cluster
+    cluster = deletion.context.cluster
     answer = send_until_current(cluster, change.ref, read(cluster, change.ref), request_for)
     if answer is None:
         return change
     if not answer.ok:
         text = f"the API server answers {answer.status}: {message(answer)}"
         raise ClusterError(text)
-    how.say(f"{change.address} launches no more nodes")
+    deletion.say(f"{change.address} launches no more nodes")
     return replace(change, pre=replace(change.pre, generation=generation_of(answer.body)))
 
 

@@ -1,4 +1,4 @@
-"""Writes of one object, or of its labels alone, guarded by its uid and resourceVersion."""
+"""Writes of an object or of its labels, guarded by uid and resourceVersion."""
 
 from __future__ import annotations
 
@@ -42,57 +42,54 @@ if TYPE_CHECKING:
 _STOPPED: Final = "the command was stopped"
 _CREATED: Final = 201
 _NO_VERSION: Final = "1"
-"""No object has it. The API server creates what is not there whatever version is named, and refuses where
-something is: so a request of a run that is long dead changes nothing that a later run made."""
+"""A version that no object has. The API server creates an object whatever version is named, and rejects the
+write where it exists: so a late request of a dead run does not change the object of a later run."""
 
 
-def write(asking: DryRunContext, known: Assessed) -> Outcome:
-    """Apply one object as its change says.
-
-    What goes wrong is part of the outcome: other objects are still to be written and recorded.
-    """
-    change = known.change
+def write(context: DryRunContext, approved: Assessed) -> Outcome:
+    """Make one change; errors are part of the outcome, as other objects are still to be written."""
+    change = approved.change
     if not change.writes:
-        live = asking.observed.live[change.ref]
+        live = context.observed.live[change.ref]
         return Outcome(change.ref, "keep", "done", change.reason, uid_of(live), generation_of(live))
     try:
-        return _write(asking, known)
+        return _write(context, approved)
     except UnsureError:
         return Outcome(change.ref, change.actions[0], "failed", UNSURE)
     except StoppedError:
         return Outcome(change.ref, change.actions[0], "not tried", "it was stopped")
     except GpupoolError as problem:
-        said = without_secrets(asking, change.ref, str(problem))
-        return Outcome(change.ref, change.actions[0], "failed", said)
+        text = without_secrets(context, change.ref, str(problem))
+        return Outcome(change.ref, change.actions[0], "failed", text)
 
 
-def _write(asking: DryRunContext, known: Assessed) -> Outcome:
-    change, wish = known.change, known.wish
-    live, absent = asking.observed.live.get(change.ref), _NO_VERSION
+def _write(context: DryRunContext, approved: Assessed) -> Outcome:
+    change, desired = approved.change, approved.desired
+    live, missing_version = context.observed.live.get(change.ref), _NO_VERSION
     for _ in range(MOST_TRIES):
-        uid, version = ("", absent) if live is None else (uid_of(live), version_of(live))
-        request = build_apply_request(wish, force=change.force, dry_run=False, uid=uid, version=version)
-        answer = asking.cluster.ask(request)
+        uid, version = ("", missing_version) if live is None else (uid_of(live), version_of(live))
+        request = build_apply_request(desired, force=change.force, dry_run=False, uid=uid, version=version)
+        answer = context.cluster.ask(request)
         if answer.ok:
-            return _written(asking, known, answer)
+            return _written(context, approved, answer)
         if answer.status != CONFLICT or field_conflicts(answer):
-            said = without_secrets(asking, change.ref, message(answer))
-            said = f"the API server answers {answer.status}: {said}"
-            return Outcome(change.ref, change.actions[0], "failed", said)
-        # It was written by somebody else between the reading and the writing, most likely its status alone.
-        was_absent, live = live is None, read(asking.cluster, change.ref)
-        ensure_approved(asking, known, live)
-        if was_absent and live is None:
-            absent = ""  # a server that takes no version for what is not there
-        if was_absent and live is not None and is_applied_already(live, wish.body):
-            return _written(asking, known, answer._replace(status=_CREATED, body=live))
+            text = without_secrets(context, change.ref, message(answer))
+            text = f"the API server answers {answer.status}: {text}"
+            return Outcome(change.ref, change.actions[0], "failed", text)
+        # Another client wrote it between the reading and the writing, most likely its status alone.
+        was_missing, live = live is None, read(context.cluster, change.ref)
+        ensure_approved(context, approved, live)
+        if was_missing and live is None:
+            missing_version = ""  # a server that accepts no version for a missing object
+        if was_missing and live is not None and is_applied_already(live, desired.body):
+            return _written(context, approved, answer._replace(status=_CREATED, body=live))
     return Outcome(change.ref, change.actions[0], "failed", KEEPS_CHANGING)
 
 
-def _written(asking: DryRunContext, known: Assessed, answer: Response) -> Outcome:
-    change = known.change
+def _written(context: DryRunContext, approved: Assessed, answer: Response) -> Outcome:
+    change = approved.change
     stored = plain_map(stripped(dict(answer.body)))
-    note = "; ".join(map(admitted, find_admissions(asking, known.wish, stored)))
+    note = "; ".join(map(admitted, find_admissions(context, approved.desired, stored)))
     if change.actions == ("create",) and answer.status != _CREATED and answer.tries == 1:
         note = "someone else created it in the meantime: check its other fields"
     uid, generation = uid_of(answer.body), generation_of(answer.body)
@@ -100,50 +97,50 @@ def _written(asking: DryRunContext, known: Assessed, answer: Response) -> Outcom
 
 
 class Relabelled(NamedTuple):
-    """What came of one object, and how it is now."""
+    """The outcome for one object, and the live object after it."""
 
     outcome: Outcome
     live: Mapping[str, Plain]
 
 
 class RelabelContext(NamedTuple):
-    """What every object is relabelled with."""
+    """The context of relabelling objects."""
 
     reached: ReachedCluster
     labels: Mapping[str, Plain]
     secrets: Secrets
     ensure_held: Callable[[], None]
-    """Raises where a lock is lost; asked before each write."""
+    """Raises an error where a lock is lost; called before each write."""
 
     done: Callable[[Outcome], None]
 
 
-def relabel(work: RelabelContext, ref: Ref, live: Mapping[str, Plain]) -> Relabelled:
+def relabel(context: RelabelContext, ref: Ref, live: Mapping[str, Plain]) -> Relabelled:
     """Write an object's new labels.
 
-    What goes wrong is part of the outcome: other objects are still to be relabelled.
+    Errors are part of the outcome, as other objects are still to be relabelled.
     """
-    if all(labels_of(live).get(key) == value for key, value in work.labels.items()):
+    if all(labels_of(live).get(key) == value for key, value in context.labels.items()):
         return Relabelled(Outcome(ref, "keep", "done", "", uid_of(live), generation_of(live)), live)
-    if work.reached.deadline.is_stopped:
+    if context.reached.deadline.is_stopped:
         return Relabelled(Outcome(ref, "move", "not tried", _STOPPED), live)
     try:
-        work.ensure_held()
-        live = _relabelled(work, ref, live)
+        context.ensure_held()
+        live = _relabelled(context, ref, live)
         outcome = Outcome(ref, "move", "done", "", uid_of(live), generation_of(live))
     except StoppedError:
         outcome = Outcome(ref, "move", "not tried", _STOPPED)
     except GpupoolError as problem:
-        outcome = Outcome(ref, "move", "failed", without(str(problem), work.secrets()))
-    work.done(outcome)
+        outcome = Outcome(ref, "move", "failed", without(str(problem), context.secrets()))
+    context.done(outcome)
     return Relabelled(outcome, live)
 
 
-def _relabelled(work: RelabelContext, ref: Ref, listed: Mapping[str, Plain]) -> Mapping[str, Plain]:
+def _relabelled(context: RelabelContext, ref: Ref, listed: Mapping[str, Plain]) -> Mapping[str, Plain]:
     def request_for(live: Mapping[str, Plain] | None) -> Request | None:
-        return _request(ref, live, work.labels) if live and uid_of(live) == uid_of(listed) else None
+        return _request(ref, live, context.labels) if live and uid_of(live) == uid_of(listed) else None
 
-    answer = send_until_current(work.reached.cluster, ref, listed, request_for)
+    answer = send_until_current(context.reached.cluster, ref, listed, request_for)
     if answer is None:
         text = "it was deleted in the meantime"
         raise ClusterError(text)

@@ -1,4 +1,4 @@
-"""What a plan says beside its changes: what is not where it should be, and what looks odd."""
+"""Warnings of a plan: dangling references, orphans, lost labels, renames and a full inventory."""
 
 from __future__ import annotations
 
@@ -23,85 +23,89 @@ if TYPE_CHECKING:
 
 _HALF: Final = 0.5
 _RENAMES: Final = 10
-"""So many deleted pools are looked for under another name; each is held against all that are new."""
+"""How many deleted pools are compared with all new ones, to find renames."""
 
 
 def find_dangling_pools(
     observed: LiveState, assessed: Sequence[Assessed], deleted: set[Ref]
 ) -> Iterator[tuple[Ref, Ref]]:
     """Yield each pool whose EC2NodeClass does not exist after the apply, with that class."""
-    later = ({*observed.live} - deleted) | {known.wish.ref for known in assessed}
-    for known in assessed:
-        if known.wish.kind == NODE_POOL:
-            node_class = class_of(known.wish.body)
+    later = ({*observed.live} - deleted) | {item.desired.ref for item in assessed}
+    for item in assessed:
+        if item.desired.kind == NODE_POOL:
+            node_class = class_of(item.desired.body)
             if node_class.kind in KINDS and node_class.kind in observed.served and node_class not in later:
-                yield known.wish.ref, node_class
+                yield item.desired.ref, node_class
 
 
 def find_orphans(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
-    """Yield objects with our label that the inventory does not list."""
-    listed = {*observed.inventory.known, *(known.wish.ref for known in assessed)}
+    """Yield objects with the blueprint's label that the inventory does not list."""
+    listed = {*observed.inventory.entries, *(item.desired.ref for item in assessed)}
     for ref, body in sorted(observed.live.items()):
         if labels_of(body).get(PART_OF) == observed.inventory.place.id and ref not in listed:
             yield str(ref)
 
 
 def find_lost(observed: LiveState) -> Iterator[str]:
-    """Yield objects that the inventory lists and that are without our label."""
-    for ref in sorted(observed.inventory.known):
+    """Yield objects that the inventory lists and that do not have the blueprint's label."""
+    for ref in sorted(observed.inventory.entries):
         body = observed.live.get(ref)
         if body is not None and labels_of(body).get(PART_OF) != observed.inventory.place.id:
             yield str(ref)
 
 
 def find_warnings(
-    observed: LiveState, assessed: Sequence[Assessed], gone: Sequence[Fate], deletions: Sequence[Change]
+    observed: LiveState, assessed: Sequence[Assessed], removed: Sequence[Fate], deletions: Sequence[Change]
 ) -> Iterator[str]:
-    """Yield what whoever reads the plan should know beside the changes."""
+    """Yield the warnings of a plan."""
     if observed.inventory.pending:
         yield "an apply was interrupted or is in progress: the next one completes it"
-    for each in gone:
-        if not each.deleted:
-            yield f"{each.ref} is no longer in the blueprint and is kept: {each.why}"
+    for fate in removed:
+        if not fate.deleted:
+            yield f"{fate.ref} is no longer in the blueprint and is kept: {fate.why}"
     yield from _renames(observed, assessed, deletions)
     yield from _fullness(observed, assessed)
-    yield from _admissions([each.change for each in assessed])
-    yield from _shared(observed, [*(each.change for each in assessed), *deletions])
+    changes = [item.change for item in assessed]
+    yield from _admissions(changes)
+    yield from _shared(observed, [*changes, *deletions])
 
 
 def _fullness(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
-    """Warn before the inventory is full: a blueprint that does not fit can't be applied at all."""
+    """Yield a warning before the inventory is full, as a larger blueprint can't be applied."""
     new = {
-        each.wish.ref: InventoryEntry(each.wish.kind.name, each.wish.name, "", 0, each.wish.digest)
-        for each in assessed
+        item.desired.ref: InventoryEntry(
+            item.desired.kind.name, item.desired.name, "", 0, item.desired.digest
+        )
+        for item in assessed
     }
-    entries = [*{**new, **observed.inventory.known}.values()]
-    if (full := calculate_fullness(entries)) > _HALF:
+    entries = [*{**new, **observed.inventory.entries}.values()]
+    if (share := calculate_fullness(entries)) > _HALF:
         yield (
-            f"the inventory takes {full:.0%} of what a ConfigMap holds, for {len(entries)} objects: make"
+            f"the inventory takes {share:.0%} of what a ConfigMap holds, for {len(entries)} objects: make"
             " several blueprints of it before it is full"
         )
 
 
 def _admissions(changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
-        for each in change.admissions:
-            at = "" if each.place is None else f" ({each.place.file}:{each.place.line}:{each.place.column})"
-            yield f"{change.address}: {admitted(each)}{at}"
+        for admission in change.admissions:
+            place = admission.place
+            at = "" if place is None else f" ({place.file}:{place.line}:{place.column})"
+            yield f"{change.address}: {admitted(admission)}{at}"
 
 
 def _shared(observed: LiveState, changes: Sequence[Change]) -> Iterator[str]:
-    """Name the tools that will undo what is written here; what can't be written says it by itself."""
+    """Yield the tools that will revert a change; blocked changes report them as their reason."""
     for change in changes:
         if change.managed_by and not change.blocked:
-            for each in signs(observed.live[change.ref]):
-                yield f"{change.address}: {each.words}"
+            for sign in signs(observed.live[change.ref]):
+                yield f"{change.address}: {sign.words}"
 
 
 def _renames(observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]) -> Iterator[str]:
-    desired = {known.wish.ref: known.wish.body for known in assessed}
+    desired = {item.desired.ref: item.desired.body for item in assessed}
     bodies = {**observed.live, **desired}
-    new = [known.wish.ref for known in assessed if known.change.actions == ("create",)]
+    new = [item.desired.ref for item in assessed if item.change.actions == ("create",)]
     pools = [change for change in deletions if is_pool(change.ref)]
     for change in pools[:_RENAMES]:
         for ref in filter(is_pool, new):

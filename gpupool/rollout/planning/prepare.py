@@ -1,4 +1,4 @@
-"""From a blueprint and a cluster to a plan: what is, what shall be, and all that speaks against it."""
+"""Preparation of a plan from a blueprint and a live cluster."""
 
 from __future__ import annotations
 
@@ -48,30 +48,30 @@ if TYPE_CHECKING:
 
 
 class Prepared(NamedTuple):
-    """A plan, and what only this process knows of it."""
+    """A plan with the desired objects and the live state that it was made from."""
 
     plan: Plan
-    """Without its id: who saves it, or acts on it, seals it."""
+    """The plan without its id, which is set when it is saved or applied."""
 
     assessed: tuple[Assessed, ...]
-    """What is to be there, in the order in which it is written."""
+    """The desired objects with their changes, in the order in which they are written."""
 
     observed: LiveState
     masker: Masker
 
     @property
     def deletions(self) -> tuple[Change, ...]:
-        """Return the deletions, in the order in which they are made."""
-        return tuple(each for each in self.plan.changes if each.actions == ("delete",))
+        """Return the deletions, in their order."""
+        return tuple(change for change in self.plan.changes if change.actions == ("delete",))
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What goes into a plan beside the blueprint and the cluster."""
+    """Contents of a plan beside blueprint and cluster."""
 
     consent: Consent
     gpupool: str
-    """The version that makes it."""
+    """gpupool's version."""
 
     crds: Mapping[str, str] = field(default_factory=dict)
     """Digests of the CRDs, for a plan that is saved."""
@@ -80,25 +80,25 @@ class PlanOptions:
     """The git commit of the blueprint, for a plan that is saved."""
 
 
-def prepare(reached: ReachedCluster, wanted: DesiredState, options: PlanOptions) -> Prepared:
-    """Make the plan.
+def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions) -> Prepared:
+    """Return the plan of a blueprint for a cluster.
 
     Raises:
-        ClusterError: where the server can't be asked.
+        ClusterError: where a request fails.
     """
-    place = store.InventoryRef(wanted.namespace, wanted.inventory)
-    observed = observe(reached.cluster, place, reached.way.concurrency)
-    wished = build_desired_objects(wanted, place)
-    everything = (*(each.body for each in wished), *observed.live.values())
-    masker, key = build_masker(reached, wanted.sensitive, observed.inventory, everything)
-    asking = DryRunContext(
-        reached.cluster, observed, masker, options.consent, collect_secrets(masker, everything)
+    place = store.InventoryRef(desired.namespace, desired.inventory)
+    observed = observe(reached.cluster, place, reached.options.concurrency)
+    desired_objects = build_desired_objects(desired, place)
+    bodies = (*(item.body for item in desired_objects), *observed.live.values())
+    masker, key = build_masker(reached, desired.sensitive, observed.inventory, bodies)
+    context = DryRunContext(
+        reached.cluster, observed, masker, options.consent, collect_secrets(masker, bodies)
     )
-    workers = reached.way.concurrency
-    assessed = tuple(map_parallel(workers, lambda wish: assess(asking, wish), wished))
-    unwanted = find_removed(observed, {each.wish.ref: each.wish.body for each in assessed})
-    deletions = _deletions(reached, unwanted, asking)
-    changes = (*(each.change for each in assessed), *deletions)
+    workers = reached.options.concurrency
+    assessed = tuple(map_parallel(workers, lambda item: assess(context, item), desired_objects))
+    removed = find_removed(observed, {item.desired.ref: item.desired.body for item in assessed})
+    deletions = _deletions(reached, removed, context)
+    changes = (*(item.change for item in assessed), *deletions)
     now = datetime.now(UTC)
     plan = Plan(
         format_version=FORMAT_VERSION,
@@ -107,46 +107,46 @@ def prepare(reached: ReachedCluster, wanted: DesiredState, options: PlanOptions)
         created_at=written_time(now),
         expires_at=written_time(now + EXPIRES_AFTER),
         target=PlanTarget(reached.uid, reached.server, reached.context, dict(options.crds)),
-        source=_source(wanted, wished, masker, options.commit),
+        source=_source(desired, desired_objects, masker, options.commit),
         inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial, key),
         consent=options.consent,
         changes=changes,
         orphans=tuple(find_orphans(observed, assessed)),
         lost=tuple(find_lost(observed)),
-        warnings=tuple(find_warnings(observed, assessed, unwanted, deletions)),
+        warnings=tuple(find_warnings(observed, assessed, removed, deletions)),
         guards=guards(collect_facts(options.consent, observed, assessed, deletions)),
-        charts=tuple(each.header()[1] for each in wanted.releases),
+        charts=tuple(release.header()[1] for release in desired.releases),
         summary=summary(changes),
     )
     return Prepared(plan, assessed, observed, masker)
 
 
-def _deletions(reached: ReachedCluster, unwanted: Sequence[Fate], asking: DryRunContext) -> list[Change]:
-    deleted = [fate.ref for fate in unwanted if fate.deleted]
+def _deletions(reached: ReachedCluster, removed: Sequence[Fate], context: DryRunContext) -> list[Change]:
+    deleted = [fate.ref for fate in removed if fate.deleted]
     if not deleted:
         return []
     has_nodes = any(ref.kind != NODE_OVERLAY.name for ref in deleted)
     usage = count_all_claims(reached.cluster) if has_nodes else count_claims([])
     order = [*KINDS]
     deleted.sort(key=lambda ref: (-order.index(ref.kind), ref.name))
-    return [_deletion(asking, ref, usage) for ref in deleted]
+    return [_deletion(context, ref, usage) for ref in deleted]
 
 
-def _deletion(asking: DryRunContext, ref: Ref, usage: Usage) -> Change:
-    live, address = asking.observed.live[ref], str(ref)
+def _deletion(context: DryRunContext, ref: Ref, usage: Usage) -> Change:
+    live, address = context.observed.live[ref], str(ref)
     body = stripped(dict(live))
     return Change(
         address=address,
         actions=("delete",),
         place=None,
         reason="; ".join(filter(None, ("no longer in the blueprint", describe_termination(live)))),
-        before=asking.masker.shown(address, body),
+        before=context.masker.shown(address, body),
         after=None,
         fields=(),
         body=None,
-        pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
+        pre=Before(uid_of(live), generation_of(live), fingerprint(context.masker.sealed(address, body), ())),
         verified="server",
-        managed_by=tuple(each.tool for each in signs(live)),
+        managed_by=tuple(sign.tool for sign in signs(live)),
         node_claims=usage.of(ref),
     )
 
@@ -154,22 +154,26 @@ def _deletion(asking: DryRunContext, ref: Ref, usage: Usage) -> Change:
 def collect_facts(
     consent: Consent, observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]
 ) -> Facts:
-    """Return what the guards look at."""
-    known = observed.inventory.known
+    """Return the facts for the guards."""
+    listed = observed.inventory.entries
     return Facts(
         consent=consent,
         deletions=deletions,
-        pools_wanted=sum(each.wish.kind == NODE_POOL for each in assessed),
-        pools_listed=sum(is_pool(ref) for ref in known),
-        dangling=dict(find_dangling_pools(observed, assessed, {each.ref for each in deletions})),
-        admissions=[each.change.address for each in assessed if each.change.admissions],
+        pools_wanted=sum(item.desired.kind == NODE_POOL for item in assessed),
+        pools_listed=sum(is_pool(ref) for ref in listed),
+        dangling=dict(find_dangling_pools(observed, assessed, {change.ref for change in deletions})),
+        admissions=[item.change.address for item in assessed if item.change.admissions],
         was_complete=observed.served >= set(KINDS),
     )
 
 
-def _source(wanted: DesiredState, wished: Sequence[DesiredObject], masker: Masker, commit: str) -> PlanSource:
-    rendered: list[Plain] = [masker.sealed(str(manifest.ref), manifest.data) for manifest in wanted.manifests]
-    files = dict(wanted.files)
-    if any(masker.has_sensitive(dict(each.body)) for each in wished):
-        files = {name: masker.file_digest(name, each) for name, each in files.items()}
-    return PlanSource(wanted.blueprint, files, digest(rendered), commit, wanted.sensitive)
+def _source(
+    desired: DesiredState, desired_objects: Sequence[DesiredObject], masker: Masker, commit: str
+) -> PlanSource:
+    rendered: list[Plain] = [
+        masker.sealed(str(manifest.ref), manifest.data) for manifest in desired.manifests
+    ]
+    files = dict(desired.files)
+    if any(masker.has_sensitive(dict(item.body)) for item in desired_objects):
+        files = {name: masker.file_digest(name, plain_digest) for name, plain_digest in files.items()}
+    return PlanSource(desired.blueprint, files, digest(rendered), commit, desired.sensitive)

@@ -1,4 +1,4 @@
-"""What runs on NodePools and node classes: counted for a plan, and again right before deletions."""
+"""NodeClaims of NodePools and node classes, counted for a plan and again before deletions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Usage(NamedTuple):
-    """How many NodeClaims there are of each NodePool, and of each node class."""
+    """The number of NodeClaims of each NodePool and of each node class."""
 
     by_pool: Counter[str]
     by_class: Counter[Ref]
@@ -33,7 +33,7 @@ class Usage(NamedTuple):
 
 
 class InUse(NamedTuple):
-    """What keeps objects of one kind from being deleted, at one moment."""
+    """The NodeClaims and references that block deletions of one kind."""
 
     kind: str
     usage: Usage
@@ -41,10 +41,10 @@ class InUse(NamedTuple):
     """The NodePools that refer to each node class."""
 
     size: int = 0
-    """How many objects the server listed for it."""
+    """The number of objects that were listed for it."""
 
     def why(self, name: str) -> str:
-        """Return what keeps an object; the empty text where nothing does."""
+        """Return why an object can't be deleted; empty where it can."""
         ref = Ref(self.kind, name)
         if pools := self.pools.get(ref):
             return refers(pools)
@@ -53,15 +53,15 @@ class InUse(NamedTuple):
 
 
 def empty_use(kind: str) -> InUse:
-    """Return what keeps objects of a kind on which nothing can run."""
+    """Return an empty use, for kinds that have no NodeClaims."""
     return InUse(kind, Usage(Counter(), Counter()), {})
 
 
 def count_use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
-    """Return what keeps some NodePools; the server looks for their NodeClaims, and lists no others.
+    """Count the NodeClaims of some NodePools, which the server selects by label.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects a request.
     """
     if not names:
         return empty_use(NODE_POOL.name)
@@ -71,12 +71,12 @@ def count_use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
 
 
 def count_use_of_classes(cluster: Cluster) -> InUse:
-    """Return what keeps node classes: the NodePools that refer to them, and their NodeClaims.
+    """Count the NodePools and NodeClaims that refer to node classes.
 
-    No selector of the API server tells them by their class, so that all are listed.
+    The API server has no selector for the class, so all of them are listed.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects a request.
     """
     pools = read_all(cluster, NODE_POOL, reference_of)
     claims = read_all(cluster, NODE_CLAIM, _references)
@@ -84,7 +84,7 @@ def count_use_of_classes(cluster: Cluster) -> InUse:
 
 
 def count_claims(claims: Iterable[Mapping[str, Plain]]) -> Usage:
-    """Count NodeClaims."""
+    """Count listed NodeClaims."""
     return _usage(map(_references, claims))
 
 
@@ -92,21 +92,21 @@ def count_all_claims(cluster: Cluster) -> Usage:
     """Count the NodeClaims of a cluster.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects a request.
     """
     return _usage(read_all(cluster, NODE_CLAIM, _references))
 
 
 def _usage(references: Iterable[tuple[str, Ref]]) -> Usage:
-    counted = Usage(Counter(), Counter())
+    usage = Usage(Counter(), Counter())
     for pool, node_class in references:
-        counted.by_pool[pool] += 1
-        counted.by_class[node_class] += 1
-    return counted
+        usage.by_pool[pool] += 1
+        usage.by_class[node_class] += 1
+    return usage
 
 
 def _references(claim: Mapping[str, Plain]) -> tuple[str, Ref]:
-    """Return what a NodeClaim was launched from: its NodePool, empty for none, and its node class."""
+    """Return the NodePool of a NodeClaim, empty for none, and its node class."""
     reference = plain_map(plain_map(claim.get("spec")).get("nodeClassRef"))
     node_class = Ref(plain_text(reference.get("kind")), plain_text(reference.get("name")))
     return plain_text(labels_of(claim).get(NODEPOOL)), node_class

@@ -202,7 +202,7 @@ def ensure_others_stay(
 def ensure_settled(here: World, case: Case, found: Session, seed: int) -> None:
     """Ensure that there is nothing to do any more, and that the inventory says so."""
     version = here.server.version
-    again = here.look(found.wanted, case.consent)
+    again = here.look(found.desired, case.consent)
     assert {each.actions for each in again.plan.changes if each.address in case.after} <= {("no-op",)}, seed
     left = {each.address for each in again.plan.changes if each.writes}
     assert left == (case.held if case.consent.prune else case.doomed), seed

@@ -132,7 +132,7 @@ def test_each_pool_after_its_class(kept: Kept, part: int) -> None:
 
 def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: set[str]) -> None:
     """Ensure that what can't be Ready is named, that its pools are not written, and that nothing is deleted then."""
-    here, bodies = karpenter.here, blueprints.bodies(found.wanted)
+    here, bodies = karpenter.here, blueprints.bodies(found.desired)
     stuck = {
         change.address
         for change in found.plan.changes
@@ -145,7 +145,7 @@ def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: s
         assert gone == set()
         assert all(karpenter.is_ready(each) for each in bodies)
         assert here.is_recorded()
-        assert is_ready(here.look(found.wanted, EVERYTHING), "ready")
+        assert is_ready(here.look(found.desired, EVERYTHING), "ready")
         outcomes["all is Ready"] += 1
         return
     if not stuck:

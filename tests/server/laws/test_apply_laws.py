@@ -138,8 +138,8 @@ def test_from_one_generated_blueprint_to_the_next(
     assert [each.residue for each in session.plan.changes if each.residue] == []
     assert here.objects().keys() == {each.address for each in session.plan.changes}
     for each in session.prepared.assessed:
-        live = session.prepared.observed.live[each.wish.ref]
-        found = differences(dict(each.wish.body), stripped(dict(live)))
+        live = session.prepared.observed.live[each.desired.ref]
+        found = differences(dict(each.desired.body), stripped(dict(live)))
         assert [one for one in found if one.semantic and not is_filled_in(one)] == []
 
 

@@ -63,7 +63,7 @@ class World:
             lock_timeout=SECONDS,
             tooling=f"gpupool/{gpupool_version()}",
             who={"by": "a test", "commit": ""},
-            overlays_count=False,
+            is_overlay_gate_on=False,
             files=(),
             say=self.said.append,
             done=self.done.append,
