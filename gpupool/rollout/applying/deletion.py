@@ -181,8 +181,8 @@ class _Stage:
         text = without_secrets(self._deletion.context, change.ref, str(problem))
         return self._end(change, "failed", text)
 
-    def _end(self, change: Change, state: State, message_text: str = "") -> bool:
-        return self._record(_outcome(change, state, message_text))
+    def _end(self, change: Change, state: State, reason: str = "") -> bool:
+        return self._record(_outcome(change, state, reason))
 
     def _record(self, outcome: Outcome) -> bool:
         """Record and report the outcome of an object."""
@@ -218,8 +218,8 @@ def _request(change: Change, version: str) -> Request:
     return Request("DELETE", KINDS[kind].path_of(name), body=options)
 
 
-def _outcome(change: Change, state: State, message_text: str = "") -> Outcome:
-    return Outcome(change.ref, "delete", state, message_text)
+def _outcome(change: Change, state: State, reason: str = "") -> Outcome:
+    return Outcome(change.ref, "delete", state, reason)
 
 
 def _deleting(change: Change, live: Mapping[str, Plain]) -> Outcome:

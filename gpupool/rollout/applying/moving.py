@@ -234,10 +234,10 @@ def _entries(move: Move) -> Iterable[InventoryEntry]:
 
 
 def _current(
-    desired_objects: Mapping[Ref, DesiredObject], move: Move, done: Iterable[Relabelled]
+    desired_objects: Mapping[Ref, DesiredObject], move: Move, results: Iterable[Relabelled]
 ) -> Iterable[InventoryEntry]:
     """Return the entries of the new inventory, with new digests for objects that match the blueprint."""
-    moved = {item.outcome.ref: item for item in done}
+    moved = {item.outcome.ref: item for item in results}
     entries = dict(move.target.entries)
     for entry in _entries(move):
         outcome, live = moved[entry.ref]

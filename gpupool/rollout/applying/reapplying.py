@@ -52,12 +52,13 @@ def send_until_current(
     live: Mapping[str, Plain] | None,
     request_for: Callable[[Mapping[str, Plain] | None], Request | None],
 ) -> Response | None:
-    """Send a write, and send it for the object as it is then where another client wrote it in between.
+    """Send a write of a live object, and again for the changed object after a conflict with another client.
 
-    `request_for` builds the write for a live object; None ends it, and is returned.
+    `request_for` builds the write for the live object, which is None where it does not exist. Where it returns
+    None, no further request is sent, and None is returned.
 
     Raises:
-        ClusterError: where the object changes each time.
+        ClusterError: where every try ends with a conflict.
     """
     for _ in range(MOST_TRIES):
         if (request := request_for(live)) is None:

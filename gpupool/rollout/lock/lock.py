@@ -242,8 +242,8 @@ class LockWait:
             return f"the lock {title} could not be acquired: other runs keep acquiring it"
         line = self._unlock.format(shlex.quote(read_holder(live.holder).id))
         return (
-            f"the lock {title} is {describe_holder(live)}. Wait for that run with a longer --lock-timeout or, if"
-            f" it is dead, delete its lock: {line}"
+            f"the lock {title} is {describe_holder(live)}. Wait for that run with a longer --lock-timeout"
+            f" or, if it is dead, delete its lock: {line}"
         )
 
 
