@@ -149,7 +149,7 @@ def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner
         output.say(session.desired.findings)
         deliver(manner.places, session.plan, manner.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
-        ensure_meant(session.reached.context, pinned=session.reached.pinned)
+        ensure_meant(session.reached.context, pinned=session.reached.is_pinned)
         if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
             sys.stderr.write("nothing to do\n")
             return None

@@ -69,7 +69,7 @@ def move(
             return
         sys.stdout.write(report.text(found))
         sys.stdout.flush()
-        ensure_meant(reached.context, pinned=reached.pinned)
+        ensure_meant(reached.context, pinned=reached.is_pinned)
         with ends_at_once():
             _agree(yes=yes)
         with live() as told:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.resources import ResourceKind
     from gpupool.yamlio.located import Plain
 
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
 _PAGE: Final = "500"
 _NOT_FOUND, _EXPIRED = 404, 410
@@ -40,8 +40,8 @@ def list_if_served(cluster: Cluster, kind: ResourceKind) -> list[Mapping[str, Pl
 
 
 def read_all(
-    cluster: Cluster, kind: ResourceKind, read: Callable[[Mapping[str, Plain]], Result], selector: str = ""
-) -> list[Result]:
+    cluster: Cluster, kind: ResourceKind, read: Callable[[Mapping[str, Plain]], Returned], selector: str = ""
+) -> list[Returned]:
     """Return the result of `read` for every object of a kind, or for those whose labels match a selector.
 
     At most one page of complete objects is kept in memory.
@@ -61,9 +61,9 @@ def _unchanged(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
 
 
 def _pages(
-    cluster: Cluster, kind: ResourceKind, read: Callable[[Mapping[str, Plain]], Result], selector: str
-) -> list[Result] | None:
-    results: list[Result] = []
+    cluster: Cluster, kind: ResourceKind, read: Callable[[Mapping[str, Plain]], Returned], selector: str
+) -> list[Returned] | None:
+    results: list[Returned] = []
     token = ""
     while True:
         query = {"limit": _PAGE, "labelSelector": selector, "continue": token}

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def map_parallel(workers: int, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def map_parallel(workers: int, function: Callable[[Item], Returned], items: Iterable[Item]) -> list[Returned]:
     """Return the results of a function for each item in order, calculated by several threads.
 
     The first exception ends it; calls that have not started by then are cancelled.

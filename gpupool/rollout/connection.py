@@ -65,7 +65,7 @@ class ReachedCluster(NamedTuple):
     """Of its kube-system namespace."""
 
     options: ClusterOptions
-    pinned: bool
+    is_pinned: bool
     """Whether the blueprint or the command line names it; otherwise it is the current context."""
 
 

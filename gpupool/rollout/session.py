@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.applying.results import Result
     from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
-    from gpupool.rollout.planning.prepare import Prepared
+    from gpupool.rollout.planning.prepare import PreparedPlan
     from gpupool.yamlio.located import Plain
 
 
@@ -42,7 +42,7 @@ class Session(NamedTuple):
 
     reached: ReachedCluster
     desired: DesiredState
-    prepared: Prepared
+    prepared: PreparedPlan
 
     @property
     def plan(self) -> Plan:

@@ -10,7 +10,7 @@ import pytest
 
 from gpupool.cluster.resources import KINDS
 from gpupool.rollout.inventory import encoding
-from gpupool.rollout.inventory.encoding import Encoded, InventoryEntry
+from gpupool.rollout.inventory.encoding import EncodedList, InventoryEntry
 
 KIND = [*KINDS]
 MANY = 3_000
@@ -124,5 +124,5 @@ def test_what_is_damaged_is_refused_or_read_as_something_else(part: str) -> None
 
 
 def test_the_other_form_is_taken_away() -> None:
-    assert Encoded("[]", b"").data("current") == ({"current": "[]"}, {"current": None})
-    assert Encoded("", b"ab").data("current") == ({"current": None}, {"current": "YWI="})
+    assert EncodedList("[]", b"").data("current") == ({"current": "[]"}, {"current": None})
+    assert EncodedList("", b"ab").data("current") == ({"current": None}, {"current": "YWI="})

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.lock.lock import Lock
-    from gpupool.rollout.planning.assess import Assessed, DryRunContext
+    from gpupool.rollout.planning.assess import AssessedObject, DryRunContext
     from gpupool.rollout.watch.waiting import Progress, Readiness
     from gpupool.yamlio.located import Plain
 
@@ -82,7 +82,11 @@ class _Run(NamedTuple):
 
 
 def carry_out(
-    reached: ReachedCluster, plan: Plan, approved: Sequence[Assessed], masker: Masker, options: ApplyOptions
+    reached: ReachedCluster,
+    plan: Plan,
+    approved: Sequence[AssessedObject],
+    masker: Masker,
+    options: ApplyOptions,
 ) -> Result:
     """Acquire the lock, check that the plan is still valid, and apply it.
 
@@ -121,7 +125,7 @@ def carry_out(
         )
 
 
-def _all(run: _Run, assessed: Sequence[Assessed]) -> list[Outcome]:
+def _all(run: _Run, assessed: Sequence[AssessedObject]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for kind in KINDS.values():
         stage = [item for item in assessed if item.desired.kind == kind]
@@ -134,11 +138,11 @@ def _all(run: _Run, assessed: Sequence[Assessed]) -> list[Outcome]:
     return [*outcomes, *_deletions(run, outcomes)]
 
 
-def _stage(run: _Run, stage: Sequence[Assessed]) -> list[Outcome]:
+def _stage(run: _Run, stage: Sequence[AssessedObject]) -> list[Outcome]:
     return map_parallel(run.reached.options.concurrency, lambda item: _one(run, item), stage)
 
 
-def _one(run: _Run, item: Assessed) -> Outcome:
+def _one(run: _Run, item: AssessedObject) -> Outcome:
     change = item.change
     if change.leaving:
         text = f"{change.blocked}. Run the same command again when it is gone"
@@ -159,7 +163,7 @@ def _one(run: _Run, item: Assessed) -> Outcome:
     return outcome
 
 
-def _pools(run: _Run, pools: Sequence[Assessed], assessed: Sequence[Assessed]) -> list[Outcome]:
+def _pools(run: _Run, pools: Sequence[AssessedObject], assessed: Sequence[AssessedObject]) -> list[Outcome]:
     """Write each pool once its class is Ready: first the pools with Ready classes, then the others."""
     waiting_for = _unready_classes(run, [pool for pool in pools if pool.change.writes], assessed)
     first = [pool for pool in pools if not pool.change.writes or _class(pool) not in waiting_for]
@@ -205,11 +209,13 @@ def _waiting(states: Mapping[Ref, Readiness]) -> dict[Ref, str]:
     }
 
 
-def _class(pool: Assessed) -> str:
+def _class(pool: AssessedObject) -> str:
     return class_of(pool.desired.body).name
 
 
-def _unready_classes(run: _Run, pools: Sequence[Assessed], assessed: Sequence[Assessed]) -> set[str]:
+def _unready_classes(
+    run: _Run, pools: Sequence[AssessedObject], assessed: Sequence[AssessedObject]
+) -> set[str]:
     """Return the classes that pools wait for: those written now, and those that were not Ready."""
     written = {
         item.desired.name for item in assessed if item.desired.kind == EC2_NODE_CLASS and item.change.writes
@@ -288,7 +294,7 @@ def _kept(run: _Run, change: Change) -> Outcome:
     return outcome
 
 
-def _recorded(run: _Run, began: Inventory, assessed: Sequence[Assessed], result: Result) -> Result:
+def _recorded(run: _Run, began: Inventory, assessed: Sequence[AssessedObject], result: Result) -> Result:
     """Write the inventory, also after a signal or the deadline."""
     if run.lock.is_lost:
         # Another run may write now; the pending entries hold all that it needs.

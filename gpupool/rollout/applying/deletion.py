@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gpupool.cluster.client import Response
-    from gpupool.cluster.parallel import Item, Result
+    from gpupool.cluster.parallel import Item, Returned
     from gpupool.objects import Ref
     from gpupool.planning.plan import Change
-    from gpupool.rollout.applying.results import State
+    from gpupool.rollout.applying.results import OutcomeState
     from gpupool.rollout.applying.termination import DeletionContext
     from gpupool.rollout.planning.usage import InUse
     from gpupool.rollout.watch.waiting import Readiness
@@ -93,7 +93,7 @@ class _Stage:
         results = self._in_parallel(lambda item: self._delete(*item, uses), ready)
         return [change for (change, _), is_done in zip(ready, results, strict=True) if not is_done]
 
-    def _in_parallel(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    def _in_parallel(self, function: Callable[[Item], Returned], items: Sequence[Item]) -> list[Returned]:
         # In threads, so that a second signal ends it during requests too.
         return map_parallel(self._deletion.workers, function, items)
 
@@ -181,7 +181,7 @@ class _Stage:
         text = without_secrets(self._deletion.context, change.ref, str(problem))
         return self._end(change, "failed", text)
 
-    def _end(self, change: Change, state: State, reason: str = "") -> bool:
+    def _end(self, change: Change, state: OutcomeState, reason: str = "") -> bool:
         return self._record(_outcome(change, state, reason))
 
     def _record(self, outcome: Outcome) -> bool:
@@ -218,7 +218,7 @@ def _request(change: Change, version: str) -> Request:
     return Request("DELETE", KINDS[kind].path_of(name), body=options)
 
 
-def _outcome(change: Change, state: State, reason: str = "") -> Outcome:
+def _outcome(change: Change, state: OutcomeState, reason: str = "") -> Outcome:
     return Outcome(change.ref, "delete", state, reason)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Cluster
     from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Outcome
-    from gpupool.rollout.applying.writing import Relabelled
+    from gpupool.rollout.applying.writing import RelabelledObject
     from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.inventory.encoding import InventoryEntry
@@ -213,7 +213,7 @@ def _carried_out(
     return _recorded(recording, began, move, _current(_desired(desired, target), move, results), result)
 
 
-def _stage(context: RelabelContext, kind: str, move: Move) -> list[Relabelled]:
+def _stage(context: RelabelContext, kind: str, move: Move) -> list[RelabelledObject]:
     refs = sorted(ref for ref in move.live if ref.kind == kind)
     return map_parallel(
         context.reached.options.concurrency, lambda ref: relabel(context, ref, move.live[ref]), refs
@@ -234,7 +234,7 @@ def _entries(move: Move) -> Iterable[InventoryEntry]:
 
 
 def _current(
-    desired_objects: Mapping[Ref, DesiredObject], move: Move, results: Iterable[Relabelled]
+    desired_objects: Mapping[Ref, DesiredObject], move: Move, results: Iterable[RelabelledObject]
 ) -> Iterable[InventoryEntry]:
     """Return the entries of the new inventory, with new digests for objects that match the blueprint."""
     moved = {item.outcome.ref: item for item in results}

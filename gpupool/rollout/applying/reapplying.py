@@ -54,8 +54,8 @@ def send_until_current(
 ) -> Response | None:
     """Send a write of a live object, and again for the changed object after a conflict with another client.
 
-    `request_for` builds the write for the live object, which is None where it does not exist. Where it returns
-    None, no further request is sent, and None is returned.
+    `request_for` builds the write for the live object, which is None where it does not exist. Where it
+    returns None, no further request is sent, and None is returned.
 
     Raises:
         ClusterError: where every try ends with a conflict.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Outcome
     from gpupool.rollout.inventory.store import Inventory
-    from gpupool.rollout.planning.assess import Assessed
+    from gpupool.rollout.planning.assess import AssessedObject
     from gpupool.yamlio.located import Plain
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -36,7 +36,7 @@ def last_good_commit(history: Sequence[Plain], current_commit: str) -> str:
     return ""
 
 
-def list_pending(inventory: Inventory, assessed: Sequence[Assessed]) -> Iterable[InventoryEntry]:
+def list_pending(inventory: Inventory, assessed: Sequence[AssessedObject]) -> Iterable[InventoryEntry]:
     """Return the entries of all objects that may exist from now on: listed ones and those to be written."""
     entries = dict(inventory.entries)
     for item in (item for item in assessed if not item.change.leaving):
@@ -49,7 +49,7 @@ def list_pending(inventory: Inventory, assessed: Sequence[Assessed]) -> Iterable
 def list_current(
     began: Inventory,
     live: Mapping[Ref, Mapping[str, Plain]],
-    assessed: Sequence[Assessed],
+    assessed: Sequence[AssessedObject],
     outcomes: Sequence[Outcome],
 ) -> Iterator[InventoryEntry]:
     """Yield the entries of objects that exist or may exist after an apply; `live` is the state before it."""
@@ -66,7 +66,7 @@ def list_current(
 
 
 def _written(
-    began: Inventory, item: Assessed, outcome: Outcome, before: InventoryEntry | None
+    began: Inventory, item: AssessedObject, outcome: Outcome, before: InventoryEntry | None
 ) -> InventoryEntry | None:
     """Return the entry of a desired object; `before` is the one before the apply."""
     desired = item.desired

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOST: Final = 8
 """The number of names in a message; further ones are only counted."""
 
-State: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready", "deleting"]
+OutcomeState: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready", "deleting"]
 """`deleting` is an object that still exists after its deletion, or whose nodes do."""
 
 
@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
     action: str
     """`create`, `update`, `adopt`, `delete`, `move`, or `keep` for an object without changes."""
 
-    state: State
+    state: OutcomeState
     message: str = ""
     uid: str = ""
     generation: int = 0
@@ -110,7 +110,7 @@ class Result(NamedTuple):
             for outcome in self.outcomes
         )
 
-    def of(self, *states: State) -> list[Outcome]:
+    def of(self, *states: OutcomeState) -> list[Outcome]:
         """Return the outcomes in some states."""
         return [outcome for outcome in self.outcomes if outcome.state in states]
 

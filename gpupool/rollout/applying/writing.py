@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Request, Response
     from gpupool.objects import Ref
     from gpupool.rollout.connection import ReachedCluster
-    from gpupool.rollout.planning.assess import Assessed, DryRunContext
+    from gpupool.rollout.planning.assess import AssessedObject, DryRunContext
     from gpupool.rollout.redaction import Secrets
     from gpupool.yamlio.located import Plain
 
@@ -46,7 +46,7 @@ _NO_VERSION: Final = "1"
 write where it exists: so a late request of a dead run does not change the object of a later run."""
 
 
-def write(context: DryRunContext, approved: Assessed) -> Outcome:
+def write(context: DryRunContext, approved: AssessedObject) -> Outcome:
     """Make one change; errors are part of the outcome, as other objects are still to be written."""
     change = approved.change
     if not change.writes:
@@ -63,7 +63,7 @@ def write(context: DryRunContext, approved: Assessed) -> Outcome:
         return Outcome(change.ref, change.actions[0], "failed", text)
 
 
-def _write(context: DryRunContext, approved: Assessed) -> Outcome:
+def _write(context: DryRunContext, approved: AssessedObject) -> Outcome:
     change, desired = approved.change, approved.desired
     live, missing_version = context.observed.live.get(change.ref), _NO_VERSION
     for _ in range(MOST_TRIES):
@@ -86,7 +86,7 @@ def _write(context: DryRunContext, approved: Assessed) -> Outcome:
     return Outcome(change.ref, change.actions[0], "failed", KEEPS_CHANGING)
 
 
-def _written(context: DryRunContext, approved: Assessed, answer: Response) -> Outcome:
+def _written(context: DryRunContext, approved: AssessedObject, answer: Response) -> Outcome:
     change = approved.change
     stored = plain_map(stripped(dict(answer.body)))
     note = "; ".join(map(admitted, find_admissions(context, approved.desired, stored)))
@@ -96,7 +96,7 @@ def _written(context: DryRunContext, approved: Assessed, answer: Response) -> Ou
     return Outcome(change.ref, change.actions[0], "done", note, uid, generation)
 
 
-class Relabelled(NamedTuple):
+class RelabelledObject(NamedTuple):
     """The outcome for one object, and the live object after it."""
 
     outcome: Outcome
@@ -115,15 +115,15 @@ class RelabelContext(NamedTuple):
     done: Callable[[Outcome], None]
 
 
-def relabel(context: RelabelContext, ref: Ref, live: Mapping[str, Plain]) -> Relabelled:
+def relabel(context: RelabelContext, ref: Ref, live: Mapping[str, Plain]) -> RelabelledObject:
     """Write an object's new labels.
 
     Errors are part of the outcome, as other objects are still to be relabelled.
     """
     if all(labels_of(live).get(key) == value for key, value in context.labels.items()):
-        return Relabelled(Outcome(ref, "keep", "done", "", uid_of(live), generation_of(live)), live)
+        return RelabelledObject(Outcome(ref, "keep", "done", "", uid_of(live), generation_of(live)), live)
     if context.reached.deadline.is_stopped:
-        return Relabelled(Outcome(ref, "move", "not tried", _STOPPED), live)
+        return RelabelledObject(Outcome(ref, "move", "not tried", _STOPPED), live)
     try:
         context.ensure_held()
         live = _relabelled(context, ref, live)
@@ -133,7 +133,7 @@ def relabel(context: RelabelContext, ref: Ref, live: Mapping[str, Plain]) -> Rel
     except GpupoolError as problem:
         outcome = Outcome(ref, "move", "failed", without(str(problem), context.secrets()))
     context.done(outcome)
-    return Relabelled(outcome, live)
+    return RelabelledObject(outcome, live)
 
 
 def _relabelled(context: RelabelContext, ref: Ref, listed: Mapping[str, Plain]) -> Mapping[str, Plain]:

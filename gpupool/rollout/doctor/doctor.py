@@ -131,7 +131,7 @@ def _identity(request: DoctorRequest, reached: ReachedCluster) -> Check:
     if request.pins.uid:
         return Check("cluster", CheckState.OK, f"uid {reached.uid}, as the blueprint says")
     fix = f"write `cluster: {{uid: {reached.uid}}}` into the blueprint"
-    if reached.pinned:
+    if reached.is_pinned:
         return Check(
             "cluster", CheckState.WARNING, f"uid {reached.uid}, which the blueprint does not say", fix
         )

@@ -54,7 +54,7 @@ class InventoryEntry(NamedTuple):
         return Ref(self.kind, self.name)
 
 
-class Encoded(NamedTuple):
+class EncodedList(NamedTuple):
     """An encoded list: either text or packed bytes; the other one is empty."""
 
     text: str
@@ -71,19 +71,19 @@ class Encoded(NamedTuple):
         return {key: self.text or None}, {key: packed}
 
 
-def encode_current(entries: Sequence[InventoryEntry]) -> Encoded:
+def encode_current(entries: Sequence[InventoryEntry]) -> EncodedList:
     """Encode the list of current objects."""
     text = _json([_plain(entry) for entry in entries])
-    return Encoded(text, b"") if len(text) < _PACKED_FROM else Encoded("", _pack(entries))
+    return EncodedList(text, b"") if len(text) < _PACKED_FROM else EncodedList("", _pack(entries))
 
 
 def encode_pending(
     plan: str, entries: Sequence[InventoryEntry], current: Sequence[InventoryEntry]
-) -> Encoded:
+) -> EncodedList:
     """Encode the list of pending objects; `current` is the list that is encoded beside it."""
     text = _json({"plan": plan, "entries": [_plain(entry) for entry in entries]})
     if len(text) < _PACKED_FROM:
-        return Encoded(text, b"")
+        return EncodedList(text, b"")
     places = {(entry.ref, entry.uid, entry.generation): place for place, entry in enumerate(current)}
     placed = [(places.get((entry.ref, entry.uid, entry.generation)), entry) for entry in entries]
     same = [(place, entry) for place, entry in placed if place is not None]
@@ -94,7 +94,7 @@ def encode_pending(
     )
     changed = bytes(current[place].digest != entry.digest for place, entry in same)
     flags = zlib.compress(changed, 9)
-    return Encoded("", b"".join(map(_sized, (head, flags, digests, other))))
+    return EncodedList("", b"".join(map(_sized, (head, flags, digests, other))))
 
 
 def read_current(packed: bytes) -> tuple[InventoryEntry, ...]:

@@ -54,14 +54,14 @@ class DryRunContext:
     """Returns the sensitive texts of all objects, as a webhook may quote one in a message about another."""
 
 
-class Assessed(NamedTuple):
+class AssessedObject(NamedTuple):
     """A change with its desired object, which is not part of a plan file."""
 
     change: Change
     desired: DesiredObject
 
 
-def assess(context: DryRunContext, desired: DesiredObject) -> Assessed:
+def assess(context: DryRunContext, desired: DesiredObject) -> AssessedObject:
     """Return the change that an apply would make to an object.
 
     Raises:
@@ -75,17 +75,17 @@ def assess(context: DryRunContext, desired: DesiredObject) -> Assessed:
             f"the API server does not serve {desired.kind.name}: Karpenter's CRDs are missing",
             desired.place(),
         )
-        return Assessed(replace(start, verified="offline", rejections=(missing,)), desired)
+        return AssessedObject(replace(start, verified="offline", rejections=(missing,)), desired)
     if live is not None:
         if why := describe_termination(live):
-            return Assessed(replace(start, actions=("no-op",), blocked=why, leaving=True), desired)
+            return AssessedObject(replace(start, actions=("no-op",), blocked=why, leaving=True), desired)
         adopts = desired.address in context.consent.adopt
         if why := _foreign(context, live, adopts=adopts):
             left = residue(context.masker, desired.address, live, desired.body)
-            return Assessed(replace(start, actions=("no-op",), blocked=why, residue=left), desired)
+            return AssessedObject(replace(start, actions=("no-op",), blocked=why, residue=left), desired)
         if ownership.is_applied_already(live, desired.body):
             left = residue(context.masker, desired.address, live, desired.body)
-            return Assessed(replace(_unchanged(start), residue=left), desired)
+            return AssessedObject(replace(_unchanged(start), residue=left), desired)
     return _dry_run(context, desired, live, start)
 
 
@@ -120,7 +120,7 @@ def _unchanged(change: Change) -> Change:
 
 def _dry_run(
     context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None, start: Change
-) -> Assessed:
+) -> AssessedObject:
     adopts = _adopts(context, desired, live)
     request = build_apply_request(desired, force=adopts, dry_run=True)
     secrets = partial(secrets_of, context, desired.ref)
@@ -148,7 +148,7 @@ def _dry_run(
         raise_rejection(
             request, redaction.redact_response(answer, secrets()), f"try {desired.address} in a dry run"
         )
-    return Assessed(replace(start, rejections=rejections), desired)
+    return AssessedObject(replace(start, rejections=rejections), desired)
 
 
 def build_apply_request(
@@ -186,14 +186,14 @@ class _Result(NamedTuple):
 
 def _compared(
     context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None, result: _Result
-) -> Assessed:
+) -> AssessedObject:
     """Return the change from the live object to the object after an apply."""
     masker, after = context.masker, dict(plain_map(stripped(dict(result.after))))
     shown = masker.shown(desired.address, after)
     admissions = tuple(find_admissions(context, desired, after)) if result.verified == "server" else ()
     start = replace(result.start, verified=result.verified, after=shown, admissions=admissions)
     if live is None:
-        return Assessed(replace(start, reason="does not exist"), desired)
+        return AssessedObject(replace(start, reason="does not exist"), desired)
     before = stripped(dict(live))
     changed_leaves = differences(before, after)
     paths = planned(leaf.keys for leaf in changed_leaves)
@@ -209,8 +209,8 @@ def _compared(
         reason = "equivalent; only the formatting differs" if fields else "matches the blueprint"
         # A write of equivalent values would only increase the generation. Who wrote them differently owns
         # them now, without a conflict.
-        return Assessed(replace(change, actions=("no-op",), reason=reason, conflicts=()), desired)
-    return Assessed(replace(change, reason=_reason(change), force=result.force), desired)
+        return AssessedObject(replace(change, actions=("no-op",), reason=reason, conflicts=()), desired)
+    return AssessedObject(replace(change, reason=_reason(change), force=result.force), desired)
 
 
 def find_admissions(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Change
     from gpupool.planning.pruning import Fate
     from gpupool.rollout.live_state import LiveState
-    from gpupool.rollout.planning.assess import Assessed
+    from gpupool.rollout.planning.assess import AssessedObject
 
 _HALF: Final = 0.5
 _RENAMES: Final = 10
@@ -27,7 +27,7 @@ _RENAMES: Final = 10
 
 
 def find_dangling_pools(
-    observed: LiveState, assessed: Sequence[Assessed], deleted: set[Ref]
+    observed: LiveState, assessed: Sequence[AssessedObject], deleted: set[Ref]
 ) -> Iterator[tuple[Ref, Ref]]:
     """Yield each pool whose EC2NodeClass does not exist after the apply, with that class."""
     later = ({*observed.live} - deleted) | {item.desired.ref for item in assessed}
@@ -38,7 +38,7 @@ def find_dangling_pools(
                 yield item.desired.ref, node_class
 
 
-def find_orphans(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
+def find_orphans(observed: LiveState, assessed: Sequence[AssessedObject]) -> Iterator[str]:
     """Yield objects with the blueprint's label that the inventory does not list."""
     listed = {*observed.inventory.entries, *(item.desired.ref for item in assessed)}
     for ref, body in sorted(observed.live.items()):
@@ -55,7 +55,10 @@ def find_lost(observed: LiveState) -> Iterator[str]:
 
 
 def find_warnings(
-    observed: LiveState, assessed: Sequence[Assessed], removed: Sequence[Fate], deletions: Sequence[Change]
+    observed: LiveState,
+    assessed: Sequence[AssessedObject],
+    removed: Sequence[Fate],
+    deletions: Sequence[Change],
 ) -> Iterator[str]:
     """Yield the warnings of a plan."""
     if observed.inventory.pending:
@@ -70,7 +73,7 @@ def find_warnings(
     yield from _shared(observed, [*changes, *deletions])
 
 
-def _fullness(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
+def _fullness(observed: LiveState, assessed: Sequence[AssessedObject]) -> Iterator[str]:
     """Yield a warning before the inventory is full, as a larger blueprint can't be applied."""
     new = {
         item.desired.ref: InventoryEntry(
@@ -102,7 +105,9 @@ def _shared(observed: LiveState, changes: Sequence[Change]) -> Iterator[str]:
                 yield f"{change.address}: {sign.words}"
 
 
-def _renames(observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]) -> Iterator[str]:
+def _renames(
+    observed: LiveState, assessed: Sequence[AssessedObject], deletions: Sequence[Change]
+) -> Iterator[str]:
     desired = {item.desired.ref: item.desired.body for item in assessed}
     bodies = {**observed.live, **desired}
     new = [item.desired.ref for item in assessed if item.change.actions == ("create",)]

@@ -26,7 +26,7 @@ from gpupool.planning.plan import (
 from gpupool.planning.tools import signs
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, observe, uid_of
-from gpupool.rollout.planning.assess import Assessed, DryRunContext, assess
+from gpupool.rollout.planning.assess import AssessedObject, DryRunContext, assess
 from gpupool.rollout.planning.desired_objects import build_desired_objects
 from gpupool.rollout.planning.digest_key import build_masker
 from gpupool.rollout.planning.plan_warnings import find_dangling_pools, find_lost, find_orphans, find_warnings
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-class Prepared(NamedTuple):
+class PreparedPlan(NamedTuple):
     """A plan with the desired objects and the live state that it was made from."""
 
     plan: Plan
     """The plan without its id, which is set when it is saved or applied."""
 
-    assessed: tuple[Assessed, ...]
+    assessed: tuple[AssessedObject, ...]
     """The desired objects with their changes, in the order in which they are written."""
 
     observed: LiveState
@@ -80,7 +80,7 @@ class PlanOptions:
     """The git commit of the blueprint, for a plan that is saved."""
 
 
-def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions) -> Prepared:
+def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions) -> PreparedPlan:
     """Return the plan of a blueprint for a cluster.
 
     Raises:
@@ -118,7 +118,7 @@ def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions
         charts=tuple(release.header()[1] for release in desired.releases),
         summary=summary(changes),
     )
-    return Prepared(plan, assessed, observed, masker)
+    return PreparedPlan(plan, assessed, observed, masker)
 
 
 def _deletions(reached: ReachedCluster, removed: Sequence[Fate], context: DryRunContext) -> list[Change]:
@@ -152,7 +152,7 @@ def _deletion(context: DryRunContext, ref: Ref, usage: Usage) -> Change:
 
 
 def collect_facts(
-    consent: Consent, observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]
+    consent: Consent, observed: LiveState, assessed: Sequence[AssessedObject], deletions: Sequence[Change]
 ) -> Facts:
     """Return the facts for the guards."""
     listed = observed.inventory.entries

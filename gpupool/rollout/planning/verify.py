@@ -15,7 +15,13 @@ from gpupool.planning.guards import guards
 from gpupool.planning.ownership import is_applied_already
 from gpupool.rollout import redaction
 from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, uid_of
-from gpupool.rollout.planning.assess import Assessed, DryRunContext, assess, build_apply_request, secrets_of
+from gpupool.rollout.planning.assess import (
+    AssessedObject,
+    DryRunContext,
+    assess,
+    build_apply_request,
+    secrets_of,
+)
 from gpupool.rollout.planning.prepare import collect_facts
 
 if TYPE_CHECKING:
@@ -40,13 +46,13 @@ class StalePlanError(OutdatedError):
 class VerifiedPlan(NamedTuple):
     """A plan that is still valid."""
 
-    assessed: tuple[Assessed, ...]
+    assessed: tuple[AssessedObject, ...]
     notes: tuple[str, ...]
     """Messages about changes since then that do not affect the plan."""
 
 
 def verify(
-    context: DryRunContext, plan: Plan, approved: Sequence[Assessed], workers: int, *, is_saved: bool
+    context: DryRunContext, plan: Plan, approved: Sequence[AssessedObject], workers: int, *, is_saved: bool
 ) -> VerifiedPlan:
     """Compare a plan with the live state.
 
@@ -80,7 +86,7 @@ def verify(
 
 
 def _other_inventory(
-    context: DryRunContext, plan: Plan, approved: Sequence[Assessed], *, is_saved: bool
+    context: DryRunContext, plan: Plan, approved: Sequence[AssessedObject], *, is_saved: bool
 ) -> str:
     inventory = context.observed.inventory
     if is_saved and (inventory.uid, inventory.serial) != (plan.inventory.uid, plan.inventory.serial):
@@ -94,7 +100,7 @@ def _other_inventory(
     return f"another run applied more of this blueprint since: {', '.join(map(str, more))}" if more else ""
 
 
-def _ensure_verified(context: DryRunContext, changes: Sequence[Assessed]) -> None:
+def _ensure_verified(context: DryRunContext, changes: Sequence[AssessedObject]) -> None:
     """Check that the server accepts every write in a dry run."""
     for item in changes:
         if item.change.writes and item.change.verified != "server":
@@ -108,7 +114,9 @@ def _ensure_verified(context: DryRunContext, changes: Sequence[Assessed]) -> Non
                 )
 
 
-def _ensure_guarded(context: DryRunContext, changes: Sequence[Assessed], deletions: Sequence[Change]) -> None:
+def _ensure_guarded(
+    context: DryRunContext, changes: Sequence[AssessedObject], deletions: Sequence[Change]
+) -> None:
     """Check the guards again, as a file can't prove those about the cluster."""
     current = guards(collect_facts(context.consent, context.observed, changes, deletions))
     if failed := [f"{guard.name}: {guard.message}" for guard in current if not guard.passed]:
@@ -116,7 +124,9 @@ def _ensure_guarded(context: DryRunContext, changes: Sequence[Assessed], deletio
         raise GuardError(problem)
 
 
-def ensure_approved(context: DryRunContext, approved: Assessed, live: Mapping[str, Plain] | None) -> None:
+def ensure_approved(
+    context: DryRunContext, approved: AssessedObject, live: Mapping[str, Plain] | None
+) -> None:
     """Check that an approved change is still valid for an object that was read again.
 
     Raises:
@@ -129,8 +139,8 @@ def ensure_approved(context: DryRunContext, approved: Assessed, live: Mapping[st
 
 
 def _object(
-    context: DryRunContext, approved: Assessed, *, is_trusted: bool = True
-) -> tuple[Assessed | None, str, str]:
+    context: DryRunContext, approved: AssessedObject, *, is_trusted: bool = True
+) -> tuple[AssessedObject | None, str, str]:
     """Return the change as it is now, why it is stale, and a note.
 
     A trusted change that still holds is not assessed again.
@@ -156,7 +166,7 @@ def _object(
     return now, "", note
 
 
-def _saved_object(context: DryRunContext, approved: Assessed) -> tuple[Assessed | None, str, str]:
+def _saved_object(context: DryRunContext, approved: AssessedObject) -> tuple[AssessedObject | None, str, str]:
     """Return the same as `_object`; a file's write is tried again, and compared with the file's `after`."""
     change = approved.change
     if not change.writes:
@@ -207,7 +217,7 @@ def _other_object(change: Change, live: Mapping[str, Plain] | None) -> str:
     return describe_termination(live)
 
 
-def _still_holds(context: DryRunContext, approved: Assessed, live: Mapping[str, Plain]) -> bool:
+def _still_holds(context: DryRunContext, approved: AssessedObject, live: Mapping[str, Plain]) -> bool:
     """Return whether the facts that a change is based on still hold."""
     if approved.change.pre.paths or approved.change.writes:
         return _is_untouched(context, approved.change, live)
@@ -244,10 +254,12 @@ def _deletion(context: DryRunContext, change: Change, *, is_saved: bool) -> tupl
     return None, f"{change.address} {why}" if why else "", ""
 
 
-def with_desired_objects(plan: Plan, desired_objects: Mapping[Ref, DesiredObject]) -> tuple[Assessed, ...]:
+def with_desired_objects(
+    plan: Plan, desired_objects: Mapping[Ref, DesiredObject]
+) -> tuple[AssessedObject, ...]:
     """Return the changes of a saved plan, each with the object that is sent."""
     return tuple(
-        Assessed(change, desired_objects[change.ref])
+        AssessedObject(change, desired_objects[change.ref])
         for change in plan.changes
         if change.actions != ("delete",)
     )
