@@ -1,18 +1,32 @@
 """A Kubernetes object as identity and located body, and what can be asked of any plain one."""
 
+from __future__ import annotations
+
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.yamlio.located import Located, Plain, plain_map
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 class Ref(NamedTuple):
-    """What an object is called."""
+    """The kind and the name of an object."""
 
     kind: str
     name: str
+
+    def __str__(self) -> str:
+        """Return its address, `KIND/NAME`."""
+        return f"{self.kind}/{self.name}"
+
+    @classmethod
+    def parse(cls, address: str) -> Ref:
+        """Parse an address; a text without a slash is a kind with an empty name."""
+        kind, _, name = address.partition("/")
+        return cls(kind, name)
 
 
 class Manifest(NamedTuple):
@@ -35,9 +49,9 @@ def labels_of(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
     return plain_map(plain_map(body.get("metadata")).get("labels"))
 
 
-def is_pool(address: str) -> bool:
-    """Return whether `KIND/NAME` is a NodePool."""
-    return address.startswith("NodePool/")
+def is_pool(ref: Ref) -> bool:
+    """Return whether an object is a NodePool."""
+    return ref.kind == "NodePool"
 
 
 def digest(value: Plain) -> str:

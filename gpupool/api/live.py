@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from gpupool.cluster.lease import Lease
     from gpupool.planning.plan import Consent, Plan
     from gpupool.rollout.applying.apply import ApplyOptions
-    from gpupool.rollout.applying.moving import Manner
+    from gpupool.rollout.applying.moving import MoveOptions
     from gpupool.rollout.applying.results import Outcome, Result
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.doctor.check import Diagnosis
     from gpupool.rollout.watch.status import Status
@@ -36,7 +36,7 @@ def diff(files: Sequence[str], cluster: ClusterOptions | None = None, consent: C
     """
     from gpupool.rollout import session
 
-    return session.look(files, _current(cluster), consent or _no_consent()).plan
+    return session.prepare_session(files, _current(cluster), consent or _no_consent()).plan
 
 
 def plan(files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None) -> Plan:
@@ -51,7 +51,7 @@ def plan(files: Sequence[str], cluster: ClusterOptions | None = None, consent: C
     """
     from gpupool.rollout import session
 
-    return session.saved(files, _current(cluster), consent or _no_consent()).plan
+    return session.prepare_saved_session(files, _current(cluster), consent or _no_consent()).plan
 
 
 def read_plan(path: str, verify_key: str | None = None) -> Plan:
@@ -121,13 +121,13 @@ def apply(
 
     cluster = _current(cluster)
     deadline = Deadline(cluster.timeout)
-    looked = session.look(files, cluster, consent or _no_consent(), deadline)
-    session.ensure_applicable(looked.plan)
+    prepared = session.prepare_session(files, cluster, consent or _no_consent(), deadline)
+    session.ensure_applicable(prepared.plan)
     options = apply_options(
-        files, wait=wait, lock_timeout=lock_timeout, overlays_count=looked.wanted.overlays_count,
+        files, wait=wait, lock_timeout=lock_timeout, is_overlay_gate_on=prepared.desired.is_overlay_gate_on,
         on_progress=on_progress,
     )  # fmt: skip
-    return session.carry_out(looked, options)
+    return session.carry_out(prepared, options)
 
 
 def apply_plan(
@@ -147,7 +147,7 @@ def apply_plan(
 
     cluster = _current(cluster)
     options = apply_options(
-        files, wait=wait, lock_timeout=lock_timeout, overlays_count=False, on_progress=on_progress
+        files, wait=wait, lock_timeout=lock_timeout, is_overlay_gate_on=False, on_progress=on_progress
     )
     return carry_out_saved(plan, files, cluster, Deadline(cluster.timeout), options)
 
@@ -159,10 +159,10 @@ def status(files: Sequence[str], cluster: ClusterOptions | None = None) -> Statu
         InputError: with every mistake in the blueprint.
         ClusterError: where the API server can't be reached, or answers with an error.
     """
-    from gpupool.rollout.watch.status import status as read
+    from gpupool.rollout.watch.status import read_status
 
     desired, reached = _reach(files, cluster)
-    return read(reached, desired)
+    return read_status(reached, desired)
 
 
 def wait_until(
@@ -177,10 +177,10 @@ def wait_until(
         InputError: with every mistake in the blueprint.
         ClusterError: where the API server can't be reached, or answers with an error.
     """
-    from gpupool.rollout.watch.status import late
+    from gpupool.rollout.watch.status import wait_until as wait_for
 
     desired, reached = _reach(files, cluster)
-    return late(reached, desired, state, _ignore_progress)
+    return wait_for(reached, desired, state, _ignore_progress)
 
 
 def doctor(
@@ -195,11 +195,11 @@ def doctor(
         GuardError: where the cluster is not the blueprint's.
     """
     from gpupool.cluster.deadline import Deadline
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
 
     cluster = _current(cluster)
-    blueprint = desired(files) if files else None
+    blueprint = load_desired_state(files) if files else None
     return diagnose(DoctorRequest(cluster, blueprint, prove_plan_only), Deadline(cluster.timeout))
 
 
@@ -212,7 +212,7 @@ def lock_holder(files: Sequence[str], cluster: ClusterOptions | None = None) -> 
     from gpupool.rollout.lock import unlock as locks
 
     desired, reached = _reach(files, cluster)
-    return locks.look(reached.cluster, desired.namespace, desired.inventory)
+    return locks.find_lock(reached.cluster, desired.namespace, desired.inventory)
 
 
 def unlock(files: Sequence[str], holder: str, cluster: ClusterOptions | None = None) -> Lease | None:
@@ -227,10 +227,10 @@ def unlock(files: Sequence[str], holder: str, cluster: ClusterOptions | None = N
     from gpupool.rollout.lock.lock import unlock_line
 
     desired, reached = _reach(files, cluster)
-    lock = locks.look(reached.cluster, desired.namespace, desired.inventory)
+    lock = locks.find_lock(reached.cluster, desired.namespace, desired.inventory)
     if lock is None:
         return None
-    return locks.unlock(reached.cluster, lock, holder, unlock_line(reached.way, files))
+    return locks.unlock(reached.cluster, lock, holder, unlock_line(reached.options, files))
 
 
 def move(
@@ -259,26 +259,26 @@ def move(
 
 def move_options(
     files: Sequence[str], lock_timeout: float, on_progress: Callable[[str], None] | None = None
-) -> Manner:
+) -> MoveOptions:
     """Return the options of a move by this user, from the commit that the files are of."""
-    from gpupool.rollout.applying.moving import Manner
+    from gpupool.rollout.applying.moving import MoveOptions
 
     options = apply_options(
-        files, wait=False, lock_timeout=lock_timeout, overlays_count=False, on_progress=on_progress
+        files, wait=False, lock_timeout=lock_timeout, is_overlay_gate_on=False, on_progress=on_progress
     )
-    return Manner(lock_timeout, options.tooling, options.who, options.files, options.say, options.done)
+    return MoveOptions(lock_timeout, options.tooling, options.who, options.files, options.say, options.done)
 
 
 def apply_options(
-    files: Sequence[str], *, wait: bool, lock_timeout: float, overlays_count: bool,
+    files: Sequence[str], *, wait: bool, lock_timeout: float, is_overlay_gate_on: bool,
     on_progress: Callable[[str], None] | None = None,
 ) -> ApplyOptions:  # fmt: skip
     """Return the options of an apply by this user, from the commit that the files are of."""
     from gpupool.reports.apply.result import done_line
     from gpupool.rollout.applying.apply import ApplyOptions
-    from gpupool.rollout.commit import commit
-    from gpupool.rollout.lock.lock_owner import myself
-    from gpupool.rollout.session import version
+    from gpupool.rollout.commit import find_commit
+    from gpupool.rollout.lock.lock_owner import current_owner
+    from gpupool.rollout.session import gpupool_version
 
     say = on_progress or _ignore
 
@@ -288,9 +288,9 @@ def apply_options(
     return ApplyOptions(
         wait="ready" if wait else "none",
         lock_timeout=lock_timeout,
-        tooling=f"gpupool/{version()}",
-        who={"by": myself().text, "commit": commit(dict.fromkeys(files, ""))},
-        overlays_count=overlays_count,
+        tooling=f"gpupool/{gpupool_version()}",
+        who={"by": current_owner().text, "commit": find_commit(dict.fromkeys(files, ""))},
+        is_overlay_gate_on=is_overlay_gate_on,
         files=tuple(files),
         say=say,
         done=done,
@@ -318,10 +318,10 @@ def _no_consent() -> Consent:
     return Consent()
 
 
-def _reach(files: Sequence[str], cluster: ClusterOptions | None) -> tuple[DesiredState, Reached]:
+def _reach(files: Sequence[str], cluster: ClusterOptions | None) -> tuple[DesiredState, ReachedCluster]:
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.connection import reach
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
 
-    blueprint, cluster = desired(files), _current(cluster)
+    blueprint, cluster = load_desired_state(files), _current(cluster)
     return blueprint, reach(cluster, blueprint.pins, Deadline(cluster.timeout))

@@ -339,9 +339,9 @@ def roles(purpose: "Literal['plan', 'apply']", files: Sequence[str], subject: "S
         InputError: with every mistake in the blueprint.
     """
     from gpupool.rendering.roles import RoleScope, render_roles
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
 
-    blueprint = desired(files)
+    blueprint = load_desired_state(files)
     return render_roles(purpose, RoleScope(blueprint.blueprint, blueprint.namespace), subject)
 
 

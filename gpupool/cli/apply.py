@@ -113,10 +113,10 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         result = _planned(files, way, consent, manner)
     if result is not None:
         from gpupool.reports.apply.result import said
-        from gpupool.rollout.applying.results import ensure_whole
+        from gpupool.rollout.applying.results import ensure_complete
 
         sys.stderr.write(said(result, _again(result, files, way, saved)))
-        ensure_whole(result)
+        ensure_complete(result)
         if manner.changed and result.has_written:
             raise typer.Exit(manner.changed)
 
@@ -145,11 +145,11 @@ def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner
 
     deadline = Deadline(way.timeout)
     with one_deadline(way, deadline.stop):
-        session = sessions.look(files, way, consent, deadline)
-        output.say(session.wanted.findings)
+        session = sessions.prepare_session(files, way, consent, deadline)
+        output.say(session.desired.findings)
         deliver(manner.places, session.plan, manner.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
-        ensure_meant(session.reached.context, pinned=session.reached.pinned)
+        ensure_meant(session.reached.context, pinned=session.reached.is_pinned)
         if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
             sys.stderr.write("nothing to do\n")
             return None
@@ -158,7 +158,7 @@ def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner
                 _agree(session.plan, yes=manner.yes)
         with _showing_what_is_stale(session.plan), live() as told:
             return sessions.carry_out(
-                session, _how(manner, files, told, overlays_count=session.wanted.overlays_count)
+                session, _how(manner, files, told, is_overlay_gate_on=session.desired.is_overlay_gate_on)
             )
 
 
@@ -193,7 +193,7 @@ def _saved(saved: _Saved, files: list[str], way: "ClusterOptions", manner: _Mann
         # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.
         with _showing_what_is_stale(plan), live() as told:
             return carry_out_saved(
-                plan, files, way, deadline, _how(manner, files, told, overlays_count=False)
+                plan, files, way, deadline, _how(manner, files, told, is_overlay_gate_on=False)
             )
 
 
@@ -218,9 +218,9 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
     from gpupool.objects import is_pool
 
     pools = [
-        each.address.partition("/")[2]
-        for each in plan.changes
-        if each.actions == ("delete",) and plan.consent.prune and is_pool(each.address)
+        change.ref.name
+        for change in plan.changes
+        if change.actions == ("delete",) and plan.consent.prune and is_pool(change.ref)
     ]
     for name in pools:
         if typer.prompt(f"Type the name of the NodePool {name} to delete it", err=True) != name:
@@ -231,14 +231,14 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _how(manner: _Manner, files: list[str], told: Live, *, overlays_count: bool) -> "ApplyOptions":
+def _how(manner: _Manner, files: list[str], told: Live, *, is_overlay_gate_on: bool) -> "ApplyOptions":
     from gpupool.api.live import apply_options
 
     options = apply_options(
         files,
         wait=manner.wait == "ready",
         lock_timeout=manner.lock_timeout,
-        overlays_count=overlays_count,
+        is_overlay_gate_on=is_overlay_gate_on,
         on_progress=told.say,
     )
     return replace(options, waits=told)

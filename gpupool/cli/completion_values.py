@@ -43,7 +43,7 @@ def addresses(ctx: typer.Context) -> Candidates:
     """Return the blueprint's objects, as in `NodePool/chat`."""
     from gpupool.api import render_files
 
-    return [f"{each.ref.kind}/{each.ref.name}" for each in render_files(_blueprint_files(ctx)).manifests]
+    return [str(each.ref) for each in render_files(_blueprint_files(ctx)).manifests]
 
 
 def result_formats(ctx: typer.Context) -> Candidates:

@@ -48,14 +48,14 @@ def diff(
     gpupool diff -f base.yaml -f prod.yaml --context prod -o markdown=comment.md
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool.planning.plan import Consent
-    from gpupool.rollout.session import look
+    from gpupool.rollout.session import prepare_session
 
     files, places = files_or_default(file), plan_outputs(to)
     refuse_stdin_twice(files)
     with one_deadline(way):
-        session = look(files, way, Consent())
+        session = prepare_session(files, way, Consent())
         releases = _releases(session) if helm else []
-    output.say(session.wanted.findings)
+    output.say(session.desired.findings)
     changed = 0 if exit_zero else CHANGED
     deliver(places, session.plan, changed, show_textual=show_textual)
     _show(releases, places)
@@ -65,9 +65,9 @@ def diff(
 
 
 def _releases(session: "Session") -> "list[ReleaseDiff]":
-    from gpupool.rollout.helm_releases import compare
+    from gpupool.rollout.helm_releases import compare_releases
 
-    return compare(session.reached.cluster, session.wanted.releases)
+    return compare_releases(session.reached.cluster, session.desired.releases)
 
 
 def _show(releases: "list[ReleaseDiff]", places: list[Output]) -> None:

@@ -40,15 +40,15 @@ def doctor(
     refuse_stdin_twice(files)
 
     from gpupool.cluster.deadline import Deadline
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
 
-    wanted = desired(files) if files else None
+    wanted = load_desired_state(files) if files else None
     with one_deadline(way):
         found = diagnose(DoctorRequest(way, wanted, prove_plan_only), Deadline(way.timeout))
     width = output.width(places)
     output.deliver(places, lambda name: _written(found, name, width))
-    if found.failed:
+    if found.has_failed:
         raise typer.Exit(1)
 
 

@@ -52,12 +52,12 @@ def move(
     from gpupool.cluster.deadline import Deadline
     from gpupool.reports.apply import moved as report
     from gpupool.rollout.applying import moving
-    from gpupool.rollout.applying.results import ensure_whole
+    from gpupool.rollout.applying.results import ensure_complete
     from gpupool.rollout.connection import reach
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
 
     place = moving.parse_source(source)
-    wanted = desired(files)
+    wanted = load_desired_state(files)
     place = place._replace(namespace=place.namespace or wanted.namespace)
     deadline = Deadline(way.timeout)
     with one_deadline(way, deadline.stop):
@@ -68,13 +68,13 @@ def move(
             return
         sys.stdout.write(report.text(found))
         sys.stdout.flush()
-        ensure_meant(reached.context, pinned=reached.pinned)
+        ensure_meant(reached.context, pinned=reached.is_pinned)
         with ends_at_once():
             _agree(yes=yes)
         with live() as told:
             result = moving.carry_out(reached, wanted, found, move_options(files, wait, told.say))
     sys.stderr.write(report.ended(found, result))
-    ensure_whole(result)
+    ensure_complete(result)
 
 
 def _agree(*, yes: bool) -> None:

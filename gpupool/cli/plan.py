@@ -51,14 +51,14 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
     gpupool plan --prune --max-deletes 2 -o json=plan.json -o markdown=comment.md
     gpupool plan --sign-key plan.key -o json=plan.json
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    from gpupool.rollout.session import ensure_applicable, saved
+    from gpupool.rollout.session import ensure_applicable, prepare_saved_session
 
     files, places = files_or_default(file), plan_outputs(to)
     refuse_stdin_twice([*files, *([] if sign_key is None else [sign_key])])
     sign = _signer(sign_key)
     with one_deadline(way):
-        session = saved(files, way, consent)
-    output.say(session.wanted.findings)
+        session = prepare_saved_session(files, way, consent)
+    output.say(session.desired.findings)
     changed, made = CHANGED if detailed_exitcode else 0, sign(session.plan)
     deliver(places, made, changed, show_textual=show_textual, is_guarded=True)
     ensure_applicable(made)

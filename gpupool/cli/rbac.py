@@ -40,9 +40,9 @@ def rbac(
     subject = _subject(user, group, service_account)
 
     from gpupool.rendering.roles import RoleScope, render_roles
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
 
-    wanted = desired(files_or_default(file))
+    wanted = load_desired_state(files_or_default(file))
     output.say([each for each in wanted.findings if each.severity is not Severity.INFO])
     sys.stdout.write(render_roles(purpose, RoleScope(wanted.blueprint, wanted.namespace), subject))
 

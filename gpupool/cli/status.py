@@ -17,7 +17,7 @@ from gpupool.cli.options import (
 from gpupool.errors import NotReadyError
 
 if TYPE_CHECKING:
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.watch.status import Status
 
@@ -58,16 +58,16 @@ def status(
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.connection import reach
-    from gpupool.rollout.desired_state import desired
-    from gpupool.rollout.watch.status import status as read
+    from gpupool.rollout.desired_state import load_desired_state
+    from gpupool.rollout.watch.status import read_status as read
 
-    wanted = desired(files)
+    wanted = load_desired_state(files)
     with one_deadline(way):
         reached = reach(way, wanted.pins, Deadline(way.timeout))
         unfinished = [] if wait is None else _late(reached, wanted, wait)
         if wait is not None:
             last = Deadline(_LAST_LOOK_SECONDS)
-            reached = reached._replace(cluster=reached.cluster.afresh(last.seconds), deadline=last)
+            reached = reached._replace(cluster=reached.cluster.with_deadline(last.seconds), deadline=last)
         found = read(reached, wanted)
     width = output.width(places)
     output.deliver(places, lambda name: _written(found, name, width))
@@ -76,12 +76,12 @@ def status(
         raise NotReadyError(message)
 
 
-def _late(reached: "Reached", wanted: "DesiredState", wait: Literal["ready", "rollout"]) -> list[str]:
+def _late(reached: "ReachedCluster", wanted: "DesiredState", wait: Literal["ready", "rollout"]) -> list[str]:
     from gpupool.cli.progress import live
-    from gpupool.rollout.watch.status import late
+    from gpupool.rollout.watch.status import wait_until
 
     with live() as say:
-        return late(reached, wanted, wait, say)
+        return wait_until(reached, wanted, wait, say)
 
 
 def _written(found: "Status", name: str, width: int | None) -> str:

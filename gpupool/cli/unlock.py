@@ -37,20 +37,20 @@ def unlock(
     from gpupool.cluster.deadline import Deadline
     from gpupool.reports import lock as report
     from gpupool.rollout.connection import reach
-    from gpupool.rollout.desired_state import desired
+    from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.lock import unlock as locks
     from gpupool.rollout.lock.lock import unlock_line
 
-    wanted = desired(files)
+    wanted = load_desired_state(files)
     line = unlock_line(way, file or ())
     with one_deadline(way):
         reached = reach(way, wanted.pins, Deadline(way.timeout))
-        found = locks.look(reached.cluster, wanted.namespace, wanted.inventory)
+        found = locks.find_lock(reached.cluster, wanted.namespace, wanted.inventory)
         if found is None:
             sys.stdout.write(report.nobody(wanted.namespace, wanted.inventory))
         elif holder is None:
             sys.stdout.write(report.held(found))
             sys.stdout.flush()
-            locks.refuse_unnamed(found, line)
+            locks.raise_unnamed(found, line)
         else:
             sys.stdout.write(report.deleted(locks.unlock(reached.cluster, found, holder, line)))

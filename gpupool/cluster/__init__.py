@@ -1,1 +1,1 @@
-"""One API server: how it is reached, asked, and asked again; nothing here knows blueprints or plans."""
+"""A Kubernetes API server: connection, requests, retries, leases and CRDs."""

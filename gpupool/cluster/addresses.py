@@ -31,9 +31,9 @@ def hide_credentials(text: str, addresses: Iterable[str | None]) -> str:
 
 
 def _credentials(address: str) -> Iterator[str]:
-    """Yield user and password of an address, and the password alone, spelled as there and as it is meant.
+    """Yield user and password of an address, and the password alone, as written and unquoted.
 
-    Where it has a character that ends a host's name, a message may quote what comes before that, or after.
+    A password may hold a character that ends a host's name; a message may quote the text before or after it.
     """
     user, at, _ = address.rpartition("://")[2].rpartition("@")
     password = user.partition(":")[2]

@@ -1,4 +1,4 @@
-"""Questions to an API server and their answers: what the rest of gpupool knows of HTTP."""
+"""Requests to a Kubernetes API server and its responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 FIELD_MANAGER: Final = "gpupool"
-"""The one field manager; a version or a blueprint's name in it would orphan fields when it changes."""
+"""gpupool's only field manager; a version or a blueprint's name in it would orphan fields when it changes."""
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -23,7 +23,7 @@ MERGE: Final = "application/merge-patch+json"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to the API server."""
+    """A request to the API server."""
 
     method: Method
     path: str
@@ -33,75 +33,75 @@ class Request:
 
     @property
     def is_dry_run(self) -> bool:
-        """Return whether the server stores nothing for it."""
+        """Return whether the server stores nothing."""
         return self.method == "GET" or self.query.get("dryRun") == "All"
 
 
 class Response(NamedTuple):
-    """What the server sent back."""
+    """The API server's response."""
 
     status: int
     body: Mapping[str, Plain]
-    """Its JSON; what is no JSON stands under `message`."""
+    """The JSON body; a body that is not JSON is under `message`."""
 
     warnings: tuple[str, ...] = ()
     retry_after: float | None = None
-    """Seconds that the server asks to wait before the next try."""
+    """Seconds to wait before the next try, from the Retry-After header."""
 
-    asked: int = 1
-    """How many times it was asked until this answer came."""
+    tries: int = 1
+    """How many times the request was sent."""
 
     @property
     def ok(self) -> bool:
-        """Return whether it did what it was asked for."""
+        """Return whether the request succeeded."""
         return self.status < 300  # noqa: PLR2004 - HTTP's own border
 
 
 class UnansweredError(Exception):
-    """No whole answer came: the connection failed, broke, or took too long. The server may have done it."""
+    """A request without a complete response; the server may have carried it out all the same."""
 
     def __init__(self, message: str, *, is_final: bool = False) -> None:
-        """Keep what happened; `is_final` where the next try would fail as well, as with a wrong certificate."""
+        """Keep the reason; `is_final` where a retry would fail too, as with an invalid certificate."""
         super().__init__(message)
         self.is_final = is_final
 
 
 class UnsureError(StoppedError):
-    """A signal came when a write had been sent and not been answered: the server may do it, or may not."""
+    """A signal during a write whose response is missing; the server may have carried it out."""
 
 
 class Connection(Protocol):
-    """One way to an API server with one set of credentials; `gpupool.cluster.kube` has the real one."""
+    """A connection to an API server with one set of credentials."""
 
     @property
     def server(self) -> str:
         """Return the server's address."""
 
     def ask(self, request: Request, seconds: float) -> Response:
-        """Ask once.
+        """Send a request once.
 
         Raises:
-            UnansweredError: where no whole answer comes within so many seconds.
+            UnansweredError: where no complete response arrives within so many seconds.
         """
 
 
 class Cluster(Protocol):
-    """One API server, as one user; safe to be asked by several threads."""
+    """An API server with retries, as one user; safe for several threads."""
 
     @property
     def server(self) -> str:
         """Return the server's address."""
 
     def ask(self, request: Request) -> Response:
-        """Ask, and ask again where that is safe and may help.
+        """Send a request, with retries where they are safe and may help.
 
         Raises:
-            ClusterError: where no answer comes in time.
-            StoppedError: where the user wants it to end; an UnsureError for a write that was sent.
+            ClusterError: where no response arrives in time.
+            StoppedError: after a signal; an UnsureError for a write that was sent.
         """
 
-    def patient(self, seconds: float) -> Cluster:
-        """Return the same cluster for whoever asks again by himself: each request gives up after so long."""
+    def with_patience(self, seconds: float) -> Cluster:
+        """Return the same cluster for callers that retry: a request gives up after so many seconds."""
 
-    def afresh(self, seconds: float) -> Cluster:
-        """Return the same cluster with a deadline of its own, for what has to be done after a signal too."""
+    def with_deadline(self, seconds: float) -> Cluster:
+        """Return the same cluster with a deadline of its own, for cleanup that a signal must not stop."""

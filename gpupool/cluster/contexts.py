@@ -1,4 +1,4 @@
-"""Names of the contexts in kubeconfig files, read without the kubernetes client and its plugins."""
+"""Context names in kubeconfig files, read without the kubernetes client."""
 
 import os
 from pathlib import Path
@@ -7,13 +7,13 @@ from gpupool.yamlio.located import find, items, text_at
 from gpupool.yamlio.read import read
 
 _MAX_BYTES = 4 << 20
-"""More than any kubeconfig has."""
+"""A limit above the size of any kubeconfig."""
 
 
 def context_names(kubeconfig: str | None = None) -> list[str]:
     """Return the contexts of a kubeconfig, of the files in $KUBECONFIG, or of ~/.kube/config.
 
-    What is not there, or is no kubeconfig, has none.
+    A file that does not exist, or that is not a kubeconfig, has no contexts.
     """
     files = kubeconfig or os.environ.get("KUBECONFIG") or str(Path("~", ".kube", "config"))
     names: dict[str, None] = {}
@@ -28,4 +28,4 @@ def _names_in(file: Path) -> list[str]:
     with file.open("rb") as opened:
         node = read(opened.read(_MAX_BYTES), str(file)).node
     contexts = None if node is None else find(node, "contexts")
-    return [name for each in items(contexts) if (name := text_at(each, "name"))]
+    return [name for context in items(contexts) if (name := text_at(context, "name"))]

@@ -1,4 +1,4 @@
-"""How long a command may take, and whether the user wants it to end: one value that every wait looks at."""
+"""The deadline of a command, which a signal brings forward."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _STEP: Final = 0.1
-"""Seconds between two looks for a signal. Its handler runs in the midst of whatever the main thread does, so
-it must not take a lock that somebody may hold, and wakes nobody."""
+"""Seconds between two checks for a signal. A signal handler interrupts the main thread anywhere, so it takes
+no lock and wakes no thread."""
 
 
 class Deadline:
-    """The one deadline of a command, which a signal brings forward."""
+    """The deadline of a command."""
 
     def __init__(self, seconds: float) -> None:
-        """Begin to count; `seconds` is what the user allowed."""
+        """Start the clock; `seconds` is the command's timeout."""
         self.seconds = seconds
         self._end = time.monotonic() + seconds
         self._stopped_at: float | None = None
@@ -28,7 +28,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Return the seconds that are left; never less than 0."""
+        """Return the remaining seconds, at least 0."""
         return max(0.0, self._end - time.monotonic())
 
     @property
@@ -38,21 +38,21 @@ class Deadline:
 
     @property
     def is_stopped(self) -> bool:
-        """Return whether a signal came."""
+        """Return whether a signal arrived."""
         return self._stopped_at is not None
 
     @property
     def signal(self) -> int:
-        """Return the number of the signal that came; 0 for none."""
+        """Return the number of the signal that arrived; 0 for none."""
         return self._signal
 
     def stop(self, signal: int) -> None:
-        """Let every wait end, and nothing new begin."""
+        """End every wait, and let no new request begin."""
         self._signal = signal
         self._stopped_at = time.monotonic()
 
-    def ensure_wanted(self) -> None:
-        """Raise where a signal came.
+    def ensure_not_stopped(self) -> None:
+        """Raise an error after a signal.
 
         Raises:
             StoppedError: with the signal's exit code.
@@ -61,20 +61,20 @@ class Deadline:
             raise StoppedError(self._signal)
 
     def pause(self, seconds: float) -> None:
-        """Wait, but no longer than the deadline, and no longer than until a signal comes.
+        """Wait for so many seconds, or until the deadline or a signal.
 
         Raises:
-            StoppedError: where a signal came.
+            StoppedError: after a signal.
         """
         until = time.monotonic() + min(seconds, self.left)
         while not self.is_stopped and (left := until - time.monotonic()) > 0:
             time.sleep(min(left, _STEP))
-        self.ensure_wanted()
+        self.ensure_not_stopped()
 
     def wait(self, future: Future[Any], grace: float) -> bool:
-        """Wait for something, but no longer than the deadline, or so many seconds after a signal.
+        """Wait for a result until the deadline, or for so many seconds after a signal.
 
-        False where it is not done by then.
+        Return whether it is done by then.
         """
         while not future.done() and (left := self._left_for(grace)) > 0:
             with suppress(TimeoutError):

@@ -1,7 +1,7 @@
-"""The door to the kubernetes client: a way in, and HTTP over it.
+"""HTTP connection to an API server through the kubernetes client library.
 
-The client library finds the way in (addresses, certificates, proxies, tokens and the plugins that make them);
-requests are sent through its connection pool, since its own calls would parse and check each answer twice.
+The library reads addresses, certificates, proxies and tokens, and runs the plugins that make tokens; requests
+are sent through its connection pool, as its own calls would parse and check each response twice.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ from urllib3.exceptions import HTTPError, InsecureRequestWarning, LocationValueE
 
 from gpupool.cluster.addresses import without_credentials
 from gpupool.cluster.client import Response, UnansweredError
-from gpupool.cluster.kubeconfig import current_context, file_of, hidden, is_in_cluster, readable
-from gpupool.cluster.plugin import bounded
+from gpupool.cluster.kubeconfig import (
+    current_context,
+    explain_errors,
+    find_kubeconfig,
+    is_in_cluster,
+    redact_addresses,
+)
+from gpupool.cluster.plugin import bound_plugins
 from gpupool.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -43,31 +49,31 @@ IN_CLUSTER: Final = "in-cluster"
 _CONNECT_SECONDS, _READ_SECONDS = 10.0, 60.0
 _CHUNK: Final = 1 << 16
 _MOST_BYTES: Final = 64 << 20
-"""A page of 500 objects, each with as much as etcd holds, is larger; no server has such."""
+"""A limit that only a page of 500 objects of etcd's largest size would exceed."""
 
-_REFUSED, _MOST_SHOWN = 300, 100
+_FIRST_ERROR, _MOST_SHOWN = 300, 100
 _TOKEN_SECONDS: Final = 5.0
-"""Much less than what is left of a token when the library makes the next one."""
+"""How long a token is used without asking the library, which renews it much earlier than it expires."""
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-class _Heard(logging.Handler):
-    """The library logs what an exec plugin failed with, and goes on without credentials."""
+class _PluginErrors(logging.Handler):
+    """Errors of exec plugins, which the library logs before it goes on without credentials."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._thread = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
-        # A thread of a command that gave up may still be asking for its own token.
+        # A thread of an earlier command may still be waiting for its own token.
         if record.thread == self._thread:
-            self.said.append(record.getMessage())
+            self.messages.append(record.getMessage())
 
 
-def connect(way: ClusterAccess, deadline: Deadline) -> KubeConnection:
-    """Find the way in, run the plugin that makes the token, and keep connections.
+def connect(access: ClusterAccess, deadline: Deadline) -> KubeConnection:
+    """Read the kubeconfig, run its exec plugin, and return a pool of connections.
 
     The plugin ends with the deadline, also where it is run again later.
 
@@ -76,30 +82,32 @@ def connect(way: ClusterAccess, deadline: Deadline) -> KubeConnection:
             or its plugin fails.
     """
     configuration = Configuration()
-    configuration.connection_pool_maxsize = way.connections + 1
-    heard, context = _Heard(), IN_CLUSTER
-    logging.getLogger().addHandler(heard)
+    configuration.connection_pool_maxsize = access.connections + 1
+    errors, context = _PluginErrors(), IN_CLUSTER
+    logging.getLogger().addHandler(errors)
     try:
-        with readable(way, configuration), bounded(deadline):
-            if is_in_cluster(way):
+        with explain_errors(access, configuration), bound_plugins(deadline):
+            if is_in_cluster(access):
                 config.load_incluster_config(client_configuration=configuration)
             else:
-                file = file_of(way)
-                context = way.context or current_context(file)
+                file = find_kubeconfig(access)
+                context = access.context or current_context(file)
                 config.load_kube_config(
                     config_file=file, context=context, client_configuration=configuration,
                     persist_config=False,
                 )  # fmt: skip
     finally:
-        logging.getLogger().removeHandler(heard)
+        logging.getLogger().removeHandler(errors)
     if "://" not in configuration.host:
         server = without_credentials(configuration.host)
         message = f"the server of the context `{context}` is `{server}`: write it with https://"
         raise ClusterError(message)
-    if heard.said:
-        message = f"no credentials for the cluster: {hidden('; '.join(heard.said), configuration)}"
+    if errors.messages:
+        message = (
+            f"no credentials for the cluster: {redact_addresses('; '.join(errors.messages), configuration)}"
+        )
         raise ClusterError(message)
-    return _connection(configuration, context, way.user, deadline)
+    return _connection(configuration, context, access.user, deadline)
 
 
 def _connection(
@@ -115,21 +123,21 @@ def _connection(
 
 
 class KubeConnection:
-    """The connections to one API server with one set of credentials; safe to be used by several threads."""
+    """A pool of connections to one API server with one set of credentials; safe for several threads."""
 
     def __init__(
         self, configuration: Configuration, context: str, user: str | None, deadline: Deadline
     ) -> None:
-        """Take the way in as the library found it."""
+        """Keep the configuration that the library read."""
         self._deadline = deadline
         self.server = without_credentials(configuration.host)
         self._address = configuration.host
         self.context = context
         self.is_insecure = not configuration.verify_ssl
-        """Whether anybody on the way may pass for the server: no certificate is looked at."""
+        """Whether certificates are not verified, so that others on the network can pass for the server."""
 
         if self.is_insecure:
-            # The library would say it of each request, in its own words.
+            # The library would warn at each request.
             disable_warnings(InsecureRequestWarning)
         self._configuration = configuration
         self._pool = RESTClientObject(configuration).pool_manager
@@ -138,13 +146,13 @@ class KubeConnection:
             self._headers["Impersonate-User"] = user
         self._reading_token = threading.Lock()
         self._token: dict[str, str] = {}
-        self._token_read = -math.inf
+        self._token_read_at = -math.inf
 
     def ask(self, request: Request, seconds: float) -> Response:
-        """Ask once.
+        """Send a request once.
 
         Raises:
-            UnansweredError: where no whole answer comes within so many seconds.
+            UnansweredError: where no complete response arrives within so many seconds.
         """
         headers = {**self._headers, **self._credentials()}
         body = None
@@ -166,34 +174,37 @@ class KubeConnection:
             raw = b"".join(_chunks(answer, until))
             answer.release_conn()
         except (HTTPError, OSError, UnicodeError) as problem:
-            why = hidden(_in_words(problem), self._configuration)
+            why = redact_addresses(_describe(problem), self._configuration)
             raise UnansweredError(why, is_final=_is_final(problem)) from problem
-        said, read = answer.headers, _json(raw)
-        if read is None and answer.status < _REFUSED:
-            # A proxy's page, say: to take it for an empty list would be to find the cluster empty.
-            message = f"its answer is not JSON: {hidden(_text(raw)[:_MOST_SHOWN], self._configuration)}"
+        read = _json(raw)
+        if read is None and answer.status < _FIRST_ERROR:
+            # For example a proxy's page: as an empty list it would make the cluster look empty.
+            message = (
+                f"its answer is not JSON: {redact_addresses(_text(raw)[:_MOST_SHOWN], self._configuration)}"
+            )
             raise UnansweredError(message)
-        told = {"message": hidden(_text(raw), self._configuration)} if read is None else read
-        return Response(answer.status, told, tuple(_warnings(said.getlist("Warning"))), _after(said))
+        content = {"message": redact_addresses(_text(raw), self._configuration)} if read is None else read
+        warnings = tuple(_warnings(answer.headers.getlist("Warning")))
+        return Response(answer.status, content, warnings, _retry_after(answer.headers))
 
     def _credentials(self) -> dict[str, str]:
-        """Return the token, made anew by its plugin where it is about to expire."""
+        """Return the header with the token, renewed by its plugin where it is about to expire."""
         with self._reading_token:
-            # The library reads all its settings anew each time, which takes longer than to send a request.
-            if time.monotonic() - self._token_read > _TOKEN_SECONDS:
-                with bounded(self._deadline):
+            # The library reads all its settings again each time, which takes longer than a request.
+            if time.monotonic() - self._token_read_at > _TOKEN_SECONDS:
+                with bound_plugins(self._deadline):
                     bearer = self._configuration.auth_settings().get("BearerToken")
                 token = None if bearer is None else bearer["value"]
                 if token and not (str(token).isascii() and str(token).isprintable()):
                     message = "the token in the kubeconfig has a line break, or a character that no token has"
                     raise UnansweredError(message, is_final=True)
                 self._token = {"Authorization": str(token)} if token else {}
-                self._token_read = time.monotonic()
+                self._token_read_at = time.monotonic()
             return self._token
 
 
 def _chunks(answer: BaseHTTPResponse, until: float) -> Iterator[bytes]:
-    """Yield the body as it comes; one that never ends is given up in time, and before it fills the memory."""
+    """Yield the chunks of a body, with limits on its time and size."""
     size = 0
     while chunk := answer.read1(_CHUNK):
         yield chunk
@@ -221,39 +232,39 @@ def _text(raw: bytes) -> str:
 
 
 def _warnings(headers: Iterable[str]) -> Iterator[str]:
-    for each in headers:
-        for said in _QUOTED.findall(each) or [each]:
-            yield re.sub(r"\\(.)", r"\1", said)
+    for header in headers:
+        for text in _QUOTED.findall(header) or [header]:
+            yield re.sub(r"\\(.)", r"\1", text)
 
 
-def _after(headers: Mapping[str, str]) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Read Retry-After in seconds; the API server writes no dates there."""
-    said = headers.get("Retry-After", "")
-    return float(said) if said.isdigit() else None
+    seconds = headers.get("Retry-After", "")
+    return float(seconds) if seconds.isdigit() else None
 
 
-def _in_words(problem: BaseException) -> str:
-    """Return what failed without the library's own names around it."""
+def _describe(problem: BaseException) -> str:
+    """Return the innermost error as text, without the library's names around it."""
     inner: BaseException | None = problem
     at_proxy = ""
     while inner is not None:
         at_proxy = at_proxy or "at the proxy: " * isinstance(inner, ProxyError)
         problem, inner = inner, _within(inner)
     if isinstance(problem, LocationValueError):
-        return at_proxy + "the address is not valid"  # it would be quoted with all that is in it
+        return at_proxy + "the address is not valid"  # the library quotes it with its credentials
     if isinstance(problem, OSError) and problem.strerror:
         return at_proxy + problem.strerror
-    said = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(problem))
-    return at_proxy + (said or type(problem).__name__)
+    text = re.sub(r"^\S*(?:Connection|Pool)\([^)]*\): ", "", str(problem))
+    return at_proxy + (text or type(problem).__name__)
 
 
 def _is_final(problem: BaseException) -> bool:
-    """Return whether the next try would fail just as well: a wrong certificate, a name that nobody has."""
+    """Return whether a retry would fail too, as with an invalid certificate or an unknown host."""
     inner: BaseException | None = problem
     while inner is not None:
         problem, inner = inner, _within(inner) or inner.__cause__
     no_such_name = isinstance(problem, socket.gaierror) and problem.errno == socket.EAI_NONAME
-    # The last is about an address that is none, or a header that can't be sent.
+    # A UnicodeError is about an invalid address, or about a header that can't be sent.
     return no_such_name or isinstance(
         problem, ssl.SSLCertVerificationError | LocationValueError | UnicodeError
     )
@@ -261,4 +272,4 @@ def _is_final(problem: BaseException) -> bool:
 
 def _within(problem: BaseException) -> BaseException | None:
     inner = [getattr(problem, "reason", None), *reversed(problem.args)]
-    return next((each for each in inner if isinstance(each, BaseException)), None)
+    return next((error for error in inner if isinstance(error, BaseException)), None)

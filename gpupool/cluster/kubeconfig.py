@@ -1,4 +1,4 @@
-"""Which kubeconfig is meant, which context of it, and what is wrong with it, for whoever wrote it."""
+"""Choice of kubeconfig and context, and error messages for a kubeconfig that is not usable."""
 
 from __future__ import annotations
 
@@ -24,77 +24,79 @@ _MISSING = re.compile(r"Expected object with name (?P<name>\S*) in .*/(?P<kind>\
 
 
 class ClusterAccess(NamedTuple):
-    """Which cluster is meant, and as whom."""
+    """The kubeconfig, the context and the user of a connection."""
 
     kubeconfig: str | None = None
-    """A file; None for $KUBECONFIG or ~/.kube/config, and where there is none for the Pod's own cluster."""
+    """A file; None for $KUBECONFIG or ~/.kube/config, and without these for the Pod's own cluster."""
 
     context: str | None = None
-    """A context of it; None for the current one."""
+    """A context of the kubeconfig; None for the current one."""
 
     user: str | None = None
-    """Whom to impersonate."""
+    """The user to impersonate."""
 
     connections: int = 16
-    """How many requests may be under way at once."""
+    """The number of parallel requests."""
 
 
-def hidden(text: str, configuration: Configuration) -> str:
-    """Return a text without the credentials that addresses hold."""
+def redact_addresses(text: str, configuration: Configuration) -> str:
+    """Return a text without the credentials in the addresses of server and proxy."""
     return hide_credentials(text, (configuration.host, configuration.proxy))
 
 
 def current_context(files: str) -> str:
-    """Return the current context as kubectl finds it: of several files the first that names one counts."""
-    several = [file for file in files.split(os.pathsep) if file and _exists(file)]
-    for file in several if len(several) > 1 else ():
+    """Return the current context as kubectl finds it: that of the first file that sets one."""
+    existing = [file for file in files.split(os.pathsep) if file and _exists(file)]
+    for file in existing if len(existing) > 1 else ():
         if name := KubeConfigMerger(file).config.value.get("current-context"):
             return str(name)
     return str(config.list_kube_config_contexts(config_file=files)[1]["name"])
 
 
-def file_of(way: ClusterAccess) -> str:
-    """Return the kubeconfig that is meant; it need not be there."""
-    return way.kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+def find_kubeconfig(access: ClusterAccess) -> str:
+    """Return the path of the kubeconfig, which may not exist."""
+    return access.kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
 
-def is_in_cluster(way: ClusterAccess) -> bool:
-    """Return whether there is no kubeconfig and a Pod's own way in."""
-    if way.kubeconfig or way.context or "KUBERNETES_SERVICE_HOST" not in os.environ:
+def is_in_cluster(access: ClusterAccess) -> bool:
+    """Return whether to use the Pod's own service account: in a Pod, without a kubeconfig."""
+    if access.kubeconfig or access.context or "KUBERNETES_SERVICE_HOST" not in os.environ:
         return False
-    return not _exists(file_of(way))
+    return not _exists(find_kubeconfig(access))
 
 
 @contextmanager
-def readable(way: ClusterAccess, configuration: Configuration) -> Iterator[None]:
-    """Say in words what is wrong with a kubeconfig that the library can't use.
+def explain_errors(access: ClusterAccess, configuration: Configuration) -> Iterator[None]:
+    """Explain the library's errors about a kubeconfig in this block.
 
     Raises:
-        ClusterError: whatever the library raises.
+        ClusterError: for every exception of the library.
     """
     try:
         yield
     except Exception as problem:
-        # What a broken kubeconfig makes the library raise is of every kind: of YAML, KeyError, TypeError.
-        within = is_in_cluster(way)
-        file = "the Pod's service account" if within else file_of(way)
-        why = hidden(str(problem) if within else _why(problem, file), configuration)
+        # The library raises any exception for an invalid kubeconfig: YAML errors, KeyError, TypeError.
+        in_cluster = is_in_cluster(access)
+        file = "the Pod's service account" if in_cluster else find_kubeconfig(access)
+        why = redact_addresses(str(problem) if in_cluster else _why(problem, file), configuration)
         message = f"can't use {file}: {why}"
         raise ClusterError(message) from problem
 
 
 def _why(problem: Exception, file: str) -> str:
-    """Return what is wrong with a kubeconfig, in words for whoever wrote it."""
-    said = " ".join(str(problem).split())
+    """Return why a kubeconfig is not usable, for its author."""
+    text = " ".join(str(problem).split())
     missing = _MISSING.search(str(problem))
     if not _exists(file):
         return "there is no such file; name one with --kubeconfig or $KUBECONFIG"
-    if "current-context" in said or (missing and not missing["name"]):
+    if "current-context" in text or (missing and not missing["name"]):
         return "it has no current context; name one with --context"
     if missing:
         return f"it has no {missing['kind']} `{missing['name']}`"
-    is_said = isinstance(problem, ConfigException | OSError) or type(problem).__module__.startswith("yaml")
-    return said if is_said else "it is no kubeconfig"
+    is_explained = isinstance(problem, ConfigException | OSError) or type(problem).__module__.startswith(
+        "yaml"
+    )
+    return text if is_explained else "it is no kubeconfig"
 
 
 def _exists(files: str) -> bool:

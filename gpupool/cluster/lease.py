@@ -1,4 +1,4 @@
-"""A Lease: a name that one holder at a time has, taken, renewed and given back by compare-and-swap."""
+"""Leases: a lock in the API server, acquired, renewed and released by compare-and-swap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import FIELD_MANAGER, Request
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.cluster.resources import lease_path
 from gpupool.errors import ClusterError
 from gpupool.yamlio.located import plain_map, plain_text
@@ -21,20 +21,20 @@ _WRITTEN: Final = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
 
 
 class Lease(NamedTuple):
-    """A Lease as the server has it, or as it shall be."""
+    """A Lease, live or desired."""
 
     namespace: str
     name: str
     holder: str
-    """Empty where nobody has it."""
+    """Empty where the Lease is free."""
 
     seconds: int
-    """How long after a renewal nobody else may take it; 0 where it does not say."""
+    """How long a renewal is valid; 0 where it is not set."""
 
     acquired: str
     renewed: str
     transitions: int
-    """How often it went from one holder to another."""
+    """How often the holder changed."""
 
     uid: str = ""
     version: str = ""
@@ -42,14 +42,14 @@ class Lease(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return its name for people."""
+        """Return `NAMESPACE/NAME`."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def age(self) -> float | None:
-        """Return the seconds since the renewal by this machine's clock; None where it does not say when.
+        """Return the seconds since the renewal by the local clock; None where no time is set.
 
-        The holder wrote the time by its own clock, so it may be wrong, and even lie in the future.
+        The holder wrote the time by its own clock, so it may be wrong, even in the future.
         """
         try:
             then = datetime.fromisoformat(self.renewed or self.acquired)
@@ -59,80 +59,80 @@ class Lease(NamedTuple):
 
 
 def now() -> str:
-    """Return this moment as a Lease writes it."""
+    """Return the current time in the format of a Lease."""
     return datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def read(cluster: Cluster, namespace: str, name: str) -> Lease | None:
-    """Return a Lease; None where there is none.
+    """Read a Lease; None where it does not exist.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects the request.
     """
     request = Request("GET", lease_path(namespace, name))
     answer = cluster.ask(request)
     if answer.status == _NOT_FOUND:
         return None
     if not answer.ok:
-        refuse(request, answer, f"read the lock {namespace}/{name}")
+        raise_rejection(request, answer, f"read the lock {namespace}/{name}")
     return _read(namespace, name, answer)
 
 
-def create(cluster: Cluster, wanted: Lease) -> Lease | None:
-    """Make a Lease; None where there is one, which may be what an earlier try, whose answer was lost, made.
+def create(cluster: Cluster, desired: Lease) -> Lease | None:
+    """Create a Lease; None where one exists, perhaps from an earlier try whose response was lost.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects the request.
     """
-    request = Request("POST", lease_path(wanted.namespace), _WRITTEN, _body(wanted))
+    request = Request("POST", lease_path(desired.namespace), _WRITTEN, _body(desired))
     answer = cluster.ask(request)
     if answer.status == _CONFLICT:
         return None
     if answer.status == _NOT_FOUND:
         message = (
-            f"the namespace {wanted.namespace} of the inventory and the lock does not exist: create it, or"
+            f"the namespace {desired.namespace} of the inventory and the lock does not exist: create it, or"
             " set another one under `inventory.namespace`"
         )
         raise ClusterError(message)
     if not answer.ok:
-        refuse(request, answer, f"take the lock {wanted.title}")
-    return _read(wanted.namespace, wanted.name, answer)
+        raise_rejection(request, answer, f"take the lock {desired.title}")
+    return _read(desired.namespace, desired.name, answer)
 
 
-def replace(cluster: Cluster, wanted: Lease) -> Lease | None:
-    """Write a Lease over the one with its uid and version; None where that is no longer what is there.
+def replace(cluster: Cluster, desired: Lease) -> Lease | None:
+    """Replace the Lease with this uid and version; None where it changed since.
 
-    The uid matters: a Lease that is gone would be made anew by a write that does not name one.
+    The uid matters: a write without one would create a Lease that was deleted.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects the request.
     """
-    request = Request("PUT", lease_path(wanted.namespace, wanted.name), _WRITTEN, _body(wanted))
+    request = Request("PUT", lease_path(desired.namespace, desired.name), _WRITTEN, _body(desired))
     answer = cluster.ask(request)
     if answer.status in {_CONFLICT, _NOT_FOUND}:
         return None
     if not answer.ok:
-        refuse(request, answer, f"write the lock {wanted.title}")
-    return _read(wanted.namespace, wanted.name, answer)
+        raise_rejection(request, answer, f"write the lock {desired.title}")
+    return _read(desired.namespace, desired.name, answer)
 
 
-def delete(cluster: Cluster, found: Lease) -> bool:
-    """Delete a Lease; False where it is no longer as it was read. One that is gone already is no matter.
+def delete(cluster: Cluster, lease: Lease) -> bool:
+    """Delete a Lease; return False where it changed since. One that does not exist counts as deleted.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects the request.
     """
     body: Plain = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
-        "preconditions": {"uid": found.uid, "resourceVersion": found.version},
+        "preconditions": {"uid": lease.uid, "resourceVersion": lease.version},
     }
-    request = Request("DELETE", lease_path(found.namespace, found.name), body=body)
+    request = Request("DELETE", lease_path(lease.namespace, lease.name), body=body)
     answer = cluster.ask(request)
     if answer.status == _CONFLICT:
         return False
     if not answer.ok and answer.status != _NOT_FOUND:
-        refuse(request, answer, f"delete the lock {found.title}")
+        raise_rejection(request, answer, f"delete the lock {lease.title}")
     return True
 
 
@@ -169,5 +169,5 @@ def _read(namespace: str, name: str, answer: Response) -> Lease:
     )
 
 
-def _number(said: Plain) -> int:
-    return said if isinstance(said, int) else 0
+def _number(value: Plain) -> int:
+    return value if isinstance(value, int) else 0

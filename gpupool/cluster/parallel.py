@@ -1,4 +1,4 @@
-"""Several requests at once."""
+"""Parallel calls in a pool of threads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Returned = TypeVar("Returned")
 
 
 @contextmanager
 def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield so many threads; whoever is stopped by a signal does not wait for answers that nobody reads."""
+    """Yield a pool of threads, which is left at the end without waiting for results that are not needed."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield pool
@@ -23,10 +23,10 @@ def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def each(workers: int, function: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
-    """Call a function for each item, so many at once, and give the results in the items' order.
+def map_parallel(workers: int, function: Callable[[Item], Returned], items: Iterable[Item]) -> list[Returned]:
+    """Return the results of a function for each item in order, calculated by several threads.
 
-    The first exception ends it; what has not begun by then never does.
+    The first exception ends it; calls that have not started by then are cancelled.
     """
     with threads(workers) as pool:
         return list(pool.map(function, items))

@@ -1,8 +1,8 @@
-"""Requests in a thread beside the one that wants the answer, which may give up whatever the connection does.
+"""Requests in a thread of their own, so that a deadline or a signal can end the wait for a response.
 
-A connection has bounds of its own, but none of them holds where an answer comes byte by byte, and nothing
-that waits for a socket hears of a signal. With the bounds of sockets alone, 17 of 43 tests of deadlines and
-signals fail: a signal during a request that gets no answer does not end the command at all.
+A connection has timeouts of its own, but they do not apply to a response that arrives byte by byte, and a
+thread that waits for a socket does not notice signals. With the timeouts of sockets alone, 17 of 43 tests of
+deadlines and signals fail: a signal during a request without an answer does not end the command at all.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class _Task(NamedTuple):
-    """A request, and where its answer is put."""
+    """A request, and the future of its response."""
 
-    asked: Future[Response]
+    future: Future[Response]
     connection: Connection
     request: Request
     seconds: float
@@ -29,13 +29,13 @@ class _Task(NamedTuple):
 
 _Tasks: TypeAlias = "SimpleQueue[_Task | None]"
 _SLACK: Final = 1.0
-"""The connection's own bound is a last resort: it says less well what happened."""
+"""The connection's own timeout comes later than the deadline, as its error says less about the cause."""
 
 _of_thread = threading.local()
 
 
 class _Partner:
-    """A thread that asks for another one; it ends when nobody needs it any more."""
+    """A thread that sends the requests of another one; it ends when it is no longer referenced."""
 
     def __init__(self) -> None:
         self._tasks: _Tasks = SimpleQueue()
@@ -43,30 +43,30 @@ class _Partner:
         weakref.finalize(self, self._tasks.put, None)
 
     def ask(self, connection: Connection, request: Request, seconds: float) -> Future[Response]:
-        """Begin to ask."""
-        asked: Future[Response] = Future()
-        self._tasks.put(_Task(asked, connection, request, seconds))
-        return asked
+        """Start a request."""
+        future: Future[Response] = Future()
+        self._tasks.put(_Task(future, connection, request, seconds))
+        return future
 
 
 def _serve(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         try:
-            task.asked.set_result(task.connection.ask(task.request, task.seconds))
+            task.future.set_result(task.connection.ask(task.request, task.seconds))
         except BaseException as problem:  # noqa: BLE001 - raised where it is waited for
-            task.asked.set_exception(problem)
+            task.future.set_exception(problem)
 
 
 def ask(connection: Connection, request: Request, deadline: Deadline, grace: float) -> Response | None:
-    """Ask once; None where no answer came before the deadline, or so many seconds after a signal.
+    """Send a request once; None without a response before the deadline, or so many seconds after a signal.
 
     Raises:
-        UnansweredError: where no whole answer comes.
+        UnansweredError: where no complete response arrives.
     """
     partner: _Partner = _of_thread.__dict__.pop("partner", None) or _Partner()
-    asked = partner.ask(connection, request, deadline.left + _SLACK)
-    if not deadline.wait(asked, grace):
-        # It may never come back: the next request gets another one.
+    future = partner.ask(connection, request, deadline.left + _SLACK)
+    if not deadline.wait(future, grace):
+        # The thread may never return: the next request gets another one.
         return None
     _of_thread.partner = partner
-    return asked.result()
+    return future.result()

@@ -1,4 +1,4 @@
-"""The exec plugin of a kubeconfig, which makes a token: bounded in time, with its children, and in size."""
+"""Exec credential plugins of a kubeconfig, run with limits on time and output."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 _LIBRARY: Any = kube_config
-"""It has no other way to say how a plugin is run."""
+"""The library has no option for how a plugin is run, so its class is replaced."""
 
 _MOST_BYTES: Final = 1 << 20
 _CHUNK: Final = 1 << 16
 _STEP: Final = 0.05
 _LINGER_SECONDS: Final = 1.0
-"""So long after a plugin has ended its output may still come, from children that it left behind."""
+"""How long output is read after a plugin has ended, as children that it left behind may still write."""
 
 _CLUSTER_EXTENSION: Final = "client.authentication.k8s.io/exec"
 _one_at_a_time = threading.Lock()
 
 
 @contextmanager
-def bounded(deadline: Deadline) -> Iterator[None]:
-    """Let plugins that the client library starts end with a deadline, or when a signal comes."""
+def bound_plugins(deadline: Deadline) -> Iterator[None]:
+    """End plugins that the client library starts in this block at a deadline or after a signal."""
 
     class Plugin(_Plugin):
-        ends = deadline
+        command_deadline = deadline
 
     with _one_at_a_time:
         before = _LIBRARY.ExecProvider
@@ -54,19 +54,19 @@ def bounded(deadline: Deadline) -> Iterator[None]:
 
 
 class _Plugin(ExecProvider):
-    """Runs a plugin as the library does, but for its bounds."""
+    """A plugin that is run as by the library, with limits."""
 
-    ends: Deadline
+    command_deadline: Deadline
 
     def run(self, previous_response: object = None) -> Mapping[str, Plain]:
-        """Return the `status` of what the plugin said.
+        """Return the `status` of the plugin's output.
 
         Raises:
-            ConfigException: where it gives no credentials in time.
+            ConfigException: where it prints no credentials in time.
         """
         del previous_response
         is_interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-        environment = {**self.env, "KUBERNETES_EXEC_INFO": json.dumps(self._asked(is_interactive))}
+        environment = {**self.env, "KUBERNETES_EXEC_INFO": json.dumps(self._exec_info(is_interactive))}
         child = subprocess.Popen(  # noqa: S603 - the user's kubeconfig names it
             self.args,
             stdin=None if is_interactive else subprocess.DEVNULL,
@@ -74,11 +74,11 @@ class _Plugin(ExecProvider):
             stderr=None if is_interactive else subprocess.PIPE,
             cwd=self.cwd,
             env=environment,
-            # A group of its own can be ended as a whole; who asks at a terminal has to stay in its group.
+            # A group can be ended with all children; a plugin that prompts stays in the terminal's group.
             start_new_session=not is_interactive,
         )
         try:
-            out, err = _read(child, self.args[0], self.ends)
+            out, err = _read(child, self.args[0], self.command_deadline)
             code = child.wait(_LINGER_SECONDS)
         except subprocess.TimeoutExpired:
             message = f"the plugin {self.args[0]} does not end"
@@ -87,68 +87,68 @@ class _Plugin(ExecProvider):
             _end(child, whole_group=not is_interactive)
         return self._status(code, out, err)
 
-    def _asked(self, is_interactive: bool) -> dict[str, object]:
+    def _exec_info(self, is_interactive: bool) -> dict[str, object]:
         spec: dict[str, object] = {"interactive": is_interactive}
         if self.cluster:
-            said = plain_map(self.cluster.value)
-            extensions = said.get("extensions")
+            cluster = plain_map(self.cluster.value)
+            extensions = cluster.get("extensions")
             own = [
-                each["extension"]
-                for each in (extensions if isinstance(extensions, list) else [])
-                if isinstance(each, dict) and each.get("name") == _CLUSTER_EXTENSION
+                extension["extension"]
+                for extension in (extensions if isinstance(extensions, list) else [])
+                if isinstance(extension, dict) and extension.get("name") == _CLUSTER_EXTENSION
             ]
-            spec["cluster"] = {**said, **({"config": own[0]} if own else {})}
+            spec["cluster"] = {**cluster, **({"config": own[0]} if own else {})}
         return {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
 
     def _status(self, code: int, out: bytes, err: bytes) -> Mapping[str, Plain]:
         name = self.args[0]
         if code != 0:
-            said = " ".join(err.decode(errors="replace").split())
-            message = f"the plugin {name} ended with exit code {code}{': ' * bool(said)}{said}"
+            text = " ".join(err.decode(errors="replace").split())
+            message = f"the plugin {name} ended with exit code {code}{': ' * bool(text)}{text}"
             raise ConfigException(message)
         try:
-            found = plain_map(json.loads(out))
+            credential = plain_map(json.loads(out))
         except (ValueError, RecursionError):
             message = f"the plugin {name} did not print JSON"
             raise ConfigException(message) from None
-        if found.get("kind") != "ExecCredential" or found.get("apiVersion") != self.api_version:
+        if credential.get("kind") != "ExecCredential" or credential.get("apiVersion") != self.api_version:
             message = f"the plugin {name} gave no ExecCredential of {self.api_version}"
             raise ConfigException(message)
-        return plain_map(found.get("status"))
+        return plain_map(credential.get("status"))
 
 
-def _read(child: subprocess.Popen[bytes], name: str, ends: Deadline) -> tuple[bytes, bytes]:
-    """Read what a plugin says until it has said all, or is gone."""
-    pipes = [each for each in (child.stdout, child.stderr) if each is not None]
-    said = {each: bytearray() for each in pipes}
-    gone_at = None
+def _read(child: subprocess.Popen[bytes], name: str, deadline: Deadline) -> tuple[bytes, bytes]:
+    """Read a plugin's output until its end, or until the plugin has ended."""
+    pipes = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
+    output = {pipe: bytearray() for pipe in pipes}
+    ended_at = None
     with selectors.DefaultSelector() as selector:
-        for each in pipes:
-            os.set_blocking(each.fileno(), False)
-            selector.register(each, selectors.EVENT_READ)
+        for pipe in pipes:
+            os.set_blocking(pipe.fileno(), False)
+            selector.register(pipe, selectors.EVENT_READ)
         while selector.get_map():
             for key, _ in selector.select(_STEP):
-                pipe = next(each for each in pipes if each is key.fileobj)
-                if not (piece := os.read(pipe.fileno(), _CHUNK)):
-                    selector.unregister(pipe)
-                said[pipe] += piece
+                ready = next(pipe for pipe in pipes if pipe is key.fileobj)
+                if not (piece := os.read(ready.fileno(), _CHUNK)):
+                    selector.unregister(ready)
+                output[ready] += piece
             if child.poll() is not None:
-                gone_at = gone_at or time.monotonic()
-                if time.monotonic() - gone_at > _LINGER_SECONDS:
+                ended_at = ended_at or time.monotonic()
+                if time.monotonic() - ended_at > _LINGER_SECONDS:
                     break
-            _ensure_bounded(name, ends, sum(map(len, said.values())))
-    return bytes(said[pipes[0]]), bytes(said[pipes[1]] if len(pipes) > 1 else b"")
+            _ensure_bounded(name, deadline, sum(map(len, output.values())))
+    return bytes(output[pipes[0]]), bytes(output[pipes[1]] if len(pipes) > 1 else b"")
 
 
-def _ensure_bounded(name: str, ends: Deadline, size: int) -> None:
+def _ensure_bounded(name: str, deadline: Deadline, size: int) -> None:
     if size > _MOST_BYTES:
         message = f"the plugin {name} says more than {_MOST_BYTES >> 20} MiB"
         raise ConfigException(message)
-    if ends.is_stopped:
+    if deadline.is_stopped:
         message = f"the plugin {name} was ended by a signal"
         raise ConfigException(message)
-    if ends.is_over:
-        message = f"the plugin {name} gave no credentials in time; --timeout is {ends.seconds:g} s"
+    if deadline.is_over:
+        message = f"the plugin {name} gave no credentials in time; --timeout is {deadline.seconds:g} s"
         raise ConfigException(message)
 
 
@@ -160,6 +160,6 @@ def _end(child: subprocess.Popen[bytes], *, whole_group: bool) -> None:
         elif child.poll() is None:
             child.kill()
     child.wait()
-    for each in (child.stdout, child.stderr):
-        if each is not None:
-            each.close()
+    for pipe in (child.stdout, child.stderr):
+        if pipe is not None:
+            pipe.close()

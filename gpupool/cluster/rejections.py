@@ -1,4 +1,4 @@
-"""What the API server holds against a request, read from its Status."""
+"""Errors of the API server: causes, messages and field conflicts of a Status."""
 
 from __future__ import annotations
 
@@ -19,52 +19,52 @@ _VERB: Final = re.compile(r" cannot (?P<verb>\w+) resource ")
 
 
 class RejectionCause(NamedTuple):
-    """One thing that is wrong with an object."""
+    """One violation that a Status names."""
 
     field: str
     reason: str
     message: str
 
 
-def causes(answer: Response) -> tuple[RejectionCause, ...]:
+def read_causes(answer: Response) -> tuple[RejectionCause, ...]:
     """Return each violation that the server names."""
     details = plain_map(answer.body.get("details"))
     return tuple(
-        RejectionCause(*(plain_text(plain_map(each).get(key)) for key in ("field", "reason", "message")))
-        for each in plain_list(details.get("causes"))
+        RejectionCause(*(plain_text(cause.get(key)) for key in ("field", "reason", "message")))
+        for cause in map(plain_map, plain_list(details.get("causes")))
     )
 
 
 def message(answer: Response) -> str:
-    """Return the server's own words, on one line."""
+    """Return the server's message on one line."""
     return " ".join(plain_text(answer.body.get("message")).split()) or f"HTTP {answer.status}"
 
 
 def field_conflicts(answer: Response) -> tuple[tuple[str, str], ...]:
-    """Return path and manager of each field that somebody else owns; nothing for another kind of refusal."""
+    """Return path and manager of each field that another field manager owns; empty for other errors."""
     return tuple(_field_conflicts(answer))
 
 
 def _field_conflicts(answer: Response) -> Iterator[tuple[str, str]]:
-    for cause in causes(answer):
+    for cause in read_causes(answer):
         if cause.reason == _FIELD_CONFLICT:
-            found = _CONFLICT_WITH.search(cause.message)
-            yield cause.field.removeprefix("."), found["manager"] if found else ""
+            match = _CONFLICT_WITH.search(cause.message)
+            yield cause.field.removeprefix("."), match["manager"] if match else ""
 
 
-def refuse(request: Request, answer: Response, doing: str) -> NoReturn:
-    """End the command with what the server said; `doing` says what for, as in `list NodePools`.
+def raise_rejection(request: Request, answer: Response, action: str) -> NoReturn:
+    """Raise an error with the server's message; `action` is what failed, as in `list NodePools`.
 
     Raises:
         ClusterError: always.
     """
-    said = message(answer)
-    forbidden = _VERB.search(said)
+    text = message(answer)
+    forbidden = _VERB.search(text)
     verb = forbidden["verb"] if forbidden else request.method.lower()
     hints = {
         401: "; the credentials are not valid, or have expired",
         403: f"; the permission to {verb} is missing: see `gpupool rbac`",
         404: "; are Karpenter's CRDs installed? `gpupool doctor` says",
     }
-    text = f"can't {doing}: the API server answers {answer.status}: {said}{hints.get(answer.status, '')}"
-    raise ClusterError(text)
+    error = f"can't {action}: the API server answers {answer.status}: {text}{hints.get(answer.status, '')}"
+    raise ClusterError(error)

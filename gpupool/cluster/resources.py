@@ -1,4 +1,4 @@
-"""The kinds that gpupool writes, in the order in which it does, and where the server keeps their objects."""
+"""Kinds of Kubernetes objects that gpupool reads and writes, and their API paths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ResourceKind(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        """Return what stands under `apiVersion`."""
+        """Return the `apiVersion` of its objects."""
         return f"{self.group}/{self.version}"
 
     @property
@@ -38,12 +38,12 @@ NODE_OVERLAY: Final = ResourceKind("NodeOverlay", "karpenter.sh", "v1alpha1", "n
 NODE_POOL: Final = ResourceKind("NodePool", "karpenter.sh", "v1", "nodepools")
 NODE_CLAIM: Final = ResourceKind("NodeClaim", "karpenter.sh", "v1", "nodeclaims")
 
-KINDS: Final = {each.name: each for each in (EC2_NODE_CLASS, NODE_OVERLAY, NODE_POOL)}
-"""What is applied, in that order: a pool needs its class. Deletions go the other way round."""
+KINDS: Final = {kind.name: kind for kind in (EC2_NODE_CLASS, NODE_OVERLAY, NODE_POOL)}
+"""The kinds that are applied, in this order, as a pool needs its class; deletions run in reverse."""
 
 KUBE_SYSTEM: Final = "/api/v1/namespaces/kube-system"
 EVENTS: Final = "/api/v1/namespaces/default/events"
-"""Where the server keeps the events of objects that are in no namespace."""
+"""The path of the events of cluster-scoped objects."""
 
 
 def crd_path(crd: str) -> str:

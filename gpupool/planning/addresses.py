@@ -7,6 +7,7 @@ from typing import Final
 
 from gpupool.karpenter.checks import DNS
 from gpupool.manifests.kinds import CURRENT
+from gpupool.objects import Ref
 
 KINDS: Final = ("EC2NodeClass", "NodeOverlay", "NodePool")
 """The kinds that a plan changes, in the order in which they are written; deletions go the other way round."""
@@ -18,8 +19,8 @@ _LONGEST_NAME, _LONGEST_LABEL = 253, 63
 
 def is_address(address: str) -> bool:
     """Return whether a text is the address of an object that gpupool can write."""
-    kind, slash, name = address.partition("/")
-    return kind in KINDS and bool(slash) and is_name(name)
+    ref = Ref.parse(address)
+    return ref.kind in KINDS and is_name(ref.name)
 
 
 def is_name(name: str) -> bool:

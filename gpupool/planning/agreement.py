@@ -146,7 +146,7 @@ def _not_an_address(address: str) -> str:
 
 
 def _rank(change: Change) -> tuple[bool, int, str]:
-    kind = KINDS.index(change.address.partition("/")[0])
+    kind = KINDS.index(change.ref.kind)
     is_deletion = change.actions == ("delete",)
     return (True, -kind, change.address) if is_deletion else (False, kind, "")
 
@@ -157,7 +157,7 @@ def _is_same_guards(plan: Plan) -> bool:
         return False
     known = [each for each in plan.guards if each.name not in _UNKNOWABLE]
     deletions = [each for each in plan.changes if each.actions == ("delete",)]
-    listed = sum(is_pool(each.address) for each in deletions)
+    listed = sum(is_pool(each.ref) for each in deletions)
     # The inventory may list pools that no longer exist: then the last one goes without a deletion.
     return any(
         known == expected_guards(plan.changes, plan.consent, count) for count in {listed, max(listed, 1)}
@@ -170,8 +170,8 @@ def expected_guards(changes: Sequence[Change], consent: Consent, pools_listed: i
     facts = guards.Facts(
         consent=consent,
         deletions=deletions,
-        pools_wanted=sum(is_pool(each.address) for each in changes)
-        - sum(is_pool(each.address) for each in deletions),
+        pools_wanted=sum(is_pool(each.ref) for each in changes)
+        - sum(is_pool(each.ref) for each in deletions),
         pools_listed=pools_listed,
         dangling={},
         admissions=[each.address for each in changes if each.admissions],

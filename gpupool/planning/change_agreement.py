@@ -35,7 +35,7 @@ Mistake: TypeAlias = tuple[tuple[str | int, ...], str]
 _ACTIONS: Final = frozenset({("create",), ("update",), ("adopt", "update"), ("delete",), ("no-op",)})
 _SENT: Final = frozenset({"apiVersion", "kind", "metadata", "spec"})
 _SENT_METADATA: Final = frozenset({"name", "labels", "annotations"})
-_COUNTED: Final = ("NodePool/", "EC2NodeClass/")
+_COUNTED: Final = frozenset({"NodePool", "EC2NodeClass"})
 _ABSENT: Final = Before("", 0, "")
 
 
@@ -69,7 +69,7 @@ def _chosen(rules: Iterable[tuple[bool, str, str]]) -> Iterator[Mistake]:
 
 
 def _deletion(change: Change) -> Iterator[tuple[bool, str, str]]:
-    counts = change.address.startswith(_COUNTED)
+    counts = change.ref.kind in _COUNTED
     yield change.place is not None, "place", "what is deleted is not in the blueprint"
     yield not isinstance(change.before, dict), "before", "a deletion shows the object as it is"
     yield change.after is not None, "after", "a deletion leaves no object"
@@ -132,7 +132,7 @@ def _state(change: Change, consent: Consent) -> Iterator[tuple[bool, str, str]]:
 
 
 def _body(change: Change, body: dict[str, Any], labels: Mapping[str, str]) -> Iterator[Mistake]:
-    kind, _, name = change.address.partition("/")
+    kind, name = change.ref
     metadata = plain_map(body.get("metadata"))
     own = plain_map(metadata.get("labels"))
     expected: list[tuple[tuple[str, ...], Plain, str]] = [
@@ -166,7 +166,7 @@ def _before(change: Change) -> Iterator[Mistake]:
     if not isinstance(change.before, dict):
         yield ("before",), "this is not an object"
         return
-    kind, _, name = change.address.partition("/")
+    kind, name = change.ref
     before, pre = change.before, change.pre
     if before.get("kind", kind) != kind or plain_map(before.get("metadata")).get("name") != name:
         yield ("before",), f"this is not `{change.address}`"

@@ -10,6 +10,8 @@ from gpupool.planning.plan import Change, Consent, Guard, Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from gpupool.objects import Ref
+
 
 class Facts(NamedTuple):
     """What the guards look at."""
@@ -20,7 +22,7 @@ class Facts(NamedTuple):
     pools_listed: int
     """How many NodePools the inventory lists."""
 
-    dangling: Mapping[str, str]
+    dangling: Mapping[Ref, Ref]
     """NodePools whose class is neither there nor to come, with the class."""
 
     admissions: Sequence[str]
@@ -49,8 +51,8 @@ def _guards(facts: Facts) -> Iterator[Guard]:
         yield Guard("admission", passed=False, message=message, remedy="")
     if not facts.deletions:
         return
-    pools = [each for each in facts.deletions if is_pool(each.address)]
-    classes = [each for each in facts.deletions if not is_pool(each.address)]
+    pools = [each for each in facts.deletions if is_pool(each.ref)]
+    classes = [each for each in facts.deletions if not is_pool(each.ref)]
     names = ", ".join(each.address for each in facts.deletions)
     if not facts.consent.prune:
         message = f"{names}: no longer in the blueprint, and not deleted"
@@ -87,7 +89,7 @@ def _classes_in_use(classes: Sequence[Change]) -> Iterator[Guard]:
 
 def is_kept(change: Change, consent: Consent) -> bool:
     """Return whether an object that would be deleted is kept for now, as something runs on it."""
-    is_allowed = is_pool(change.address) and change.address in consent.allow_delete
+    is_allowed = is_pool(change.ref) and change.address in consent.allow_delete
     return bool(change.node_claims) and not is_allowed
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping  # noqa: TC003 - plan files are checked agai
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
+from gpupool.objects import Ref
+
 FORMAT_VERSION: Final = "1.2"
 
 Action: TypeAlias = Literal["create", "adopt", "update", "delete", "no-op"]
@@ -162,6 +164,11 @@ class Change(_Written):
 
     node_claims: int | None = None
     """Of a pool or class that is deleted: how many NodeClaims it has."""
+
+    @property
+    def ref(self) -> Ref:
+        """Return the kind and the name of the object."""
+        return Ref.parse(self.address)
 
     @property
     def writes(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from gpupool.objects import Ref
 from gpupool.planning import ownership
 from gpupool.planning.compare import differences
 from gpupool.planning.foreign_fields import PART_OF, is_default
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     Live: TypeAlias = Mapping[str, Plain]
 
-ClassRef: TypeAlias = tuple[str, str]
-"""Kind and name of a node class."""
 
 PROTECT: Final = "gpupool.dev/protect"
 _ABOUT_POOLS: Final = frozenset((key,) for key in ("disruption", "limits", "replicas", "weight"))
@@ -31,7 +30,7 @@ _FEW: Final = 3
 class Listed(NamedTuple):
     """An object that the inventory lists."""
 
-    address: str
+    ref: Ref
     uid: str
     """Empty where an apply was interrupted while it was about to be created."""
 
@@ -39,24 +38,24 @@ class Listed(NamedTuple):
 class Fate(NamedTuple):
     """What becomes of an object that the blueprint no longer has."""
 
-    address: str
+    ref: Ref
     deleted: bool
     why: str
     """Why it is kept, where it is."""
 
 
 def fates(
-    listed: Iterable[Listed], live: Mapping[str, Mapping[str, Plain]], wanted: Iterable[str], own_set: str
+    listed: Iterable[Listed], live: Mapping[Ref, Mapping[str, Plain]], wanted: Iterable[Ref], own_set: str
 ) -> list[Fate]:
     """Return for each listed object that is no longer wanted, and is still there, whether it may be deleted."""
     kept = set(wanted)
     found = []
     for each in listed:
-        body = live.get(each.address)
-        if each.address in kept or body is None:
+        body = live.get(each.ref)
+        if each.ref in kept or body is None:
             continue
         why = kept_for(body, each.uid, own_set)
-        found.append(Fate(each.address, not why, why))
+        found.append(Fate(each.ref, not why, why))
     return found
 
 
@@ -82,20 +81,19 @@ def unless_referred(found: Iterable[Fate], pools: Iterable[Mapping[str, Plain]])
     known = referring(map(reference_of, pools))
     kept = []
     for each in found:
-        kind, _, name = each.address.partition("/")
-        names = known.get((kind, name)) if each.deleted else None
-        kept.append(Fate(each.address, deleted=False, why=refers(names)) if names else each)
+        names = known.get(each.ref) if each.deleted else None
+        kept.append(Fate(each.ref, deleted=False, why=refers(names)) if names else each)
     return kept
 
 
-def reference_of(pool: Mapping[str, Plain]) -> tuple[ClassRef, str]:
+def reference_of(pool: Mapping[str, Plain]) -> tuple[Ref, str]:
     """Return the node class that a NodePool refers to, and the pool's name."""
     return class_of(pool), plain_text(plain_map(pool.get("metadata")).get("name"))
 
 
-def referring(references: Iterable[tuple[ClassRef, str]]) -> dict[ClassRef, list[str]]:
+def referring(references: Iterable[tuple[Ref, str]]) -> dict[Ref, list[str]]:
     """Return for each node class the names of the NodePools that refer to it."""
-    found: dict[ClassRef, list[str]] = {}
+    found: dict[Ref, list[str]] = {}
     for reference, name in references:
         found.setdefault(reference, []).append(name)
     return found
@@ -137,7 +135,7 @@ def _template(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
     return plain_map(plain_map(plain_map(body.get("spec")).get("template")).get("spec"))
 
 
-def class_of(body: Mapping[str, Plain]) -> ClassRef:
+def class_of(body: Mapping[str, Plain]) -> Ref:
     """Return kind and name of the node class that a NodePool refers to."""
     reference = plain_map(_template(body).get("nodeClassRef"))
-    return str(reference.get("kind", "")), str(reference.get("name", ""))
+    return Ref(str(reference.get("kind", "")), str(reference.get("name", "")))

@@ -55,7 +55,7 @@ class Sources:
             return not below or any(_is_under(parent, path) for parent in below)
 
         for manifest in self.item.objects[: 1 if below else None]:
-            name = f"{manifest.ref.kind}/{manifest.ref.name}"
+            name = str(manifest.ref)
             for path, node in _largest_parts(manifest.body, (), is_rendered_from_source):
                 notes = dict.fromkeys(leaf.note for _, leaf in leaves(node) if leaf.note)
                 yield Rendering(name, path, mask(plain(node), path), tuple(notes))

@@ -28,7 +28,7 @@ def text(found: Diagnosis, width: int | None = None) -> str:
 def plain(found: Diagnosis) -> dict[str, Json]:
     """Return the same for programs; what is not known is null."""
     return {
-        "failed": found.failed,
+        "failed": found.has_failed,
         "context": found.context or None,
         "server": found.server or None,
         "uid": found.uid or None,

@@ -1,1 +1,1 @@
-"""From a blueprint and a cluster to a plan, and from a plan to a changed cluster."""
+"""Plans for a cluster, and their application: sessions, locks, inventories, waits and checks."""

@@ -1,9 +1,8 @@
-"""Which commit a blueprint is of: what the working folder's own repository has, else what CI says.
+"""Git commit of a blueprint, from the repository of the working folder or from CI variables.
 
-Whoever writes a pull request chooses what lies in the folders of a checkout, and git runs programs that the
-configuration of a repository names. So git never looks for a repository: it is given the `.git` above the
-working folder, which no commit can bring along, and it is asked only for what needs no filter, no hook, no
-file system monitor and no network.
+The author of a pull request controls the folders of a checkout, and git runs programs that a repository's
+configuration names. So git does not search for a repository: it gets the `.git` above the working folder,
+which no commit can contain, and runs only commands without filters, hooks, file system monitor and network.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ _VARIABLES: Final = (
     "DRONE_COMMIT_SHA",
     "GIT_COMMIT",
 )
-"""What GitHub, GitLab, Bitbucket, Buildkite, Azure, CircleCI, Drone and Jenkins checked out."""
+"""Variables of GitHub, GitLab, Bitbucket, Buildkite, Azure, CircleCI, Drone and Jenkins."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _SHA1_LENGTH: Final = 40
 _SECONDS: Final = 5.0
 _ALONE: Final = {
-    # No transport: `protocol.allow` would count less than what a repository says of a single one.
+    # No transport: a repository's setting for a single protocol would override `protocol.allow`.
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -48,7 +47,7 @@ _QUIET: Final = (
     ("core.hooksPath", os.devnull),
     ("safe.bareRepository", "explicit"),
 )
-"""The commands that are run look at none of these; should one ever, it still runs nothing."""
+"""The commands that are run read none of these; they are set as a second line of defence."""
 
 
 class _Repository(NamedTuple):
@@ -66,34 +65,35 @@ class _Repository(NamedTuple):
         return self.git.parent
 
 
-def commit(files: Iterable[str], environment: Mapping[str, str] | None = None) -> str:
-    """Return the commit that the first file is of, `-dirty` behind it where a file is not as it is there.
+def find_commit(files: Iterable[str], environment: Mapping[str, str] | None = None) -> str:
+    """Return the commit of the first file, with `-dirty` where a file differs from that commit.
 
-    Nothing where neither the working folder's repository nor a variable of CI says it.
+    Empty where neither the working folder's repository nor a CI variable has it.
     """
     variables = os.environ if environment is None else environment
     names = list(files)
     repository = _repository(variables) if names else None
     if repository is None:
-        return _said_by_ci(variables) if names else ""
+        return _ci_commit(variables) if names else ""
     head = _git(repository, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
     if not _COMMIT.fullmatch(head) or _inside(repository, names[0]) is None:
         return ""
     return head if _are_in(repository, head, names) else f"{head}-dirty"
 
 
-def _said_by_ci(variables: Mapping[str, str]) -> str:
-    said = (variables.get(name, "") for name in _VARIABLES)
-    return next((each for each in said if _COMMIT.fullmatch(each)), "")
+def _ci_commit(variables: Mapping[str, str]) -> str:
+    commits = (variables.get(name, "") for name in _VARIABLES)
+    return next((commit for commit in commits if _COMMIT.fullmatch(commit)), "")
 
 
 def _repository(variables: Mapping[str, str]) -> _Repository | None:
-    # A relative folder on the path would be one of the checkout's.
-    folders = [each for each in variables.get("PATH", "").split(os.pathsep) if Path(each).is_absolute()]
+    # A relative folder on the path would be inside the checkout.
+    folders = [entry for entry in variables.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
     program = shutil.which("git", path=os.pathsep.join(folders)) if folders else None
-    here = Path.cwd()
-    git = next((each / ".git" for each in (here, *here.parents) if os.path.lexists(each / ".git")), None)
-    # As git itself does: what another user laid above the working folder is not believed.
+    folder = Path.cwd()
+    candidates = (parent / ".git" for parent in (folder, *folder.parents))
+    git = next(filter(os.path.lexists, candidates), None)
+    # As in git itself: a repository of another user is not trusted.
     if program is None or git is None or git.lstat().st_uid != os.geteuid():
         return None
     return _Repository(git, program)
@@ -106,44 +106,50 @@ def _inside(repository: _Repository, name: str) -> str | None:
 
 
 def _are_in(repository: _Repository, head: str, names: Sequence[str]) -> bool:
-    """Return whether each file is in a commit as it is on the disk, but for how its lines end."""
-    places = {name: _inside(repository, name) for name in names}
-    if None in places.values():
+    """Return whether a commit has each file as it is on disk, up to line endings."""
+    paths = {name: _inside(repository, name) for name in names}
+    if None in paths.values():
         return False
-    known = {
-        place: entry.split()[2]
-        for entry, _, place in (
+    committed = {
+        path: entry.split()[2]
+        for entry, _, path in (
             line.partition("\t")
             for line in _git(
-                repository, "ls-tree", "--full-tree", "-z", head, "--", *map(str, places.values())
+                repository, "ls-tree", "--full-tree", "-z", head, "--", *map(str, paths.values())
             ).split("\0")
             if line
         )
     }
     return all(
-        place in known and known[place] in _digests(name, known[place]) for name, place in places.items()
+        path in committed and committed[path] in _digests(name, committed[path])
+        for name, path in paths.items()
     )
 
 
 def _digests(name: str, like: str) -> set[str]:
-    """Return the digests that git may have of a file, in the kind of digest that `like` is."""
+    """Return the digests that git may have of a file, by the same algorithm as `like`."""
     try:
         content = Path(name).read_bytes()
     except OSError:
         return set()
     kind = hashlib.sha1 if len(like) == _SHA1_LENGTH else hashlib.sha256
     forms = (content, content.replace(b"\r\n", b"\n"))
-    return {kind(b"blob %d\0%b" % (len(each), each)).hexdigest() for each in forms}
+    return {kind(b"blob %d\0%b" % (len(form), form)).hexdigest() for form in forms}
 
 
-def _git(repository: _Repository, *words: str) -> str:
-    own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+def _git(repository: _Repository, *arguments: str) -> str:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     settings = [part for key, value in _QUIET for part in ("-c", f"{key}={value}")]
-    command = [repository.program, f"--git-dir={repository.git}", *settings, *words]
+    command = [repository.program, f"--git-dir={repository.git}", *settings, *arguments]
     try:
-        found = subprocess.run(  # noqa: S603 - an absolute path, and words of our own
-            command, capture_output=True, cwd=repository.root, env=own | _ALONE, timeout=_SECONDS, check=False
+        completed = subprocess.run(  # noqa: S603 - an absolute path, and constant arguments
+            command,
+            capture_output=True,
+            cwd=repository.root,
+            env=environment | _ALONE,
+            timeout=_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return os.fsdecode(found.stdout) if found.returncode == 0 else ""
+    return os.fsdecode(completed.stdout) if completed.returncode == 0 else ""

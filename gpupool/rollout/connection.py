@@ -1,4 +1,4 @@
-"""How a command reaches its cluster, and the guard that it is the one that the blueprint means."""
+"""Connection of a command to its cluster, and the check that it is the blueprint's cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.addresses import without_credentials
 from gpupool.cluster.client import Request
-from gpupool.cluster.rejections import message, refuse
+from gpupool.cluster.rejections import message, raise_rejection
 from gpupool.cluster.resources import KUBE_SYSTEM
 from gpupool.errors import ClusterError, GuardError
 from gpupool.yamlio.located import plain_map, plain_text
@@ -19,43 +19,43 @@ if TYPE_CHECKING:
     from gpupool.cluster.deadline import Deadline
 
 
-_NOBODY: Final = "system:anonymous"
+_ANONYMOUS: Final = "system:anonymous"
 
 
-def _nothing(_text: str) -> None:
-    """Tell nobody."""
+def _ignore(_text: str) -> None:
+    """Drop a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What the command line says about the way to the cluster."""
+    """The options of the command line for the connection to a cluster."""
 
     kubeconfig: str | None = None
     context: str | None = None
     user: str | None = None
-    """Whom to impersonate."""
+    """The user to impersonate."""
 
     timeout: float = 600.0
-    """Seconds for the whole command."""
+    """Seconds for the complete command."""
 
     concurrency: int = 16
-    """How many requests may be under way at once."""
+    """The number of parallel requests."""
 
-    say: Callable[[str], None] = _nothing
-    """Told what a command waits for where the API server gives no answer."""
+    say: Callable[[str], None] = _ignore
+    """Gets messages about requests that are retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """The cluster that a blueprint means; each is None where it says nothing."""
+    """The cluster that a blueprint names; a pin is None where it is not set."""
 
     context: str | None = None
     server: str | None = None
     uid: str | None = None
 
 
-class Reached(NamedTuple):
-    """A cluster, and which one it is."""
+class ReachedCluster(NamedTuple):
+    """A cluster that is connected, with its identity."""
 
     cluster: Cluster
     deadline: Deadline
@@ -64,68 +64,70 @@ class Reached(NamedTuple):
     uid: str
     """Of its kube-system namespace."""
 
-    way: ClusterOptions
-    pinned: bool
-    """Whether the blueprint or the command line names it; otherwise it is just the current context."""
+    options: ClusterOptions
+    is_pinned: bool
+    """Whether the blueprint or the command line names it; otherwise it is the current context."""
 
 
-def reach(way: ClusterOptions, pins: Pins, deadline: Deadline) -> Reached:
-    """Connect to the cluster, and ensure that it is the one that is meant before anything else is asked.
+def reach(options: ClusterOptions, pins: Pins, deadline: Deadline) -> ReachedCluster:
+    """Connect to the cluster, and check that it is the blueprint's before any other request.
 
     Raises:
         ClusterError: where it can't be reached.
-        GuardError: where it is another one than the blueprint's.
+        GuardError: where it is not the blueprint's cluster.
     """
-    reached = connect(way, pins, deadline)
-    return identified(reached, pins, _uid(reached))
+    reached = connect(options, pins, deadline)
+    return identify(reached, pins, _uid(reached))
 
 
-def connect(way: ClusterOptions, pins: Pins, deadline: Deadline) -> Reached:
-    """Connect to the cluster that the kubeconfig names; nothing is asked yet, so its uid is empty.
+def connect(options: ClusterOptions, pins: Pins, deadline: Deadline) -> ReachedCluster:
+    """Connect to the cluster that the kubeconfig names, without a request; its uid is empty.
 
     Raises:
-        ClusterError: where the kubeconfig gives no way to one.
-        GuardError: where it is another one than the blueprint's.
+        ClusterError: where the kubeconfig is not usable.
+        GuardError: where it is not the blueprint's cluster.
     """
     from gpupool.cluster import kube
     from gpupool.cluster.kubeconfig import ClusterAccess
     from gpupool.cluster.retrying import Retrying
 
-    context = way.context or pins.context
+    context = options.context or pins.context
     if pins.context and context != pins.context:
-        raise GuardError(_other("context", str(context), pins.context))
-    how = ClusterAccess(way.kubeconfig, context, way.user, way.concurrency)
-    first = kube.connect(how, deadline)
-    meant = without_credentials(pins.server or "")
-    if meant and first.server.rstrip("/") != meant.rstrip("/"):
-        raise GuardError(_other("server", first.server, meant))
-    if first.is_insecure:
-        way.say(
-            f"warning: the context `{first.context}` has insecure-skip-tls-verify: anyone on the network path"
-            " can read and change everything; set certificate-authority"
+        raise GuardError(_wrong_cluster("context", str(context), pins.context))
+    access = ClusterAccess(options.kubeconfig, context, options.user, options.concurrency)
+    connection = kube.connect(access, deadline)
+    pinned_server = without_credentials(pins.server or "")
+    if pinned_server and connection.server.rstrip("/") != pinned_server.rstrip("/"):
+        raise GuardError(_wrong_cluster("server", connection.server, pinned_server))
+    if connection.is_insecure:
+        options.say(
+            f"warning: the context `{connection.context}` has insecure-skip-tls-verify: anyone on the network"
+            " path can read and change everything; set certificate-authority"
         )
-    connections = iter([first])
-    cluster = Retrying(lambda: next(connections, None) or kube.connect(how, deadline), deadline, say=way.say)
-    pinned = bool(way.context or pins.context or pins.server or pins.uid)
-    return Reached(cluster, deadline, first.context, first.server, "", way, pinned)
+    connections = iter([connection])
+    cluster = Retrying(
+        lambda: next(connections, None) or kube.connect(access, deadline), deadline, say=options.say
+    )
+    is_pinned = bool(options.context or pins.context or pins.server or pins.uid)
+    return ReachedCluster(cluster, deadline, connection.context, connection.server, "", options, is_pinned)
 
 
-def identified(reached: Reached, pins: Pins, uid: str) -> Reached:
-    """Return it with its uid.
+def identify(reached: ReachedCluster, pins: Pins, uid: str) -> ReachedCluster:
+    """Return the cluster with its uid.
 
     Raises:
-        GuardError: where it is another cluster than the blueprint's.
+        GuardError: where it is not the blueprint's cluster.
     """
     if pins.uid and uid != pins.uid:
-        raise GuardError(_other("uid", uid, pins.uid))
+        raise GuardError(_wrong_cluster("uid", uid, pins.uid))
     return reached._replace(uid=uid)
 
 
-def _other(what: str, is_: str, meant: str) -> str:
-    return f"wrong cluster: its {what} is `{is_}`, and the blueprint's `cluster.{what}` is `{meant}`"
+def _wrong_cluster(pin: str, actual: str, expected: str) -> str:
+    return f"wrong cluster: its {pin} is `{actual}`, and the blueprint's `cluster.{pin}` is `{expected}`"
 
 
-def _uid(reached: Reached) -> str:
+def _uid(reached: ReachedCluster) -> str:
     request = Request("GET", KUBE_SYSTEM)
     try:
         answer = reached.cluster.ask(request)
@@ -133,9 +135,11 @@ def _uid(reached: Reached) -> str:
         text = f"can't reach the cluster of the context `{reached.context}`: {problem}"
         raise ClusterError(text) from problem
     if not answer.ok:
-        if _NOBODY in message(answer):
+        if _ANONYMOUS in message(answer):
             context = f"the context `{reached.context}`"
-            text = f"{context} has no credentials: the API server treats the request as {_NOBODY}"
+            text = f"{context} has no credentials: the API server treats the request as {_ANONYMOUS}"
             raise ClusterError(text)
-        refuse(request, answer, "read the namespace kube-system, whose uid says which cluster this is")
+        raise_rejection(
+            request, answer, "read the namespace kube-system, whose uid says which cluster this is"
+        )
     return plain_text(plain_map(answer.body.get("metadata")).get("uid"))

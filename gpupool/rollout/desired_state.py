@@ -1,4 +1,4 @@
-"""What a blueprint wants of a cluster: the rendered objects, and how its cluster half is set."""
+"""Desired state of a cluster: a blueprint's rendered objects and its cluster settings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _STDIN: Final = "-"
 
 
 class DesiredState(NamedTuple):
-    """One blueprint, rendered, with its words for the cluster half."""
+    """A rendered blueprint with its cluster settings."""
 
     blueprint: str
     node: Located
     """The merged blueprint."""
 
     manifests: tuple[Manifest, ...]
-    """In the order in which they are written."""
+    """The rendered objects, in the order in which they are written."""
 
     releases: tuple[Release, ...]
     findings: tuple[Finding, ...]
@@ -40,30 +40,30 @@ class DesiredState(NamedTuple):
     prune: bool
     sensitive: tuple[str, ...]
     karpenter: str
-    """The Karpenter minor that it is for."""
+    """The Karpenter minor of the blueprint."""
 
     features: tuple[str, ...]
-    """Feature gates that are on in the cluster's Karpenter beyond its defaults."""
+    """Karpenter's feature gates that are on beyond its defaults."""
 
     files: Mapping[str, str]
-    """A sha256 of each file, by the name it was given with."""
+    """A sha256 of each file, by its name on the command line."""
 
     @property
-    def overlays_count(self) -> bool:
-        """Return whether Karpenter looks at NodeOverlays at all: the blueprint says that their gate is on."""
+    def is_overlay_gate_on(self) -> bool:
+        """Return whether Karpenter's feature gate for NodeOverlays is on."""
         return "NodeOverlay" in self.features
 
     @property
     def inventory(self) -> str:
-        """Return the name of the inventory's ConfigMap, and of the lock's Lease."""
+        """Return the name of the inventory's ConfigMap and of the lock's Lease."""
         return f"gpupool-{self.blueprint}"
 
 
-def desired(paths: Sequence[str], *, allow_empty: bool = False) -> DesiredState:
-    """Read and render blueprint files, later ones over earlier ones; one without pools only where allowed.
+def load_desired_state(paths: Sequence[str], *, allow_empty: bool = False) -> DesiredState:
+    """Read and render blueprint files, merged in order; a blueprint needs pools unless `allow_empty`.
 
     Raises:
-        InputError: with every mistake found, in file order.
+        InputError: with every mistake, in file order.
     """
     from gpupool.rendering.render import render_files
 
@@ -75,12 +75,12 @@ def desired(paths: Sequence[str], *, allow_empty: bool = False) -> DesiredState:
         manifests=rendered.manifests,
         releases=rendered.releases,
         findings=rendered.findings,
-        pins=Pins(*(text_at(cluster, word) or None for word in ("context", "server", "uid"))),
+        pins=Pins(*(text_at(cluster, field) or None for field in ("context", "server", "uid"))),
         namespace=text_at(rendered.blueprint, "inventory", "namespace") or DEFAULT_NAMESPACE,
         prune=prune is not None and prune.value is True,
         sensitive=rendered.sensitive,
         karpenter=rendered.expanded.karpenter,
-        features=tuple(str(each.value) for each in items(find(cluster, "features"))),
+        features=tuple(str(feature.value) for feature in items(find(cluster, "features"))),
         files={path: _digest(path) for path in paths if path != _STDIN},
     )
 

@@ -1,7 +1,7 @@
-"""Helm releases beside the values that the blueprint renders: what an upgrade of a chart would change.
+"""Comparison of installed Helm releases with the values that a blueprint renders.
 
-gpupool runs no Helm. It reads the Secret in which Helm keeps a release: nothing but `diff --helm`
-looks there: many give nobody the right to read Secrets.
+gpupool does not run Helm. It reads the Secret in which Helm keeps a release, and only for `diff --helm`, as
+the permission to read Secrets is rarely granted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import zlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import Request
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.errors import ClusterError
 from gpupool.objects import labels_of
 from gpupool.planning.compare import differences
@@ -33,76 +33,76 @@ _HIDDEN: Final = "(sensitive)"
 
 
 class ReleaseDiff(NamedTuple):
-    """One chart: what is installed, and what would be."""
+    """The differences between an installed and a desired release."""
 
     release: str
     """`NAMESPACE/NAME`."""
 
     chart: str
-    wanted: str
-    """The version that the blueprint asks for."""
+    desired: str
+    """The blueprint's version."""
 
     installed: str | None
-    """The version that is there; None where there is no release."""
+    """The installed version; None where there is no release."""
 
     values: tuple[Difference, ...]
-    """What differs between the values that were given to Helm and those that the blueprint renders."""
+    """Differences between the installed values and those that the blueprint renders."""
 
     @property
     def differs(self) -> bool:
         """Return whether an upgrade would change anything."""
-        return self.installed != self.wanted or bool(self.values)
+        return self.installed != self.desired or bool(self.values)
 
 
-def compare(cluster: Cluster, releases: Sequence[Release]) -> list[ReleaseDiff]:
+def compare_releases(cluster: Cluster, releases: Sequence[Release]) -> list[ReleaseDiff]:
     """Compare each release with the values that the blueprint renders.
 
     Raises:
         ClusterError: where the Secrets can't be read, or hold something else.
     """
-    return [_compared(each, _installed(cluster, each)) for each in releases]
+    return [_compared(release, _installed(cluster, release)) for release in releases]
 
 
-def _compared(wanted: Release, installed: Mapping[str, Plain] | None) -> ReleaseDiff:
-    title, values = f"{wanted.namespace}/{wanted.name}", plain(wanted.values)
+def _compared(desired: Release, installed: Mapping[str, Plain] | None) -> ReleaseDiff:
+    title, values = f"{desired.namespace}/{desired.name}", plain(desired.values)
     if installed is None:
-        return ReleaseDiff(title, wanted.chart, wanted.version, None, ())
+        return ReleaseDiff(title, desired.chart, desired.version, None, ())
     metadata = plain_map(plain_map(installed.get("chart")).get("metadata"))
     config = dict(plain_map(installed.get("config")))
-    found = tuple(_masked(each) for each in differences(config, values) if each.semantic)
-    return ReleaseDiff(title, wanted.chart, wanted.version, plain_text(metadata.get("version")), found)
+    changed = tuple(_masked(change) for change in differences(config, values) if change.semantic)
+    return ReleaseDiff(title, desired.chart, desired.version, plain_text(metadata.get("version")), changed)
 
 
-def _masked(found: Difference) -> Difference:
-    if any(looks_secret(str(key)) for key in found.keys):
-        return found._replace(
-            before=None if found.before is None else _HIDDEN, after=None if found.after is None else _HIDDEN
+def _masked(change: Difference) -> Difference:
+    if any(looks_secret(str(key)) for key in change.keys):
+        return change._replace(
+            before=None if change.before is None else _HIDDEN, after=None if change.after is None else _HIDDEN
         )
-    return found
+    return change
 
 
 def _installed(cluster: Cluster, release: Release) -> Mapping[str, Plain] | None:
-    """Return the newest release that Helm keeps as deployed; None where there is none."""
+    """Return the newest release with the status deployed; None where there is none."""
     path = f"/api/v1/namespaces/{release.namespace}/secrets"
     request = Request("GET", path, {"labelSelector": f"owner=helm,name={release.name},status=deployed"})
     answer = cluster.ask(request)
     if not answer.ok:
-        refuse(request, answer, f"read the Secrets of Helm in {release.namespace}")
-    found = [plain_map(each) for each in plain_list(answer.body.get("items"))]
-    if not found:
+        raise_rejection(request, answer, f"read the Secrets of Helm in {release.namespace}")
+    secrets = [plain_map(item) for item in plain_list(answer.body.get("items"))]
+    if not secrets:
         return None
-    newest = max(found, key=_revision)
+    newest = max(secrets, key=_revision)
     return _unpacked(plain_text(plain_map(newest.get("data")).get("release")), release)
 
 
 def _revision(secret: Mapping[str, Plain]) -> int:
     labels = labels_of(secret)
-    said = plain_text(labels.get("version"))
-    return int(said) if said.isdigit() else 0
+    version = plain_text(labels.get("version"))
+    return int(version) if version.isdigit() else 0
 
 
 def _unpacked(data: str, release: Release) -> Mapping[str, Plain]:
-    """Read what Helm packed: JSON, gzipped, in base64 of its own within that of the Secret."""
+    """Decode a release as Helm stores it: gzipped JSON in base64, inside the Secret's own base64."""
     try:
         packed = base64.b64decode(base64.b64decode(data, validate=True), validate=True)
         raw = zlib.decompressobj(wbits=31).decompress(packed, _LARGEST)

@@ -1,4 +1,4 @@
-"""What there is in a cluster: one LIST for each kind, and the inventory."""
+"""Live objects of a cluster and its inventory, read with one LIST for each kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpupool.cluster.parallel import threads
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError
-from gpupool.objects import is_pool
+from gpupool.objects import Ref, is_pool
 from gpupool.planning.pruning import Listed, fates, unless_referred
 from gpupool.rollout.inventory import store
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
@@ -28,65 +28,64 @@ _NOT_FOUND: Final = 404
 
 
 class LiveState(NamedTuple):
-    """A cluster at one moment."""
+    """The live objects and the inventory at one moment."""
 
-    live: Mapping[str, Mapping[str, Plain]]
-    """Every object of the kinds that gpupool writes, by `KIND/NAME`."""
+    live: Mapping[Ref, Mapping[str, Plain]]
+    """Every object of the kinds that gpupool writes."""
 
     served: frozenset[str]
-    """The kinds that the server knows."""
+    """The kinds that the server serves."""
 
     inventory: Inventory
 
 
 def observe(cluster: Cluster, place: InventoryRef, workers: int) -> LiveState:
-    """Read what there is.
+    """Read the live objects and the inventory.
 
     Raises:
-        ClusterError: where the server refuses, or the inventory can't be read.
+        ClusterError: where a request is rejected, or the inventory can't be read.
     """
-    with threads(workers) as pool:
-        listed = {name: pool.submit(list_if_served, cluster, kind) for name, kind in KINDS.items()}
-        known = pool.submit(store.read, cluster, place)
-        found = {name: future.result() for name, future in listed.items()}
+    with threads(workers) as executor:
+        futures = {name: executor.submit(list_if_served, cluster, kind) for name, kind in KINDS.items()}
+        inventory = executor.submit(store.read, cluster, place)
+        bodies = {name: future.result() for name, future in futures.items()}
         return LiveState(
-            live=by_address(found),
-            served=frozenset(name for name, bodies in found.items() if bodies is not None),
-            inventory=known.result(),
+            live=by_ref(bodies),
+            served=frozenset(name for name, listed_bodies in bodies.items() if listed_bodies is not None),
+            inventory=inventory.result(),
         )
 
 
-def by_address(listed: Mapping[str, Iterable[Mapping[str, Plain]] | None]) -> dict[str, Mapping[str, Plain]]:
-    """Sort what was listed of each kind by `KIND/NAME`; None is a kind that the server does not know."""
-    return {f"{kind}/{name_of(body)}": body for kind, bodies in listed.items() for body in bodies or ()}
+def by_ref(listed: Mapping[str, Iterable[Mapping[str, Plain]] | None]) -> dict[Ref, Mapping[str, Plain]]:
+    """Return the listed objects by kind and name; None is a kind that the server does not serve."""
+    return {Ref(kind, name_of(body)): body for kind, bodies in listed.items() for body in bodies or ()}
 
 
-def gone(observed: LiveState, wanted: Mapping[str, Mapping[str, Plain]]) -> list[Fate]:
-    """Return what becomes of the objects that the inventory lists, that are there, and are no longer wanted.
+def find_removed(observed: LiveState, desired: Mapping[Ref, Mapping[str, Plain]]) -> list[Fate]:
+    """Return what becomes of each live object that the inventory lists and that is no longer desired.
 
-    A class stays with the NodePools that refer to it, be they gpupool's or not.
+    A class stays with the NodePools that refer to it, whether gpupool manages them or not.
     """
-    known = observed.inventory
-    listed = [Listed(each.address, each.uid) for each in known.known.values()]
-    found = fates(listed, observed.live, wanted, known.place.id)
-    doomed = {each.address for each in found if each.deleted}
-    later = {**observed.live, **wanted}
-    pools = (body for address, body in later.items() if is_pool(address) and address not in doomed)
-    return unless_referred(found, pools)
+    inventory = observed.inventory
+    listed = [Listed(entry.ref, entry.uid) for entry in inventory.entries.values()]
+    removed = fates(listed, observed.live, desired, inventory.place.id)
+    deleted = {fate.ref for fate in removed if fate.deleted}
+    later = {**observed.live, **desired}
+    pools = (body for ref, body in later.items() if is_pool(ref) and ref not in deleted)
+    return unless_referred(removed, pools)
 
 
-def read(cluster: Cluster, address: str) -> Mapping[str, Plain] | None:
-    """Read one object as it is now; None where does not exist.
+def read(cluster: Cluster, ref: Ref) -> Mapping[str, Plain] | None:
+    """Read one object; None where it does not exist.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the request is rejected.
     """
-    kind, _, name = address.partition("/")
-    answer = cluster.ask(Request("GET", KINDS[kind].path_of(name)))
+    answer = cluster.ask(Request("GET", KINDS[ref.kind].path_of(ref.name)))
     if answer.status == _NOT_FOUND:
         return None
     if not answer.ok:
-        text = f"can't read {address}: {message(answer)}"
+        text = f"can't read {ref}: {message(answer)}"
         raise ClusterError(text)
     return answer.body
 
@@ -103,8 +102,8 @@ def uid_of(body: Mapping[str, Plain]) -> str:
 
 def generation_of(body: Mapping[str, Plain]) -> int:
     """Return an object's generation."""
-    found = plain_map(body.get("metadata")).get("generation")
-    return found if isinstance(found, int) else 0
+    generation = plain_map(body.get("metadata")).get("generation")
+    return generation if isinstance(generation, int) else 0
 
 
 def version_of(body: Mapping[str, Plain]) -> str:
@@ -112,15 +111,15 @@ def version_of(body: Mapping[str, Plain]) -> str:
     return plain_text(plain_map(body.get("metadata")).get("resourceVersion"))
 
 
-def finalizers(body: Mapping[str, Plain]) -> list[str]:
-    """Return what an object that is being deleted waits for."""
-    return [str(each) for each in plain_list(plain_map(body.get("metadata")).get("finalizers"))]
+def read_finalizers(body: Mapping[str, Plain]) -> list[str]:
+    """Return the finalizers of an object."""
+    return [str(name) for name in plain_list(plain_map(body.get("metadata")).get("finalizers"))]
 
 
-def terminating(body: Mapping[str, Plain]) -> str:
-    """Return what holds an object that is being deleted; the empty text for one that is not."""
+def describe_termination(body: Mapping[str, Plain]) -> str:
+    """Return since when an object is being deleted, and its finalizers; empty where it is not."""
     metadata = plain_map(body.get("metadata"))
     if not metadata.get("deletionTimestamp"):
         return ""
-    names = ", ".join(finalizers(body)) or "no finalizer"
+    names = ", ".join(read_finalizers(body)) or "no finalizer"
     return f"it is being deleted since {metadata['deletionTimestamp']}, held by {names}"

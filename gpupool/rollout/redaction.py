@@ -1,4 +1,4 @@
-"""What the server says, without what is sensitive: asking, and quoting its answers."""
+"""Requests and error messages without sensitive values."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ Secrets: TypeAlias = "Callable[[], Sequence[str]]"
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
-def secrets_in(masker: Masker, bodies: Iterable[Mapping[str, Plain]]) -> Callable[[], tuple[str, ...]]:
-    """Return what gives every sensitive text of some objects; it is asked only where something is refused."""
+def collect_secrets(masker: Masker, bodies: Iterable[Mapping[str, Plain]]) -> Callable[[], tuple[str, ...]]:
+    """Return a function that collects the sensitive texts of objects when an error message needs it."""
 
     @cache
-    def found() -> tuple[str, ...]:
+    def collect() -> tuple[str, ...]:
         return tuple(dict.fromkeys(secret for body in bodies for secret in masker.values(dict(body))))
 
-    return found
+    return collect
 
 
 def ask(cluster: Cluster, request: Request, secrets: Secrets) -> Response:
-    """Ask something that holds secrets.
+    """Send a request with sensitive values.
 
     Raises:
-        ClusterError: where no answer comes in time; what came so far is quoted without them.
+        ClusterError: where no response arrives in time; the message holds no sensitive value.
     """
     try:
         return cluster.ask(request)
@@ -43,15 +43,15 @@ def ask(cluster: Cluster, request: Request, secrets: Secrets) -> Response:
         raise ClusterError(without(str(problem), secrets())) from None
 
 
-def hidden(answer: Response, secrets: Sequence[str]) -> Response:
-    """Return a refusal with a message, and nothing else, that quotes no secret."""
+def redact_response(answer: Response, secrets: Sequence[str]) -> Response:
+    """Return a rejection with its message alone, without sensitive values."""
     return answer._replace(body={"message": without(message(answer), secrets)})
 
 
-def field(said: str, bodies: Sequence[Mapping[str, Plain]], secrets: Sequence[str]) -> str:
-    """Return the path that a cause names; a webhook may write anything there, and so may quote a value."""
-    known = {key for body in bodies for key in _keys(dict(body))}
-    return said if known.issuperset(_STEP.findall(said)) else without(said, secrets)
+def redact_path(path: str, bodies: Sequence[Mapping[str, Plain]], secrets: Sequence[str]) -> str:
+    """Return the field of a rejection, without sensitive values where it is not a path of the objects."""
+    keys = {key for body in bodies for key in _keys(dict(body))}
+    return path if keys.issuperset(_STEP.findall(path)) else without(path, secrets)
 
 
 def _keys(body: Plain) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Blueprint files and a cluster, from the command line's words to a plan, and from a plan to its result."""
+"""Sessions: from blueprint files and cluster options to a plan, and from a plan to its result."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
-from gpupool.objects import digest
+from gpupool.objects import Ref, digest
 from gpupool.planning.agreement import times
 from gpupool.planning.masking import is_sealed
-from gpupool.rollout.applying.results import names
+from gpupool.rollout.applying.results import join_names
 from gpupool.rollout.connection import Pins, reach
-from gpupool.rollout.desired_state import desired
-from gpupool.rollout.planning.desired_objects import DesiredObject, wishes
-from gpupool.rollout.planning.digest_key import UNKNOWN, masker_by_chance, masker_of
+from gpupool.rollout.desired_state import load_desired_state
+from gpupool.rollout.planning.desired_objects import DesiredObject, build_desired_objects
+from gpupool.rollout.planning.digest_key import UNKNOWN, build_random_masker, restore_masker
 from gpupool.rollout.planning.prepare import PlanOptions, prepare
 
 if TYPE_CHECKING:
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Change, Consent, Plan
     from gpupool.rollout.applying.apply import ApplyOptions
     from gpupool.rollout.applying.results import Result
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
-    from gpupool.rollout.planning.prepare import Prepared
+    from gpupool.rollout.planning.prepare import PreparedPlan
     from gpupool.yamlio.located import Plain
 
 
 _MOVE: Final = "gpupool move --from "
 _CLOCKS: Final = timedelta(minutes=5)
-"""By how much the clocks of two machines may differ."""
+"""The tolerated difference between the clocks of two machines."""
 
 
 class Session(NamedTuple):
-    """A blueprint, its cluster, and what would become of it."""
+    """A blueprint, its cluster and the plan."""
 
-    reached: Reached
-    wanted: DesiredState
-    prepared: Prepared
+    reached: ReachedCluster
+    desired: DesiredState
+    prepared: PreparedPlan
 
     @property
     def plan(self) -> Plan:
@@ -50,108 +50,112 @@ class Session(NamedTuple):
         return self.prepared.plan
 
 
-def look(
-    files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline | None = None
+def prepare_session(
+    files: Sequence[str], options: ClusterOptions, consent: Consent, deadline: Deadline | None = None
 ) -> Session:
-    """Work out what would become of a blueprint; nothing is saved.
+    """Prepare a plan that is not saved.
 
     Raises:
         InputError: with every mistake in the blueprint.
-        UsageError: where an object is to be taken over that the blueprint does not have.
+        UsageError: where `--adopt` names an object that the blueprint does not have.
         GuardError: where the cluster is not the blueprint's.
-        ClusterError: where the server can't be asked.
+        ClusterError: where a request fails.
     """
-    return _session(files, way, consent, deadline or Deadline(way.timeout), is_saved=False)
+    return _session(files, options, consent, deadline or Deadline(options.timeout), is_saved=False)
 
 
-def saved(files: Sequence[str], way: ClusterOptions, consent: Consent) -> Session:
-    """Make a plan to be saved: with all that it is held against later.
+def prepare_saved_session(files: Sequence[str], options: ClusterOptions, consent: Consent) -> Session:
+    """Prepare a plan for a file, with the digests that it is verified against later.
 
     Raises:
         InputError: with every mistake in the blueprint.
         GuardError: where the cluster is not the blueprint's.
-        ClusterError: where the server can't be asked.
+        ClusterError: where a request fails.
     """
-    return _session(files, way, consent, Deadline(way.timeout), is_saved=True)
+    return _session(files, options, consent, Deadline(options.timeout), is_saved=True)
 
 
 def _session(
-    files: Sequence[str], way: ClusterOptions, consent: Consent, deadline: Deadline, *, is_saved: bool
+    files: Sequence[str], options: ClusterOptions, consent: Consent, deadline: Deadline, *, is_saved: bool
 ) -> Session:
-    wanted = desired(files, allow_empty=consent.allow_empty)
-    _ensure_known(consent.adopt, wanted)
-    reached = reach(way, wanted.pins, deadline)
-    agreed = replace(consent, prune=consent.prune or wanted.prune)
+    desired = load_desired_state(files, allow_empty=consent.allow_empty)
+    _ensure_adoptable(consent.adopt, desired)
+    reached = reach(options, desired.pins, deadline)
+    agreed = replace(consent, prune=consent.prune or desired.prune)
     if not is_saved:
-        return Session(reached, wanted, prepare(reached, wanted, PlanOptions(agreed, version())))
-    from gpupool.cluster.crds import read_crds
+        return Session(reached, desired, prepare(reached, desired, PlanOptions(agreed, gpupool_version())))
+    from gpupool.cluster.crds import read_crd_digests
     from gpupool.planning.file import sealed
-    from gpupool.rollout.commit import commit
+    from gpupool.rollout.commit import find_commit
 
-    options = PlanOptions(agreed, version(), read_crds(reached.cluster), commit(wanted.files))
-    prepared = prepare(reached, wanted, options)
+    plan_options = PlanOptions(
+        agreed, gpupool_version(), read_crd_digests(reached.cluster), find_commit(desired.files)
+    )
+    prepared = prepare(reached, desired, plan_options)
     plan = prepared.plan
-    if _is_masked(plan) and not plan.inventory.key:
+    if _has_sensitive_values(plan) and not plan.inventory.key:
         plan = replace(plan, warnings=(*plan.warnings, UNKNOWN))
-    return Session(reached, wanted, prepared._replace(plan=sealed(plan)))
+    return Session(reached, desired, prepared._replace(plan=sealed(plan)))
 
 
-def _is_masked(plan: Plan) -> bool:
-    return any(is_sealed(each.body) for each in plan.changes)
+def _has_sensitive_values(plan: Plan) -> bool:
+    return any(is_sealed(change.body) for change in plan.changes)
 
 
-def _ensure_known(adopted: Sequence[str], wanted: DesiredState) -> None:
-    known = {f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests}
+def _ensure_adoptable(adopted: Sequence[str], desired: DesiredState) -> None:
+    refs = {manifest.ref for manifest in desired.manifests}
     for address in adopted:
-        if address not in known:
+        if Ref.parse(address) not in refs:
             message = f"--adopt {address}: the object is not in the blueprint"
             raise UsageError(message)
 
 
 @cache
-def version() -> str:
-    """Return gpupool's own version; it is read from the disk, and asked for twice in an apply."""
+def gpupool_version() -> str:
+    """Return gpupool's version, which is read from disk once."""
     from importlib.metadata import version as installed
 
     return installed("gpupool")
 
 
 def ensure_acceptable(plan: Plan) -> None:
-    """Raise where the API server, or another owner, speaks against a plan.
+    """Raise an error for rejected objects and conflicts of a plan.
 
     Raises:
         ClusterError: where the API server rejects an object.
-        ConflictError: where somebody else owns a field, or an object.
+        ConflictError: where another owner manages a field or an object.
     """
-    if rejected := [each.address for each in plan.changes if each.rejections]:
-        message = f"the API server rejects {names(rejected)}; nothing was applied"
+    if rejected := [change.address for change in plan.changes if change.rejections]:
+        message = f"the API server rejects {join_names(rejected)}; nothing was applied"
         raise ClusterError(message)
-    foreign = [each for each in plan.changes if each.conflicts or (each.blocked and not each.leaving)]
+    foreign = [
+        change for change in plan.changes if change.conflicts or (change.blocked and not change.leaving)
+    ]
     if foreign:
-        addresses = names([each.address for each in foreign])
-        advice = "".join(f". {each}" for each in _ways_out(foreign))
+        addresses = join_names([change.address for change in foreign])
+        advice = "".join(f". {sentence}" for sentence in _advice(foreign))
         message = f"conflict: another owner manages {addresses}. Nothing was applied{advice}"
         raise ConflictError(message)
 
 
 def ensure_applicable(plan: Plan) -> None:
-    """Raise where something speaks against a plan; nothing of it is written then.
+    """Raise an error for everything that blocks a plan, before anything is written.
 
     Raises:
         ClusterError: where the API server rejects an object.
-        ConflictError: where somebody else owns a field, or an object.
-        GuardError: where a guard holds it back.
+        ConflictError: where another owner manages a field or an object.
+        GuardError: where a guard blocks the plan.
     """
     ensure_acceptable(plan)
-    failed = [f"{each.name}: {each.message}" for each in plan.guards if not each.passed]
+    failed = [f"{guard.name}: {guard.message}" for guard in plan.guards if not guard.passed]
     if failed:
-        message = f"blocked by a guard; nothing was applied: {names(failed, '; ')}"
+        message = f"blocked by a guard; nothing was applied: {join_names(failed, '; ')}"
         raise GuardError(message)
 
 
-def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
-    """Yield what can be done about other owners, for each kind of owner that there is."""
-    kinds = {each.kind for change in foreign for each in change.conflicts}
+def _advice(foreign: Sequence[Change]) -> Iterator[str]:
+    """Yield advice about other owners, one sentence for each kind of owner."""
+    kinds = {conflict.kind for change in foreign for conflict in change.conflicts}
     if "people" in kinds:
         yield (
             "To keep what people changed, write it into the blueprint; to overwrite it, pass --on-conflict"
@@ -161,90 +165,97 @@ def _ways_out(foreign: Sequence[Change]) -> Iterator[str]:
         yield "Remove what another tool applies from that tool or from the blueprint"
     if "controller" in kinds:
         yield "Leave what a controller writes out of the blueprint"
-    commands = [each.blocked.partition(_MOVE) for each in foreign]
+    commands = [change.blocked.partition(_MOVE) for change in foreign]
     for command in dict.fromkeys("".join(rest) for _, *rest in commands if rest[0]):
         yield f"If a blueprint was renamed, or its inventory moved: {command}"
-    if adoptable := [each.address for each in foreign if "--adopt" in each.blocked]:
-        tools = dict.fromkeys(name for each in foreign for name in each.managed_by)
-        flags = [*(f"--adopt {each}" for each in adoptable), *(f"--adopt-from {each}" for each in tools)]
-        yield f"To adopt: {names(flags, ' ')}"
+    if adoptable := [change.address for change in foreign if "--adopt" in change.blocked]:
+        tools = dict.fromkeys(tool for change in foreign for tool in change.managed_by)
+        flags = [
+            *(f"--adopt {address}" for address in adoptable),
+            *(f"--adopt-from {tool}" for tool in tools),
+        ]
+        yield f"To adopt: {join_names(flags, ' ')}"
 
 
 def is_settled(session: Session) -> bool:
-    """Return whether there is nothing to do: neither an object nor the inventory would change."""
-    plan, listed = session.plan, session.prepared.observed.inventory
-    here = [each for each in plan.changes if each.actions != ("delete",)]
-    if listed.pending or any(each.writes or each.leaving for each in here):
+    """Return whether neither an object nor the inventory would change."""
+    plan, inventory = session.plan, session.prepared.observed.inventory
+    kept = [change for change in plan.changes if change.actions != ("delete",)]
+    if inventory.pending or any(change.writes or change.leaving for change in kept):
         return False
     if plan.consent.prune and session.prepared.deletions:
         return False
-    there = {each.address: each.digest for each in listed.current}
-    wanted = {each.wish.address: each.wish.digest for each in session.prepared.assessed}
-    gone = there.keys() - wanted.keys() - session.prepared.observed.live.keys()  # and listed still
-    return not gone and all(there.get(address) == digest for address, digest in wanted.items())
+    recorded = {entry.ref: entry.digest for entry in inventory.current}
+    desired = {item.desired.ref: item.desired.digest for item in session.prepared.assessed}
+    stale = recorded.keys() - desired.keys() - session.prepared.observed.live.keys()
+    return not stale and all(recorded.get(ref) == digest for ref, digest in desired.items())
 
 
 def is_ready(session: Session, wait: str) -> bool:
-    """Return whether what is waited for holds already, by what was listed."""
-    from gpupool.rollout.watch.waiting import ready
+    """Return whether the condition of `--wait` is met already by the live state."""
+    from gpupool.rollout.watch.waiting import read_readiness
 
     if wait == "none":
         return True
-    live, counts = session.prepared.observed.live, session.wanted.overlays_count
+    live, has_overlays = session.prepared.observed.live, session.desired.is_overlay_gate_on
     return all(
-        ready(live[each.wish.address]).is_ready
-        for each in session.prepared.assessed
-        if counts or each.wish.kind.name != "NodeOverlay"
+        read_readiness(live[item.desired.ref]).is_ready
+        for item in session.prepared.assessed
+        if has_overlays or item.desired.kind.name != "NodeOverlay"
     )
 
 
-def carry_out(session: Session, how: ApplyOptions) -> Result:
-    """Do what a session's plan says.
+def carry_out(session: Session, options: ApplyOptions) -> Result:
+    """Apply a session's plan.
 
     Raises:
         StalePlanError: where the cluster has changed since; nothing was written.
-        GuardError: where somebody else holds the lock for too long; nothing was written.
+        GuardError: where another run holds the lock for too long; nothing was written.
     """
     from gpupool.rollout.applying import apply
 
     prepared, plan = session.prepared, session.plan
-    # It is never read again: to seal all of it would take as long as to send fifty requests.
-    known: Plain = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
-    named = plan if plan.id else replace(plan, id=digest(known))
-    return apply.carry_out(session.reached, named, prepared.assessed, prepared.masker, how)
+    # This plan is never saved: sealing all of it would take as long as fifty requests.
+    identity: Plain = [plan.created_at, plan.source.render, plan.inventory.serial, plan.target.uid]
+    identified = plan if plan.id else replace(plan, id=digest(identity))
+    return apply.carry_out(session.reached, identified, prepared.assessed, prepared.masker, options)
 
 
 def carry_out_saved(
-    plan: Plan, files: Sequence[str], way: ClusterOptions, deadline: Deadline, how: ApplyOptions
+    plan: Plan, files: Sequence[str], connection: ClusterOptions, deadline: Deadline, options: ApplyOptions
 ) -> Result:
-    """Do what a saved plan says, if it is still true.
+    """Apply a saved plan, if it is still valid.
 
     Raises:
-        OutdatedError: where it has expired, is for another cluster, or is no longer true.
+        OutdatedError: where it has expired, is for another cluster, or is stale.
     """
     from gpupool.rollout.applying import apply
-    from gpupool.rollout.planning.verify import with_bodies
+    from gpupool.rollout.planning.verify import with_desired_objects
 
     _ensure_in_time(plan)
     ensure_applicable(plan)
-    wanted = desired(files, allow_empty=plan.consent.allow_empty) if _is_masked(plan) else None
-    pins = Pins(uid=None) if wanted is None else wanted.pins
-    reached = reach(way, pins, deadline)
+    desired = (
+        load_desired_state(files, allow_empty=plan.consent.allow_empty)
+        if _has_sensitive_values(plan)
+        else None
+    )
+    pins = Pins(uid=None) if desired is None else desired.pins
+    reached = reach(connection, pins, deadline)
     if reached.uid != plan.target.uid:
         message = f"the plan is for another cluster: its uid is {plan.target.uid}, not {reached.uid}"
         raise OutdatedError(message)
     _ensure_same_crds(plan, reached)
-    masker = masker_of(reached, plan)
-    if wanted is not None and masker is None:
+    masker = restore_masker(reached, plan)
+    if desired is not None and masker is None:
         raise OutdatedError(_no_key(plan))
-    masker = masker or masker_by_chance(reached, plan)
-    bodies = _from_plan(plan) if wanted is None else _from_blueprint(plan, wanted, masker)
-    approved = with_bodies(plan, bodies)
-    return apply.carry_out(reached, plan, approved, masker, replace(how, is_saved=True))
+    masker = masker or build_random_masker(reached, plan)
+    bodies = _from_plan(plan) if desired is None else _from_blueprint(plan, desired, masker)
+    approved = with_desired_objects(plan, bodies)
+    return apply.carry_out(reached, plan, approved, masker, replace(options, is_saved=True))
 
 
 def _ensure_in_time(plan: Plan) -> None:
-    """Raise for a plan that has expired, or that was made later than now, and so would expire too late."""
+    """Raise an error for a plan that has expired, or that was made in the future."""
     stated, now = times(plan), datetime.now(UTC)
     if stated is None or stated.expires < now:
         message = f"the plan has expired at {plan.expires_at}: make a new one"
@@ -258,7 +269,7 @@ def _ensure_in_time(plan: Plan) -> None:
 
 
 def _no_key(plan: Plan) -> str:
-    """Return why the sensitive values of a plan can't be compared with the blueprint's."""
+    """Return why a plan's sensitive values can't be compared with the blueprint's."""
     if not plan.inventory.key:
         return (
             "the plan has no key for its sensitive values: an older gpupool made it, or a user who may read"
@@ -270,43 +281,39 @@ def _no_key(plan: Plan) -> str:
     )
 
 
-def _ensure_same_crds(plan: Plan, reached: Reached) -> None:
+def _ensure_same_crds(plan: Plan, reached: ReachedCluster) -> None:
     if not plan.target.crds:
         return
-    from gpupool.cluster.crds import read_crds
+    from gpupool.cluster.crds import read_crd_digests
 
-    now = read_crds(reached.cluster)
+    now = read_crd_digests(reached.cluster)
     changed = sorted(name for name, digest in plan.target.crds.items() if now.get(name, digest) != digest)
     if changed:
         message = f"the CRDs were changed since the plan was made: {', '.join(changed)}. Make a new plan"
         raise OutdatedError(message)
 
 
-def _from_plan(plan: Plan) -> Mapping[str, DesiredObject]:
+def _from_plan(plan: Plan) -> Mapping[Ref, DesiredObject]:
     from gpupool.cluster.resources import KINDS
 
     return {
-        each.address: DesiredObject(
-            KINDS[each.address.partition("/")[0]], each.address.partition("/")[2], each.body, None
-        )
-        for each in plan.changes
-        if each.body is not None
+        change.ref: DesiredObject(KINDS[change.ref.kind], change.ref.name, change.body, None)
+        for change in plan.changes
+        if change.body is not None
     }
 
 
-def _from_blueprint(plan: Plan, wanted: DesiredState, masker: Masker) -> Mapping[str, DesiredObject]:
-    """Put the sensitive values back, and ensure that all the rest is what was approved, byte for byte."""
+def _from_blueprint(plan: Plan, desired: DesiredState, masker: Masker) -> Mapping[Ref, DesiredObject]:
+    """Return the blueprint's objects, and check that they are those of the plan, byte for byte."""
     from gpupool.rollout.inventory.store import InventoryRef
 
     place = InventoryRef(plan.inventory.namespace, plan.inventory.name)
-    found = {each.address: each for each in wishes(wanted, place)}
-    approved = {each.address: each.body for each in plan.changes if each.body is not None}
-    now = {address: masker.sealed(address, dict(each.body)) for address, each in found.items()}
-    if changed := sorted(
-        address for address in {*approved, *now} if approved.get(address) != now.get(address)
-    ):
+    desired_objects = {item.ref: item for item in build_desired_objects(desired, place)}
+    approved = {change.ref: change.body for change in plan.changes if change.body is not None}
+    now = {ref: masker.sealed(str(ref), dict(item.body)) for ref, item in desired_objects.items()}
+    if changed := sorted(str(ref) for ref in {*approved, *now} if approved.get(ref) != now.get(ref)):
         message = (
             f"the blueprint has changed since the plan was made: {', '.join(changed)} differ. Make a new plan"
         )
         raise OutdatedError(message)
-    return found
+    return desired_objects

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from gpupool.cluster.client import Cluster, Request, Response
-from gpupool.cluster.crds import CRDS, stored_crds
+from gpupool.cluster.crds import CRDS, read_stored_crds
 from gpupool.errors import ClusterError
 from tests.memory.server import MemoryServer
 
@@ -23,7 +23,7 @@ def test_one_that_is_not_there_or_not_to_be_read_is_left_out(status: int, unread
     server = MemoryServer()
     server.hooks.append(answering(status))
 
-    found = stored_crds(cast("Cluster", server))
+    found = read_stored_crds(cast("Cluster", server))
 
     assert (sorted(found.bodies), found.unread) == (sorted(OTHERS), unread)
 
@@ -34,4 +34,4 @@ def test_any_other_refusal_is_said(status: int) -> None:
     server.hooks.append(answering(status))
 
     with pytest.raises(ClusterError, match=f"read the CRD {FIRST}"):
-        stored_crds(cast("Cluster", server))
+        read_stored_crds(cast("Cluster", server))

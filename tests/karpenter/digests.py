@@ -10,7 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from gpupool.cluster.crds import CRDS, digest, structure
+from gpupool.cluster.crds import CRDS, digest_crd, digest_structure
 from gpupool.cluster.resources import EC2_NODE_CLASS, crd_path
 from gpupool.karpenter.versions import LATEST, STATUS_SINCE, TARGETS, knows, parse_minor
 from gpupool.shapes.annotations import Since
@@ -50,19 +50,19 @@ def tables(client: Client) -> tuple[Table, Table]:
         ValueError: where a release is not what the others of its minor are.
     """
     newest = stored(client)
-    structures = {(name, LATEST): structure(crd) for name, crd in newest.items()}
-    whole = {(name, LATEST): digest(crd) for name, crd in newest.items()}
+    structures = {(name, LATEST): digest_structure(crd) for name, crd in newest.items()}
+    whole = {(name, LATEST): digest_crd(crd) for name, crd in newest.items()}
     for target in TARGETS:
-        structures[EC2_NODE_CLASS.crd, target] = structure(aged(newest[EC2_NODE_CLASS.crd], target))
+        structures[EC2_NODE_CLASS.crd, target] = digest_structure(aged(newest[EC2_NODE_CLASS.crd], target))
     for release in older.releases():
         found = served(client, release)
-        made = {(name, release.target): structure(crd) for name, crd in found.items()}
+        made = {(name, release.target): digest_structure(crd) for name, crd in found.items()}
         differing = [key for key, said in made.items() if structures.setdefault(key, said) != said]
         if differing:
             message = f"{release} differs in its structure from what else there is of {differing}"
             raise ValueError(message)
         if release.is_for_aws:
-            whole |= {(name, release.target): digest(crd) for name, crd in found.items()}
+            whole |= {(name, release.target): digest_crd(crd) for name, crd in found.items()}
     return in_order(structures), in_order(whole)
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from gpupool.rollout.desired_state import DesiredState, desired
+from gpupool.rollout.desired_state import DesiredState, load_desired_state
 from gpupool.yamlio.located import plain_map
 from gpupool.yamlio.write import dump
 
@@ -63,7 +63,7 @@ def _rendered(variant: int) -> DesiredState:
 def _desired(words: dict[str, Any], path: str) -> DesiredState:
     with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - a temporary file's name
         file.write(dump(words))
-    return desired([path])
+    return load_desired_state([path])
 
 
 def read(words: dict[str, Any], folder: Path) -> DesiredState:

@@ -19,7 +19,7 @@ from gpupool.planning import file
 from gpupool.planning.plan import Consent
 from gpupool.rollout import commit, session
 from gpupool.rollout.applying.apply import ApplyOptions
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.connection import ClusterOptions
 from gpupool.rollout.inventory.store import InventoryRef
 from gpupool.rollout.lock import lock
@@ -117,8 +117,8 @@ class Kept:
         monkeypatch.setattr(parallel, "ThreadPoolExecutor", InTurn)
         monkeypatch.setattr(partner, "ask", _ask)
         monkeypatch.setattr(kube, "connect", lambda way, _deadline: self.servers[str(way.context)])
-        monkeypatch.setattr(session, "desired", lambda files, **_: self.blueprints[files[0]])
-        monkeypatch.setattr(commit, "commit", lambda _: "")
+        monkeypatch.setattr(session, "load_desired_state", lambda files, **_: self.blueprints[files[0]])
+        monkeypatch.setattr(commit, "find_commit", lambda _: "")
 
     def for_locks_too(self) -> None:
         """Let locks be renewed, and run out, by the same clock; no thread renews them then."""
@@ -150,12 +150,12 @@ class World:
     def look(self, wanted: DesiredState, consent: Consent | None = None) -> Session:
         """Plan, as `gpupool diff` does."""
         self.kept.blueprints["look"] = wanted
-        return session.look(["look"], self.way, consent or Consent())
+        return session.prepare_session(["look"], self.way, consent or Consent())
 
     def saved(self, wanted: DesiredState, consent: Consent | None = None) -> Plan:
         """Plan, as `gpupool plan -o json=FILE` does, and read the file."""
         self.kept.blueprints["look"] = wanted
-        plan = session.saved(["look"], self.way, consent or Consent()).plan
+        plan = session.prepare_saved_session(["look"], self.way, consent or Consent()).plan
         return file.read(file.text(plan).encode(), "plan.json")
 
     def apply(self, wanted: DesiredState, consent: Consent | None = None) -> Result | None:
@@ -165,7 +165,7 @@ class World:
         if session.is_settled(found):
             return None
         result = self.carry_out(found)
-        ensure_whole(result)
+        ensure_complete(result)
         return result
 
     def carry_out(self, found: Session, wait: Wait = "none", lock_timeout: float = 0.0) -> Result:
@@ -183,7 +183,7 @@ class World:
             lock_timeout=lock_timeout,
             tooling="gpupool/test",
             who={"by": "a test", "commit": ""},
-            overlays_count=True,
+            is_overlay_gate_on=True,
             files=(),
             say=self.said.append,
             done=self.done.append,

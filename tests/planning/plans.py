@@ -78,8 +78,8 @@ def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a p
 def guarded(changes: tuple[Change, ...], consent: Consent, *, was_complete: bool = True) -> tuple[Guard, ...]:
     """Return the guards of such a plan, in a cluster that has every class."""
     deletions = [each for each in changes if each.actions == ("delete",)]
-    listed = sum(is_pool(each.address) for each in deletions)
-    wanted = sum(is_pool(each.address) for each in changes) - listed
+    listed = sum(is_pool(each.ref) for each in deletions)
+    wanted = sum(is_pool(each.ref) for each in changes) - listed
     admitted = [each.address for each in changes if each.admissions]
     return guards(Facts(consent, deletions, wanted, listed, {}, admitted, was_complete))
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gpupool.objects import Ref
 from gpupool.planning.guards import Facts, guards, is_kept, nodes, summary
 from gpupool.planning.plan import Change, Conflict, Consent, FieldChange, Guard, Rejection, Summary
 from tests.planning.plans import change, field
@@ -55,9 +56,9 @@ SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
     ),
     "a class with nodes": (EMPTY._replace(deletions=(RUNS,)), {"in-use": True}),
     "a class with nodes, without consent": (EMPTY._replace(consent=Consent(), deletions=(RUNS,)), {"prune": True}),
-    "a class that is nowhere": (EMPTY._replace(dangling={"NodePool/a": "EC2NodeClass/x"}), {"references": False}),
+    "a class that is nowhere": (EMPTY._replace(dangling={A.ref: Ref("EC2NodeClass", "x")}), {"references": False}),
     "all at once": (
-        Facts(PRUNE, (A, IN_USE), 0, 2, {"NodePool/a": "EC2NodeClass/x"}, (), was_complete=False),
+        Facts(PRUNE, (A, IN_USE), 0, 2, {A.ref: Ref("EC2NodeClass", "x")}, (), was_complete=False),
         {"references": False, "complete": False, "empty": False, "max-deletes": False, "when-empty": True},
     ),
 }  # fmt: skip
@@ -86,7 +87,9 @@ def test_their_words() -> None:
     unagreed = said("prune", many._replace(consent=Consent()))
     assert unagreed.remedy == "--prune"
     assert "NodePool/a, NodePool/used, EC2NodeClass/a" in unagreed.message
-    dangling = said("references", EMPTY._replace(dangling={"NodePool/b": "K/y", "NodePool/a": "K/x"}))
+    dangling = said(
+        "references", EMPTY._replace(dangling={Ref("NodePool", "b"): Ref("K", "y"), A.ref: Ref("K", "x")})
+    )
     assert "NodePool/a refers to K/x, NodePool/b refers to K/y" in dangling.message
 
 

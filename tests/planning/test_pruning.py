@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gpupool.objects import Ref
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.pruning import PROTECT, Fate, Listed, class_of, fates, renamed
 from tests.planning.managed import Body, entry, owned, pool
@@ -21,8 +22,11 @@ def changed(**metadata: Any) -> Body:  # noqa: ANN401 - whatever JSON holds
     return found
 
 
+POOL = Ref("NodePool", "chat")
+
+
 def fate(live: Body, uid: str = "u-1") -> Fate:
-    (found,) = fates([Listed("NodePool/chat", uid)], {"NodePool/chat": live}, [], SET)
+    (found,) = fates([Listed(POOL, uid)], {POOL: live}, [], SET)
     return found
 
 
@@ -43,7 +47,7 @@ KEPT: dict[str, tuple[Body, str]] = {
 
 
 def test_what_is_ours_goes() -> None:
-    assert fate(OURS) == Fate("NodePool/chat", deleted=True, why="")
+    assert fate(OURS) == Fate(POOL, deleted=True, why="")
 
 
 def test_what_was_about_to_be_made_goes_when_all_else_says_that_it_is_ours() -> None:
@@ -71,9 +75,9 @@ def test_one_reason_is_enough() -> None:
 
 
 def test_only_what_is_listed_there_and_not_wanted_has_a_fate() -> None:
-    live = {f"NodePool/{name}": OURS for name in ("chat", "train", "orphan")}
-    listed = [Listed(f"NodePool/{name}", "u-1") for name in ("chat", "train", "long-gone")]
-    assert fates(listed, live, ["NodePool/train"], SET) == [Fate("NodePool/chat", deleted=True, why="")]
+    live = {Ref("NodePool", name): OURS for name in ("chat", "train", "orphan")}
+    listed = [Listed(Ref("NodePool", name), "u-1") for name in ("chat", "train", "long-gone")]
+    assert fates(listed, live, [Ref("NodePool", "train")], SET) == [Fate(POOL, deleted=True, why="")]
     assert fates([], live, [], SET) == []
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gpupool.rollout.commit import commit
+from gpupool.rollout.commit import find_commit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_commit_of_the_working_folder_s_repository(here: Path, kind: str) -> None:
     head = repository(here, f"--object-format={kind}")
 
-    assert commit([BLUEPRINT]) == head
+    assert find_commit([BLUEPRINT]) == head
 
 
 def test_also_from_a_folder_within_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_also_from_a_folder_within_it(here: Path, monkeypatch: pytest.MonkeyPatc
     (here / "deep").mkdir()
     monkeypatch.chdir(here / "deep")
 
-    assert commit([f"../{BLUEPRINT}"]) == head
+    assert find_commit([f"../{BLUEPRINT}"]) == head
 
 
 def test_in_another_working_tree_of_a_repository(
@@ -75,19 +75,19 @@ def test_in_another_working_tree_of_a_repository(
     git(here, "worktree", "add", "-q", "--detach", str(tmp_path / "there"))
     monkeypatch.chdir(tmp_path / "there")
 
-    assert commit([BLUEPRINT]) == head
+    assert find_commit([BLUEPRINT]) == head
 
 
 def test_dirty_is_what_the_commit_does_not_have(here: Path) -> None:
     head = repository(here)
     (here / "new.yaml").write_text("name: a\n")
 
-    assert commit([BLUEPRINT, "new.yaml"]) == f"{head}-dirty"
-    assert commit([BLUEPRINT, "-"]) == f"{head}-dirty"
+    assert find_commit([BLUEPRINT, "new.yaml"]) == f"{head}-dirty"
+    assert find_commit([BLUEPRINT, "-"]) == f"{head}-dirty"
 
     (here / BLUEPRINT).write_text("name: b\n")
 
-    assert commit([BLUEPRINT]) == f"{head}-dirty"
+    assert find_commit([BLUEPRINT]) == f"{head}-dirty"
 
 
 def test_how_lines_end_is_not_a_change(here: Path) -> None:
@@ -95,7 +95,7 @@ def test_how_lines_end_is_not_a_change(here: Path) -> None:
     blueprint = here / BLUEPRINT
     blueprint.write_bytes(blueprint.read_bytes().replace(b"\n", b"\r\n"))
 
-    assert commit([BLUEPRINT]) == head
+    assert find_commit([BLUEPRINT]) == head
 
 
 def test_a_blueprint_that_is_elsewhere_has_no_commit(here: Path, tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_a_blueprint_that_is_elsewhere_has_no_commit(here: Path, tmp_path: Path)
     elsewhere.mkdir()
     repository(elsewhere)
 
-    assert commit([str(elsewhere / BLUEPRINT)]) == ""
-    assert commit([BLUEPRINT, str(elsewhere / BLUEPRINT)]) == f"{head}-dirty"
+    assert find_commit([str(elsewhere / BLUEPRINT)]) == ""
+    assert find_commit([BLUEPRINT, str(elsewhere / BLUEPRINT)]) == f"{head}-dirty"
 
 
 @pytest.mark.parametrize("variable", ["GITHUB_SHA", "CI_COMMIT_SHA", "BITBUCKET_COMMIT", "GIT_COMMIT"])
@@ -113,24 +113,24 @@ def test_without_a_repository_ci_says_it(here: Path, variable: str) -> None:
     (here / BLUEPRINT).touch()
     path = os.environ["PATH"]
 
-    assert commit([BLUEPRINT], {"PATH": path}) == ""
-    assert commit([BLUEPRINT], {"PATH": path, variable: SHA}) == SHA
-    assert commit([BLUEPRINT], {"PATH": path, variable: "$(touch run)"}) == ""
-    assert commit([], {"PATH": path, variable: SHA}) == ""
+    assert find_commit([BLUEPRINT], {"PATH": path}) == ""
+    assert find_commit([BLUEPRINT], {"PATH": path, variable: SHA}) == SHA
+    assert find_commit([BLUEPRINT], {"PATH": path, variable: "$(touch run)"}) == ""
+    assert find_commit([], {"PATH": path, variable: SHA}) == ""
 
 
 def test_what_is_checked_out_counts_more_than_what_ci_says(here: Path) -> None:
     """GitHub's variable names the base where a workflow for a pull request's target checks out its head."""
     head = repository(here)
 
-    assert commit([BLUEPRINT], {"PATH": os.environ["PATH"], "GITHUB_SHA": SHA}) == head
+    assert find_commit([BLUEPRINT], {"PATH": os.environ["PATH"], "GITHUB_SHA": SHA}) == head
 
 
 def test_before_the_first_commit_there_is_none(here: Path) -> None:
     git(here, "init", "-q")
     (here / BLUEPRINT).touch()
 
-    assert commit([BLUEPRINT]) == ""
+    assert find_commit([BLUEPRINT]) == ""
 
 
 class TestHostile:
@@ -216,13 +216,13 @@ class TestHostile:
         laid.mkdir()
         self.bare(laid, program)
 
-        assert commit([f"pools/{BLUEPRINT}"]) == (f"{head}-dirty" if has_own else "")
+        assert find_commit([f"pools/{BLUEPRINT}"]) == (f"{head}-dirty" if has_own else "")
         assert not ran.exists()
 
     def test_a_bare_repository_as_the_working_folder(self, here: Path, program: Path, ran: Path) -> None:
         self.bare(here, program)
 
-        assert commit([BLUEPRINT]) == ""
+        assert find_commit([BLUEPRINT]) == ""
         assert not ran.exists()
 
     def test_the_repository_s_own_settings(self, here: Path, program: Path, ran: Path) -> None:
@@ -230,14 +230,14 @@ class TestHostile:
         (here / ".git" / "config").write_text(self.settings(program))
         (here / ".gitattributes").write_text("* filter=x diff=x\n")
 
-        assert commit([BLUEPRINT]) == head
+        assert find_commit([BLUEPRINT]) == head
         assert not ran.exists()
 
     def test_an_object_that_a_remote_would_have(self, here: Path, program: Path, ran: Path) -> None:
         """Git fetches what a partial clone lacks, with the program that is named for its transport."""
         self.partial(here, program)
 
-        assert commit([BLUEPRINT]) == ""
+        assert find_commit([BLUEPRINT]) == ""
         assert not ran.exists()
 
     def test_what_another_user_laid_above_is_not_believed(
@@ -246,7 +246,7 @@ class TestHostile:
         repository(here)
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
 
-        assert commit([BLUEPRINT]) == ""
+        assert find_commit([BLUEPRINT]) == ""
 
     def test_a_program_named_git_in_the_checkout(
         self, here: Path, program: Path, ran: Path, monkeypatch: pytest.MonkeyPatch
@@ -255,7 +255,7 @@ class TestHostile:
         program.rename(here / "git")
         monkeypatch.setenv("PATH", f".{os.pathsep}{os.environ['PATH']}")
 
-        assert commit([BLUEPRINT]) == head
+        assert find_commit([BLUEPRINT]) == head
         assert not ran.exists()
 
     def test_variables_that_lead_git_elsewhere(
@@ -270,5 +270,5 @@ class TestHostile:
         monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(laid / "objects"))
         monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(program))
 
-        assert commit([BLUEPRINT]) == head
+        assert find_commit([BLUEPRINT]) == head
         assert not ran.exists()

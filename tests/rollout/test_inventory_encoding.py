@@ -10,7 +10,7 @@ import pytest
 
 from gpupool.cluster.resources import KINDS
 from gpupool.rollout.inventory import encoding
-from gpupool.rollout.inventory.encoding import Encoded, InventoryEntry
+from gpupool.rollout.inventory.encoding import EncodedList, InventoryEntry
 
 KIND = [*KINDS]
 MANY = 3_000
@@ -52,7 +52,7 @@ def changed(random: Random, there: list[InventoryEntry]) -> list[InventoryEntry]
 def test_what_is_there_is_read_as_it_was_written(count: int, seed: int) -> None:
     drawn = entries(chance(seed), count)
 
-    written = encoding.current(drawn)
+    written = encoding.encode_current(drawn)
 
     assert bool(written.packed) == (count == MANY)
     if written.packed:
@@ -67,7 +67,7 @@ def test_what_is_pending_is_read_as_it_was_written(seed: int) -> None:
     there = entries(random, MANY)
     wanted = changed(random, there)
 
-    written = encoding.pending("the plan", wanted, there)
+    written = encoding.encode_pending("the plan", wanted, there)
 
     assert written.packed
     plan, found = encoding.read_pending(written.packed, there)
@@ -84,11 +84,11 @@ def test_twenty_thousand_objects_fit() -> None:
     ]
     wanted = [each._replace(digest=f"{random.getrandbits(96):024x}") for each in there]
 
-    size = encoding.current(there).size + encoding.pending("f" * 64, wanted, there).size
+    size = encoding.encode_current(there).size + encoding.encode_pending("f" * 64, wanted, there).size
 
     assert size < encoding.MOST_BYTES
-    assert 0.5 < encoding.fullness(there) < 1
-    assert encoding.fullness(there + there) > 1
+    assert 0.5 < encoding.calculate_fullness(there) < 1
+    assert encoding.calculate_fullness(there + there) > 1
 
 
 def damages(packed: bytes, random: Random) -> bytes:
@@ -107,9 +107,9 @@ def test_what_is_damaged_is_refused_or_read_as_something_else(part: str) -> None
     random = chance(1)
     there = entries(random, MANY)
     if part == "current":
-        packed = encoding.current(there).packed
+        packed = encoding.encode_current(there).packed
     else:
-        packed = encoding.pending("p", changed(random, there), there).packed
+        packed = encoding.encode_pending("p", changed(random, there), there).packed
     refused = 0
     for _ in range(200):
         damaged = damages(packed, random)
@@ -124,5 +124,5 @@ def test_what_is_damaged_is_refused_or_read_as_something_else(part: str) -> None
 
 
 def test_the_other_form_is_taken_away() -> None:
-    assert Encoded("[]", b"").data("current") == ({"current": "[]"}, {"current": None})
-    assert Encoded("", b"ab").data("current") == ({"current": None}, {"current": "YWI="})
+    assert EncodedList("[]", b"").data("current") == ({"current": "[]"}, {"current": None})
+    assert EncodedList("", b"ab").data("current") == ({"current": None}, {"current": "YWI="})

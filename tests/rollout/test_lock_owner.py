@@ -9,7 +9,7 @@ import pytest
 
 from gpupool.rollout.connection import ClusterOptions
 from gpupool.rollout.lock.lock import unlock_line
-from gpupool.rollout.lock.lock_owner import Holder, myself, read_holder, words
+from gpupool.rollout.lock.lock_owner import Holder, current_owner, describe_owner, read_holder
 
 PIPELINES = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID", "CI_JOB_URL")
 GITHUB = dict(zip(PIPELINES, ("https://github.example", "team/repo", "17"), strict=False))
@@ -22,7 +22,7 @@ def _nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_try_is_another_holder() -> None:
-    one, other = myself(), myself()
+    one, other = current_owner(), current_owner()
 
     assert re.fullmatch(r"[^/]+@[^/]+/[0-9]+/[0-9a-f]{8}", one.text)
     assert one.process == str(os.getpid())
@@ -41,7 +41,7 @@ def test_names_the_run(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
-    holder = myself()
+    holder = current_owner()
 
     assert holder.run == run
     assert read_holder(holder.text) == holder
@@ -53,13 +53,13 @@ def test_a_user_without_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(getpass, "getuser", nameless)
 
-    assert myself().who.startswith(f"{os.getuid()}@")
+    assert current_owner().who.startswith(f"{os.getuid()}@")
 
 
 def test_a_name_with_a_slash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(getpass, "getuser", lambda: "corp/ann")
 
-    holder = myself()
+    holder = current_owner()
 
     assert holder.who.startswith("corp_ann@")
     assert read_holder(holder.text) == holder
@@ -85,7 +85,7 @@ TEXTS = {
 @pytest.mark.parametrize(("text", "holder", "said"), TEXTS.values(), ids=TEXTS)
 def test_reads_what_stands_there(text: str, holder: Holder, said: str) -> None:
     assert read_holder(text) == holder
-    assert words(holder) == said
+    assert describe_owner(holder) == said
 
 
 LINES = {

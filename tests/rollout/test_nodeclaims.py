@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.rollout.watch.nodeclaims import held_up, outdated, read_claim
+from gpupool.rollout.watch.nodeclaims import explain_delay, explain_outdated, read_claim
 
 POOL_HASH, CLASS_HASH = "karpenter.sh/nodepool-hash", "karpenter.k8s.aws/ec2nodeclass-hash"
 Body = dict[str, Any]
@@ -69,7 +69,7 @@ OUTDATED = {
 
 @pytest.mark.parametrize(("body", "pool", "node_class", "why"), OUTDATED.values(), ids=OUTDATED)
 def test_which_are_to_be_replaced(body: Body, pool: Body, node_class: Body, why: str) -> None:
-    assert outdated(read_claim(body), pool, node_class) == why
+    assert explain_outdated(read_claim(body), pool, node_class) == why
 
 
 def budget(**words: object) -> Body:
@@ -112,7 +112,7 @@ HELD = {
 
 @pytest.mark.parametrize(("body", "pool", "words"), HELD.values(), ids=HELD)
 def test_what_keeps_them_from_it(body: Body, pool: Body, words: str) -> None:
-    said = held_up(read_claim(body), pool, 4)
+    said = explain_delay(read_claim(body), pool, 4)
 
     assert said.startswith(words)
     assert ("PodDisruptionBudgets" in said) == (words == "waiting for its turn")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.rollout.watch.waiting import Readiness, ready
+from gpupool.rollout.watch.waiting import Readiness, read_readiness
 
 AWAITED = ("AwaitingReconciliation", "object is awaiting reconciliation")
 NO_SUBNETS = ("SubnetsNotFound", "SubnetSelector did not match any Subnets")
@@ -189,7 +189,7 @@ CLASSES = {
 
 @pytest.mark.parametrize(("body", "reason"), CLASSES.values(), ids=CLASSES)
 def test_the_condition_at_fault_is_named(body: dict[str, Any], reason: str) -> None:
-    found = ready(body)
+    found = read_readiness(body)
 
     assert (found.is_ready, found.reason) == (False, reason)
 
@@ -197,8 +197,8 @@ def test_the_condition_at_fault_is_named(body: dict[str, Any], reason: str) -> N
 def test_that_karpenter_failed_is_news() -> None:
     both = {"AMIsReady": AWAITED_CLASS, "Ready": AWAITED_CLASS}
     before, after = (
-        ready(thing({**both, "SubnetsReady": AWAITED_CLASS})),
-        ready(thing({**both, "SubnetsReady": ("True",)})),
+        read_readiness(thing({**both, "SubnetsReady": AWAITED_CLASS})),
+        read_readiness(thing({**both, "SubnetsReady": ("True",)})),
     )
 
     assert before.reason == "not reconciled yet: SubnetsReady, AMIsReady"
@@ -208,7 +208,7 @@ def test_that_karpenter_failed_is_news() -> None:
 
 @pytest.mark.parametrize(("body", "reason"), CASES.values(), ids=CASES)
 def test_why_an_object_is_not_ready(body: dict[str, Any], reason: str) -> None:
-    found = ready(body)
+    found = read_readiness(body)
 
     assert (found.is_ready, found.reason, found.is_hopeless) == (not reason, reason, False)
 
@@ -221,12 +221,12 @@ def test_one_that_is_being_deleted_is_hopeless() -> None:
     )
 
     reason = "it is being deleted since 2026-11-21T10:00:00Z, held by karpenter.k8s.aws/termination"
-    assert ready(body) == Readiness(is_ready=False, reason=reason, is_hopeless=True)
+    assert read_readiness(body) == Readiness(is_ready=False, reason=reason, is_hopeless=True)
 
 
 def test_what_changes_with_each_try_is_no_news() -> None:
     first, second = (
-        ready(
+        read_readiness(
             thing({"AMIsReady": ("False", "AMINotFound", f"RequestID: {each}"), "Ready": ("False", "x", "y")})
         )
         for each in ("1f", "2e")
@@ -242,4 +242,4 @@ def test_a_condition_quotes_no_secret() -> None:
     body["spec"] = {"userData": "#!/bin/bash\nexport LICENSE=Xk29-ffp1-0z7q-TTr4\n"}
     body["metadata"]["labels"] = {"auth": "no more than six"}
 
-    assert ready(body).reason == "ValidationSucceeded=False: Invalid: can't parse: (sensitive): no"
+    assert read_readiness(body).reason == "ValidationSucceeded=False: Invalid: can't parse: (sensitive): no"

@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from gpupool.cluster.crds import CRDS, digest, minors, structure
+from gpupool.cluster.crds import CRDS, digest_crd, digest_structure, find_minors
 from gpupool.cluster.resources import NODE_POOL
 from gpupool.karpenter.crd_digests import STRUCTURES, WHOLE
 from gpupool.karpenter.versions import LATEST, TARGETS
@@ -28,12 +28,12 @@ def test_every_minor_that_is_rendered_for_can_be_recognised() -> None:
 def test_a_word_that_is_a_field_s_name_is_no_description(api_server: ApiServer) -> None:
     """A field may be called `description`, and a rule over it is one."""
     crd = digests.stored(api_server)[NODE_POOL.crd]
-    assert minors(NODE_POOL.crd, crd)[-1] == LATEST
+    assert find_minors(NODE_POOL.crd, crd)[-1] == LATEST
     described, named = deepcopy(crd), deepcopy(crd)
     described["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["description"] = "Another text."
     fields = named["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     fields["description"] = {"type": "string"}
 
-    assert (digest(described), structure(described)) == (digest(crd), structure(crd))
-    assert digest(named) != digest(crd)
-    assert structure(named) != structure(crd)
+    assert (digest_crd(described), digest_structure(described)) == (digest_crd(crd), digest_structure(crd))
+    assert digest_crd(named) != digest_crd(crd)
+    assert digest_structure(named) != digest_structure(crd)

@@ -12,7 +12,7 @@ import pytest
 
 from gpupool.errors import ClusterError, GuardError, StoppedError
 from gpupool.rollout.lock import lock as locks
-from gpupool.rollout.lock.lock import Lock, held
+from gpupool.rollout.lock.lock import Lock, hold_lock
 from tests.pauses import skip_pauses
 from tests.rig.client import Client
 from tests.rig.fault_proxy import FaultProxy, Rule
@@ -47,7 +47,9 @@ def lock(api_server: ApiServer, said: list[str]) -> Held:
     def hold(
         kubeconfig: Path = api_server.kubeconfig, lock_timeout: float = PATIENCE
     ) -> AbstractContextManager[Lock]:
-        return held(reached(kubeconfig), leases.NAMESPACE, LOCK, lock_timeout=lock_timeout, say=said.append)
+        return hold_lock(
+            reached(kubeconfig), leases.NAMESPACE, LOCK, lock_timeout=lock_timeout, say=said.append
+        )
 
     return hold
 
@@ -182,7 +184,7 @@ class TestTaking:
             pytest.raises(
                 ClusterError, match="the namespace nowhere of the inventory and the lock does not exist"
             ),
-            held(way, "nowhere", LOCK, lock_timeout=1, say=pytest.fail),
+            hold_lock(way, "nowhere", LOCK, lock_timeout=1, say=pytest.fail),
         ):
             pytest.fail("there is no such namespace")
 
@@ -384,17 +386,17 @@ class TestGivingBack:
     def test_after_a_signal(self, api_server: ApiServer) -> None:
         way = reached(api_server.kubeconfig)
 
-        with held(way, leases.NAMESPACE, LOCK, lock_timeout=1, say=pytest.fail):
+        with hold_lock(way, leases.NAMESPACE, LOCK, lock_timeout=1, say=pytest.fail):
             way.deadline.stop(15)
             with pytest.raises(StoppedError):
-                way.deadline.ensure_wanted()
+                way.deadline.ensure_not_stopped()
 
         assert leases.read(api_server, LOCK) is None
 
     def test_when_the_time_is_up(self, api_server: ApiServer) -> None:
         way = reached(api_server.kubeconfig, 2.0)
 
-        with held(way, leases.NAMESPACE, LOCK, lock_timeout=1, say=pytest.fail) as taken:
+        with hold_lock(way, leases.NAMESPACE, LOCK, lock_timeout=1, say=pytest.fail) as taken:
             way.deadline.pause(5)
             assert way.deadline.is_over
             taken.ensure_held()
@@ -417,7 +419,10 @@ class TestGivingBack:
         way = reached(api_server.kubeconfig)
         threading.Timer(0.3, partial(way.deadline.stop, 2)).start()
 
-        with pytest.raises(StoppedError), held(way, leases.NAMESPACE, LOCK, lock_timeout=60, say=said.append):
+        with (
+            pytest.raises(StoppedError),
+            hold_lock(way, leases.NAMESPACE, LOCK, lock_timeout=60, say=said.append),
+        ):
             pytest.fail("it is held")
 
         assert leases.holder(api_server, LOCK) == leases.OTHER
@@ -428,7 +433,7 @@ class TestGivingBack:
 
         with (
             pytest.raises(GuardError, match="held by other@runner"),
-            held(way, leases.NAMESPACE, LOCK, lock_timeout=60, say=said.append),
+            hold_lock(way, leases.NAMESPACE, LOCK, lock_timeout=60, say=said.append),
         ):
             pytest.fail("it is held")
 

@@ -10,7 +10,7 @@ from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError
 from gpupool.rendering.roles import Purpose, RoleScope
 from gpupool.rollout.connection import ClusterOptions, Pins, reach
-from gpupool.rollout.lock.lock import held
+from gpupool.rollout.lock.lock import hold_lock
 from tests.cli.blueprints import SMALL
 from tests.cli.run import gpupool
 from tests.rig.server import ApiServer
@@ -136,5 +136,5 @@ def test_the_lock_names_the_right_that_it_lacks(api_server: ApiServer, verb: str
 def _held(server: ApiServer, user: str) -> Iterator[None]:
     way = ClusterOptions(kubeconfig=str(server.kubeconfig), user=user)
     reached = reach(way, Pins(), Deadline(30.0))
-    with held(reached, "kube-system", LOCK, lock_timeout=1, say=pytest.fail):
+    with hold_lock(reached, "kube-system", LOCK, lock_timeout=1, say=pytest.fail):
         yield

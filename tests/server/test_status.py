@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gpupool.planning.foreign_fields import PART_OF
-from gpupool.rollout.desired_state import desired
+from gpupool.rollout.desired_state import load_desired_state
 from gpupool.rollout.inventory import store
 from gpupool.rollout.inventory.encoding import InventoryEntry
 from gpupool.yamlio.located import plain_map
@@ -70,7 +70,7 @@ def status(folder: Path, capsys: pytest.CaptureFixture[str]) -> Status:
 @pytest.fixture
 def applied(api_server: ApiServer, folder: Path) -> None:
     """What the blueprint wants is there, as apply leaves it; nobody has looked at it yet."""
-    wanted = desired([str(folder / "gpupool.yaml")])
+    wanted = load_desired_state([str(folder / "gpupool.yaml")])
     labels = {PART_OF: PLACE.id, store.BLUEPRINT: NAME}
     for each in wanted.manifests:
         body: dict[str, Any] = {**plain_map(each.data)}
@@ -308,7 +308,7 @@ class TestSays:
         overlay = "nodeOverlays: {dear: {requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}], priceAdjustment: '+10%'}}\n"
         text = BLUEPRINT.replace("cluster: {", "cluster: {" + features)
         (folder / "gpupool.yaml").write_text(text + overlay, "utf-8")
-        for each in desired(["gpupool.yaml"]).manifests:
+        for each in load_desired_state(["gpupool.yaml"]).manifests:
             statuses.create(api_server, plain_map(each.data))
         statuses.make_ready(api_server, "train")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.errors import ClusterError, StoppedError
+from gpupool.objects import Ref
 from gpupool.rollout.watch import nodeclaims, waiting
 from gpupool.rollout.watch.nodeclaims import wait_rolled
 from gpupool.rollout.watch.waiting import Progress, Readiness, wait_ready
@@ -119,7 +120,7 @@ class TestReady:
 
         found = wait_ready(way.cluster, way.deadline, {"NodePool": ["a"]}, say)
 
-        assert found["NodePool", "a"].is_ready
+        assert found[Ref("NodePool", "a")].is_ready
         assert words(told, "NodePool") == [
             "not reconciled by Karpenter since the last change (Ready=True before)",
             "Ready",
@@ -134,8 +135,8 @@ class TestReady:
 
         found = wait_ready(way.cluster, way.deadline, BOTH, told.append, seconds)
 
-        assert found["NodePool", "a"] == Readiness(is_ready=True)
-        late = found["EC2NodeClass", "a"]
+        assert found[Ref("NodePool", "a")] == Readiness(is_ready=True)
+        late = found[Ref("EC2NodeClass", "a")]
         assert (late.is_ready, late.reason) == (False, "SubnetsReady=False: SubnetsNotFound: none matched")
         assert not way.deadline.is_over
 
@@ -229,7 +230,7 @@ class TestReady:
 
         found = wait_ready(way.cluster, way.deadline, {"NodePool": ["a"]}, say)
 
-        assert found["NodePool", "a"].is_ready
+        assert found[Ref("NodePool", "a")].is_ready
         first, away, *_, last = words(told, "NodePool")
         assert (first, last) == ("no status yet: is Karpenter running?", "Ready")
         assert away.startswith("can't list nodepools.karpenter.sh: the API server answers 503")
@@ -307,7 +308,7 @@ class TestRollout:
 
         found = wait_rolled(way.cluster, way.deadline, ["a"], say)
 
-        assert found["NodeClaim", "a-1"] == Readiness(is_ready=True, reason="replaced")
+        assert found[Ref("NodeClaim", "a-1")] == Readiness(is_ready=True, reason="replaced")
 
     def test_what_karpenter_will_call_drifted(self, api_server: ApiServer, told: list[Progress]) -> None:
         statuses.create_pair(api_server, "a")
@@ -319,7 +320,7 @@ class TestRollout:
 
         found = wait_rolled(way.cluster, way.deadline, ["a"], told.append, 1.0)
 
-        late = found["NodeClaim", "a-1"]
+        late = found[Ref("NodeClaim", "a-1")]
         assert not late.is_ready
         assert late.reason.startswith("created before the last change: waiting for its turn")
 
@@ -332,7 +333,7 @@ class TestRollout:
 
         found = wait_rolled(way.cluster, way.deadline, ["a"], told.append)
 
-        assert not found["NodePool", "a"].is_ready
+        assert not found[Ref("NodePool", "a")].is_ready
 
     def test_without_any_time_nothing_is_known(self, api_server: ApiServer, told: list[Progress]) -> None:
         way = reached(api_server.kubeconfig, 1.0)
@@ -340,4 +341,4 @@ class TestRollout:
 
         found = wait_rolled(way.cluster, way.deadline, ["a"], told.append)
 
-        assert found["NodePool", "a"].reason == "not checked: timed out"
+        assert found[Ref("NodePool", "a")].reason == "not checked: timed out"

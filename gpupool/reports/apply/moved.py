@@ -11,6 +11,7 @@ from gpupool.reports.tables import aligned
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from gpupool.objects import Ref
     from gpupool.rollout.applying.moving import Move
     from gpupool.rollout.applying.results import Result
 
@@ -25,17 +26,16 @@ def text(move: Move) -> str:
 def _lines(move: Move) -> Iterator[str]:
     source, target = move.source.place, move.target.place
     yield f"Move from the inventory {source.namespace}/{source.name} to {target.namespace}/{target.name}:"
-    yield from _rows({each: _UNDESIRED if each in move.undesired else "" for each in move.live})
+    yield from _rows({ref: _UNDESIRED if ref in move.undesired else "" for ref in move.live})
     if move.left:
         yield "Not moved:"
         yield from _rows(move.left)
     yield f"Only the labels {PART_OF} and {BLUEPRINT} change; no node is disrupted."
 
 
-def _rows(notes: Mapping[str, str]) -> Iterator[str]:
-    yield from (
-        f"  {line}" for line in aligned([(one_line(each), note) for each, note in sorted(notes.items())])
-    )
+def _rows(notes: Mapping[Ref, str]) -> Iterator[str]:
+    rows = [(one_line(str(ref)), note) for ref, note in sorted(notes.items())]
+    yield from (f"  {line}" for line in aligned(rows))
 
 
 def nothing(move: Move) -> str:

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.objects import is_pool
-from gpupool.rollout.applying.results import names
+from gpupool.rollout.applying.results import join_names
 from gpupool.rollout.watch.empty_conditions import ONLY_LOGGED
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class RetryCommands(NamedTuple):
 def events(result: Result) -> Iterator[str]:
     """Yield a line for each event of an object that is not Ready."""
     if result.unready is not None:
-        for address, found in result.unready.events.items():
-            yield from (f"{address} event {each.words}" for each in found)
+        for ref, warnings in result.unready.events.items():
+            yield from (f"{ref} event {event.text}" for event in warnings)
         if result.unready.note:
             yield f"note: {result.unready.note}"
 
@@ -48,30 +48,28 @@ def ways_out(result: Result, again: RetryCommands) -> Iterator[str]:
 
 
 def _unwritten(result: Result) -> list[str]:
-    return [
-        each.address for each in result.of("not tried") if is_pool(each.address) and each.action != "delete"
-    ]
+    return [each.address for each in result.of("not tried") if is_pool(each.ref) and each.action != "delete"]
 
 
 def _state(classes: Sequence[LateClass], unwritten: Sequence[str]) -> str:
     new = [each.address for each in classes if each.action == "create"]
     changed = [each.address for each in classes if each.action in {"update", "adopt"}]
     others = [each.address for each in classes if each.action in {"keep", ""}]
-    said = [f"new and not Ready: {names(new)}"] * bool(new)
-    said += [f"changed and not Ready: {names(changed)}"] * bool(changed)
-    said += [f"not changed by this run, and not Ready: {names(others)}"] * bool(others)
-    said += [f"not written: {names(unwritten)}"] * bool(unwritten)
+    said = [f"new and not Ready: {join_names(new)}"] * bool(new)
+    said += [f"changed and not Ready: {join_names(changed)}"] * bool(changed)
+    said += [f"not changed by this run, and not Ready: {join_names(others)}"] * bool(others)
+    said += [f"not written: {join_names(unwritten)}"] * bool(unwritten)
     nodes = "Existing nodes keep running; a pool launches no new nodes until its class is Ready"
     return f"{'; '.join(said)}. {nodes}"
 
 
 def _fix(classes: Sequence[LateClass]) -> str:
     foreign = [each.address for each in classes if not each.action]
-    where = f"{names(foreign)} where it is managed" if len(foreign) == len(classes) else "the blueprint"
+    where = f"{join_names(foreign)} where it is managed" if len(foreign) == len(classes) else "the blueprint"
     logged = [each for each in classes if ONLY_LOGGED in each.reason]
     if not logged:
         return f"correct {where}"
-    name = logged[0].address.partition("/")[2]
+    name = logged[0].ref.name
     return f"find the error with `{_log_of(name)}` (-n: where Karpenter runs), correct {where}"
 
 

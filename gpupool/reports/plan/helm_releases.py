@@ -21,11 +21,11 @@ def text(found: Iterable[ReleaseDiff]) -> str:
 def _lines(found: ReleaseDiff) -> Iterator[str]:
     head = f"Helm release {found.release} of {found.chart}"
     if found.installed is None:
-        yield f"{head}: not installed, {found.wanted} is wanted"
+        yield f"{head}: not installed, {found.desired} is wanted"
     elif not found.differs:
         yield f"{head}: {found.installed}, with the values that the blueprint renders"
     else:
-        other = "" if found.installed == found.wanted else f", {found.wanted} is wanted"
+        other = "" if found.installed == found.desired else f", {found.desired} is wanted"
         yield f"{head}: {found.installed}{other}{', values differ' * bool(found.values)}"
         for each in found.values:
             yield f"    {each.path}: {json.dumps(each.before)} -> {json.dumps(each.after)}"

@@ -61,7 +61,7 @@ def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blu
 def tally(plan: Plan) -> Iterator[str]:
     """Count the objects of each fate, those that there are."""
     summary = plan.summary
-    count = sum(change.node_claims or 0 for change in plan.changes if is_pool(change.address))
+    count = sum(change.node_claims or 0 for change in plan.changes if is_pool(change.ref))
     ending = f" with {nodes(count)}" if count else ""
     ending += "" if plan.consent.prune else f" ({_UNPRUNED})"
     for count, words in (

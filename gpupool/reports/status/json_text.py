@@ -71,7 +71,7 @@ def _pool(pool: PoolStatus) -> Json:
     nodes = pool.nodes
     counts: dict[str, Json] = {"total": nodes.total}
     counts |= {stage.lower(): number for stage, number in nodes.stages.items()}
-    counts |= {"drifted": nodes.drifted, "outdated": nodes.outdated, "leaving": nodes.leaving}
+    counts |= {"drifted": nodes.drifted, "outdated": nodes.outdated, "leaving": nodes.deleting}
     return {
         "nodeClass": pool.node_class,
         "nodeClaims": counts,
@@ -82,7 +82,7 @@ def _pool(pool: PoolStatus) -> Json:
                 "zone": machine.zone,
                 "number": number,
             }
-            for machine, number in nodes.machines
+            for machine, number in nodes.instances
         ],
         "resources": [
             {"name": each.resource, "used": each.used, "limit": each.limit or None} for each in pool.use

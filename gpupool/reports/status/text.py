@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gpupool.reports.escaping import one_line
 from gpupool.reports.lock import is_alive
 from gpupool.reports.tables import aligned
-from gpupool.rollout.lock.lock import held_by
+from gpupool.rollout.lock.lock import describe_holder
 from gpupool.rollout.watch.nodeclaims import STAGES
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ def _applied(status: Status) -> Iterator[str]:
         return
     yield f"inventory {'/'.join(listed.place)}, serial {listed.serial}"
     if status.is_pending and status.lock is not None and is_alive(status.lock):
-        yield f"an apply is in progress; the lock is {held_by(status.lock)}"
+        yield f"an apply is in progress; the lock is {describe_holder(status.lock)}"
     elif status.is_pending:
         yield "an apply was interrupted: run `gpupool apply` again"
 
 
 def _thing(thing: ObjectStatus, blueprint: str, indent: str = "") -> Iterator[str]:
     yield f"{indent}{thing.address}: {_state(thing)}{_whose(thing, blueprint)}"
-    yield from (f"{indent}{_INDENT}event {each.words}" for each in thing.events)
+    yield from (f"{indent}{_INDENT}event {event.text}" for event in thing.events)
     if thing.pool:
         yield from (f"{indent}{_INDENT}{line}" for line in _pool(thing.pool))
 
@@ -85,8 +85,8 @@ def _whose(thing: ObjectStatus, blueprint: str) -> str:
 
 def _pool(pool: PoolStatus) -> Iterator[str]:
     yield f"class {pool.node_class}; {_nodes(pool.nodes)}"
-    if pool.nodes.machines:
-        yield ", ".join(_machine(*each) for each in pool.nodes.machines)
+    if pool.nodes.instances:
+        yield ", ".join(_instance(*each) for each in pool.nodes.instances)
     if pool.use:
         yield ", ".join(map(_used, pool.use))
     yield from pool.notes
@@ -99,15 +99,15 @@ def _nodes(nodes: NodeCounts) -> str:
     marks = [
         (nodes.drifted, "Drifted"),
         (nodes.outdated - nodes.drifted, "created before the last change"),
-        (nodes.leaving, "being drained"),
+        (nodes.deleting, "being drained"),
     ]
     said += [f"{number} {word}" for number, word in marks if number]
     return f"{nodes.total} NodeClaim{'s' * (nodes.total != 1)}: {', '.join(said)}"
 
 
-def _machine(machine: LaunchedInstance, number: int) -> str:
-    where = ", ".join(part for part in machine[1:] if part)
-    return f"{number} {machine.instance_type or 'of no type yet'}{f' ({where})' if where else ''}"
+def _instance(instance: LaunchedInstance, number: int) -> str:
+    where = ", ".join(part for part in instance[1:] if part)
+    return f"{number} {instance.instance_type or 'of no type yet'}{f' ({where})' if where else ''}"
 
 
 def _used(use: ResourceUse) -> str:

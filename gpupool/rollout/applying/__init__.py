@@ -1,1 +1,1 @@
-"""Apply a plan: writes, deletions, moves, and their results."""
+"""Application of a plan: writes, deletions, moves and their results."""

@@ -1,4 +1,4 @@
-"""Carry a plan out: under the lock, written down before and after, classes first, deletions last."""
+"""Application of a plan under the lock: classes first, deletions last, recorded before and after."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.cluster.deadline import Deadline
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_POOL
 from gpupool.errors import GpupoolError
 from gpupool.planning.pruning import class_of
@@ -18,32 +18,33 @@ from gpupool.rollout.applying.termination import DeletionContext
 from gpupool.rollout.applying.writing import write
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import observe
-from gpupool.rollout.lock.lock import held
+from gpupool.rollout.lock.lock import hold_lock
 from gpupool.rollout.planning.verify import verify
-from gpupool.rollout.redaction import secrets_in
-from gpupool.rollout.watch.waiting import UNSEEN, ready, wait_ready
+from gpupool.rollout.redaction import collect_secrets
+from gpupool.rollout.watch.waiting import UNSEEN, read_readiness, wait_ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Change, Plan
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.lock.lock import Lock
-    from gpupool.rollout.planning.assess import Assessed, DryRunContext
-    from gpupool.rollout.watch.waiting import Key, Progress, Readiness
+    from gpupool.rollout.planning.assess import AssessedObject, DryRunContext
+    from gpupool.rollout.watch.waiting import Progress, Readiness
     from gpupool.yamlio.located import Plain
 
 Wait: TypeAlias = Literal["none", "ready"]
 _LAST_WORDS_SECONDS: Final = 5.0
 _RESERVE: Final = 0.2
-"""The share of the time that waiting for classes leaves to what comes after."""
+"""The share of the time that a wait for classes leaves for later steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyOptions:
-    """How a plan is carried out."""
+    """The options of an apply."""
 
     wait: Wait
     lock_timeout: float
@@ -51,242 +52,258 @@ class ApplyOptions:
     """Name and version, for the inventory."""
 
     who: Mapping[str, Plain]
-    """Who does it and from which commit, for the history."""
+    """User and commit, for the history."""
 
-    overlays_count: bool
-    """Whether Karpenter looks at NodeOverlays at all: its feature gate is on."""
+    is_overlay_gate_on: bool
+    """Whether Karpenter's feature gate for NodeOverlays is on."""
 
     files: tuple[str, ...]
-    """The blueprint's, for the line that would delete a lock."""
+    """The blueprint's files, for the command that would delete a lock."""
 
     say: Callable[[str], None]
     done: Callable[[Outcome], None]
     waits: Callable[[Progress], None]
 
     is_saved: bool = False
-    """Whether the plan was saved, and approved as it stands."""
+    """Whether the plan was saved and approved in that form."""
 
 
-class _Work(NamedTuple):
-    """What every step of one apply needs."""
+class _Run(NamedTuple):
+    """The context of the steps of one apply."""
 
-    reached: Reached
-    asking: DryRunContext
+    reached: ReachedCluster
+    context: DryRunContext
     plan: Plan
-    how: ApplyOptions
+    options: ApplyOptions
     lock: Lock
     failed: threading.Event
-    late: dict[str, str]
-    """What was waited for and is not Ready, by address, and why."""
+    late: dict[Ref, str]
+    """Why an object did not get Ready."""
 
 
 def carry_out(
-    reached: Reached, plan: Plan, approved: Sequence[Assessed], masker: Masker, how: ApplyOptions
+    reached: ReachedCluster,
+    plan: Plan,
+    approved: Sequence[AssessedObject],
+    masker: Masker,
+    options: ApplyOptions,
 ) -> Result:
-    """Take the lock, ensure that the plan is still true, and do it.
+    """Acquire the lock, check that the plan is still valid, and apply it.
 
     Raises:
-        StalePlanError: where it is no longer true; nothing was written.
-        GuardError: where somebody else holds the lock for too long; nothing was written.
-        ClusterError: where the server can't be asked before the first write.
+        StalePlanError: where it is stale; nothing was written.
+        GuardError: where another run holds the lock for too long; nothing was written.
+        ClusterError: where a request fails before the first write.
     """
     from gpupool.rollout.planning.assess import DryRunContext
 
     place = store.InventoryRef(plan.inventory.namespace, plan.inventory.name)
-    lines = (reached, place.namespace, place.name)
-    with held(*lines, lock_timeout=how.lock_timeout, say=how.say, files=how.files) as lock:
-        observed = observe(reached.cluster, place, reached.way.concurrency)
-        everything = (*(each.wish.body for each in approved), *observed.live.values())
-        asking = DryRunContext(
-            reached.cluster, observed, masker, plan.consent, secrets_in(masker, everything)
+    lock_place = (reached, place.namespace, place.name)
+    with hold_lock(
+        *lock_place, lock_timeout=options.lock_timeout, say=options.say, files=options.files
+    ) as lock:
+        observed = observe(reached.cluster, place, reached.options.concurrency)
+        bodies = (*(item.desired.body for item in approved), *observed.live.values())
+        context = DryRunContext(
+            reached.cluster, observed, masker, plan.consent, collect_secrets(masker, bodies)
         )
-        checked = verify(asking, plan, approved, reached.way.concurrency, is_saved=how.is_saved)
+        verified = verify(context, plan, approved, reached.options.concurrency, is_saved=options.is_saved)
+        pending = recording.list_pending(observed.inventory, verified.assessed)
         began = store.begin(
-            reached.cluster, observed.inventory, recording.pending(observed.inventory, checked.assessed),
-            plan.id, how.tooling, asking.secrets,
-        )  # fmt: skip
-        work = _Work(reached, asking, plan, how, lock, threading.Event(), {})
-        outcomes = _all(work, checked.assessed)
+            reached.cluster, observed.inventory, pending, plan.id, options.tooling, context.secrets
+        )
+        run = _Run(reached, context, plan, options, lock, threading.Event(), {})
+        outcomes = _all(run, verified.assessed)
         result = Result(
-            plan.id, tuple(outcomes), checked.notes, plan.charts, reached.uid, reached.deadline.signal,
-            is_waited_for=how.wait == "ready", files=tuple(plan.source.files), consent=plan.consent,
+            plan.id, tuple(outcomes), verified.notes, plan.charts, reached.uid, reached.deadline.signal,
+            is_waited_for=options.wait == "ready", files=tuple(plan.source.files), consent=plan.consent,
         )  # fmt: skip
         last = Deadline(_LAST_WORDS_SECONDS)
-        result = _recorded(work, began, checked.assessed, result)
-        return not_ready.explained(result, not_ready.Late(asking, work.late, began.history, how.who), last)
+        result = _recorded(run, began, verified.assessed, result)
+        return not_ready.explain_not_ready(
+            result, not_ready.LateObjects(context, run.late, began.history, options.who), last
+        )
 
 
-def _all(work: _Work, wanted: Sequence[Assessed]) -> list[Outcome]:
+def _all(run: _Run, assessed: Sequence[AssessedObject]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for kind in KINDS.values():
-        stage = [each for each in wanted if each.wish.kind == kind]
-        if kind == NODE_POOL and work.how.wait == "ready":
-            outcomes += _pools(work, stage, wanted)
+        stage = [item for item in assessed if item.desired.kind == kind]
+        if kind == NODE_POOL and run.options.wait == "ready":
+            outcomes += _pools(run, stage, assessed)
         else:
-            outcomes += _stage(work, stage)
-    if work.how.wait == "ready" and not work.failed.is_set():
-        outcomes = _waited(work, outcomes)
-    return [*outcomes, *_deletions(work, outcomes)]
+            outcomes += _stage(run, stage)
+    if run.options.wait == "ready" and not run.failed.is_set():
+        outcomes = _waited(run, outcomes)
+    return [*outcomes, *_deletions(run, outcomes)]
 
 
-def _stage(work: _Work, stage: Sequence[Assessed]) -> list[Outcome]:
-    return in_parallel(work.reached.way.concurrency, lambda known: _one(work, known), stage)
+def _stage(run: _Run, stage: Sequence[AssessedObject]) -> list[Outcome]:
+    return map_parallel(run.reached.options.concurrency, lambda item: _one(run, item), stage)
 
 
-def _one(work: _Work, known: Assessed) -> Outcome:
-    change = known.change
+def _one(run: _Run, item: AssessedObject) -> Outcome:
+    change = item.change
     if change.leaving:
-        said = f"{change.blocked}. Run the same command again when it is gone"
-        work.how.done(outcome := Outcome(change.address, "keep", "held back", said))
+        text = f"{change.blocked}. Run the same command again when it is gone"
+        run.options.done(outcome := Outcome(change.ref, "keep", "held back", text))
         return outcome
-    if change.writes and (work.failed.is_set() or work.reached.deadline.is_stopped):
-        return Outcome(change.address, change.actions[0], "not tried", "skipped: an earlier step failed")
+    if change.writes and (run.failed.is_set() or run.reached.deadline.is_stopped):
+        return Outcome(change.ref, change.actions[0], "not tried", "skipped: an earlier step failed")
     try:
         if change.writes:
-            work.lock.ensure_held()
-        outcome = write(work.asking, known)
+            run.lock.ensure_held()
+        outcome = write(run.context, item)
     except GpupoolError as problem:
-        outcome = Outcome(change.address, change.actions[0], "failed", str(problem))
+        outcome = Outcome(change.ref, change.actions[0], "failed", str(problem))
     if outcome.state == "failed":
-        work.failed.set()
+        run.failed.set()
     if change.writes:
-        work.how.done(outcome)
+        run.options.done(outcome)
     return outcome
 
 
-def _pools(work: _Work, pools: Sequence[Assessed], wanted: Sequence[Assessed]) -> list[Outcome]:
-    """Write each pool once its class is Ready: first those whose class is, then the others."""
-    waiting_for = _unready_classes(work, [each for each in pools if each.change.writes], wanted)
-    first = [each for each in pools if not each.change.writes or _class(each) not in waiting_for]
-    outcomes = _stage(work, first)
-    later = [each for each in pools if each.change.writes and _class(each) in waiting_for]
-    if not later or work.failed.is_set():
-        return outcomes + _stage(work, later)
-    late = _late_classes(work, sorted(waiting_for))
-    outcomes += _stage(work, [each for each in later if _class(each) not in late])
-    for each in later:
-        if (name := _class(each)) in late:
-            said = f"its EC2NodeClass {name} is not Ready: {late[name]}"
-            outcomes.append(Outcome(each.change.address, each.change.actions[0], "not tried", said))
-            work.how.done(outcomes[-1])
+def _pools(run: _Run, pools: Sequence[AssessedObject], assessed: Sequence[AssessedObject]) -> list[Outcome]:
+    """Write each pool once its class is Ready: first the pools with Ready classes, then the others."""
+    waiting_for = _unready_classes(run, [pool for pool in pools if pool.change.writes], assessed)
+    first = [pool for pool in pools if not pool.change.writes or _class(pool) not in waiting_for]
+    outcomes = _stage(run, first)
+    later = [pool for pool in pools if pool.change.writes and _class(pool) in waiting_for]
+    if not later or run.failed.is_set():
+        return outcomes + _stage(run, later)
+    late = _late_classes(run, sorted(waiting_for))
+    outcomes += _stage(run, [pool for pool in later if _class(pool) not in late])
+    for pool in later:
+        if (name := _class(pool)) in late:
+            text = f"its EC2NodeClass {name} is not Ready: {late[name]}"
+            outcomes.append(Outcome(pool.change.ref, pool.change.actions[0], "not tried", text))
+            run.options.done(outcomes[-1])
     return outcomes
 
 
-def _late_classes(work: _Work, names: Sequence[str]) -> dict[str, str]:
-    """Wait for classes; give those that are not Ready in time, and why."""
-    deadline = work.reached.deadline
-    wanted, seconds = {EC2_NODE_CLASS.name: names}, deadline.left * (1 - _RESERVE)
+def _late_classes(run: _Run, names: Sequence[str]) -> dict[str, str]:
+    """Wait for classes; return those that are not Ready in time, with the reasons."""
+    deadline = run.reached.deadline
+    awaited, seconds = {EC2_NODE_CLASS.name: names}, deadline.left * (1 - _RESERVE)
     try:
-        found = wait_ready(work.reached.cluster, deadline, wanted, work.how.waits, seconds, _patterns(work))
+        states = wait_ready(
+            run.reached.cluster, deadline, awaited, run.options.waits, seconds, _patterns(run)
+        )
     except GpupoolError as problem:
-        # A signal, or a server that is away: what was written so far is still to be recorded.
+        # After a signal, or without an answer, the writes so far are still to be recorded.
         return dict.fromkeys(names, str(problem))
-    work.late.update(_waiting(found))
-    return {name: each.reason for (_, name), each in found.items() if not each.is_ready}
+    run.late.update(_waiting(states))
+    return {ref.name: readiness.reason for ref, readiness in states.items() if not readiness.is_ready}
 
 
-def _patterns(work: _Work) -> tuple[str, ...]:
-    return work.asking.masker.patterns
+def _patterns(run: _Run) -> tuple[str, ...]:
+    return run.context.masker.patterns
 
 
-def _waiting(found: Mapping[Key, Readiness]) -> dict[str, str]:
-    """Return what may still get Ready, by address, and why it is not."""
+def _waiting(states: Mapping[Ref, Readiness]) -> dict[Ref, str]:
+    """Return for each object that may still get Ready why it is not."""
     return {
-        f"{kind}/{name}": each.reason
-        for (kind, name), each in found.items()
-        if not (each.is_ready or each.is_hopeless or each is UNSEEN)
+        ref: readiness.reason
+        for ref, readiness in states.items()
+        if not (readiness.is_ready or readiness.is_hopeless or readiness is UNSEEN)
     }
 
 
-def _class(pool: Assessed) -> str:
-    return class_of(pool.wish.body)[1]
+def _class(pool: AssessedObject) -> str:
+    return class_of(pool.desired.body).name
 
 
-def _unready_classes(work: _Work, pools: Sequence[Assessed], wanted: Sequence[Assessed]) -> set[str]:
-    """Return the classes that pools wait for: those that were just written, and those that were not Ready."""
-    written = {each.wish.name for each in wanted if each.wish.kind == EC2_NODE_CLASS and each.change.writes}
-    live = work.asking.observed.live
+def _unready_classes(
+    run: _Run, pools: Sequence[AssessedObject], assessed: Sequence[AssessedObject]
+) -> set[str]:
+    """Return the classes that pools wait for: those written now, and those that were not Ready."""
+    written = {
+        item.desired.name for item in assessed if item.desired.kind == EC2_NODE_CLASS and item.change.writes
+    }
+    live = run.context.observed.live
     unready = set()
-    for name in {_class(each) for each in pools if class_of(each.wish.body)[0] == EC2_NODE_CLASS.name}:
-        body = live.get(f"{EC2_NODE_CLASS.name}/{name}")
-        if name in written or (body is not None and not ready(body).is_ready):
-            unready.add(name)
+    for ref in {class_of(pool.desired.body) for pool in pools}:
+        body = live.get(ref)
+        is_unready = body is not None and not read_readiness(body).is_ready
+        if ref.kind == EC2_NODE_CLASS.name and (ref.name in written or is_unready):
+            unready.add(ref.name)
     return unready
 
 
-def _waited(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Wait until what is there is Ready, as far as it was not already."""
-    live, names = work.asking.observed.live, {name: set[str]() for name in KINDS}
-    for each in outcomes:
-        kind, _, name = each.address.partition("/")
-        was_ready = each.action == "keep" and ready(live[each.address]).is_ready
-        counts = kind in {EC2_NODE_CLASS.name, NODE_POOL.name} or work.how.overlays_count
-        if each.state == "done" and not was_ready and counts:
+def _waited(run: _Run, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Wait until all written objects are Ready."""
+    live, names = run.context.observed.live, {name: set[str]() for name in KINDS}
+    for outcome in outcomes:
+        kind, name = outcome.ref
+        was_ready = outcome.action == "keep" and read_readiness(live[outcome.ref]).is_ready
+        can_be_ready = kind in {EC2_NODE_CLASS.name, NODE_POOL.name} or run.options.is_overlay_gate_on
+        if outcome.state == "done" and not was_ready and can_be_ready:
             names[kind].add(name)
-    wanted = {kind: sorted(each) for kind, each in names.items() if each}
-    if not wanted:
+    awaited = {kind: sorted(kind_names) for kind, kind_names in names.items() if kind_names}
+    if not awaited:
         return [*outcomes]
-    deadline = work.reached.deadline
+    deadline = run.reached.deadline
     try:
-        found = wait_ready(
-            work.reached.cluster, deadline, wanted, work.how.waits, deadline.left, _patterns(work)
+        states = wait_ready(
+            run.reached.cluster, deadline, awaited, run.options.waits, deadline.left, _patterns(run)
         )
     except GpupoolError:
-        # All is written; what is left is to say so, and why nobody knows whether it is Ready.
+        # Everything is written; the outcomes report that the readiness is unknown.
         return (
             [*outcomes]
             if deadline.is_stopped
-            else [_late(each, "unknown: the API server did not answer") for each in outcomes]
+            else [_late(outcome, "unknown: the API server did not answer") for outcome in outcomes]
         )
-    late = {f"{kind}/{name}": each.reason for (kind, name), each in found.items() if not each.is_ready}
-    for (kind, name), readiness in found.items():
+    late = {ref: readiness.reason for ref, readiness in states.items() if not readiness.is_ready}
+    for ref, readiness in states.items():
         if readiness is not UNSEEN:
-            work.late.pop(f"{kind}/{name}", None)
-    work.late.update(_waiting(found))
-    return [_late(each, late[each.address]) if each.address in late else each for each in outcomes]
+            run.late.pop(ref, None)
+    run.late.update(_waiting(states))
+    return [_late(outcome, late[outcome.ref]) if outcome.ref in late else outcome for outcome in outcomes]
 
 
 def _late(outcome: Outcome, why: str) -> Outcome:
     return outcome._replace(state="not ready", message=why)
 
 
-def _deletions(work: _Work, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    doomed = [each for each in work.plan.changes if each.actions == ("delete",)]
-    if not (doomed and work.plan.consent.prune):
+def _deletions(run: _Run, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    deletions = [change for change in run.plan.changes if change.actions == ("delete",)]
+    if not (deletions and run.plan.consent.prune):
         return []
-    if work.failed.is_set() or any(each.state in {"failed", "not tried"} for each in outcomes):
+    if run.failed.is_set() or any(outcome.state in {"failed", "not tried"} for outcome in outcomes):
         return [
-            Outcome(each.address, "delete", "not tried", "skipped: an earlier step failed") for each in doomed
+            Outcome(change.ref, "delete", "not tried", "skipped: an earlier step failed")
+            for change in deletions
         ]
-    if any(each.state == "not ready" for each in outcomes):
-        return [_kept(work, each) for each in doomed]
-    how, waits = work.how, work.how.wait == "ready"
+    if any(outcome.state == "not ready" for outcome in outcomes):
+        return [_kept(run, change) for change in deletions]
+    options, waits = run.options, run.options.wait == "ready"
     return delete_all(
         DeletionContext(
-            work.asking, work.reached.deadline, work.lock.ensure_held, how.done, how.say, how.waits,
-            work.reached.way.concurrency, waits,
+            run.context, run.reached.deadline, run.lock.ensure_held, options.done, options.say, options.waits,
+            run.reached.options.concurrency, waits,
         ),
-        doomed,
+        deletions,
     )  # fmt: skip
 
 
-def _kept(work: _Work, change: Change) -> Outcome:
-    """Keep what may be all the capacity that works, as long as its replacement is not Ready."""
-    outcome = Outcome(change.address, "delete", "held back", "its replacement is not Ready")
-    work.how.done(outcome)
+def _kept(run: _Run, change: Change) -> Outcome:
+    """Keep an object whose replacement is not Ready, as it may be the only working capacity."""
+    outcome = Outcome(change.ref, "delete", "held back", "its replacement is not Ready")
+    run.options.done(outcome)
     return outcome
 
 
-def _recorded(work: _Work, began: Inventory, wanted: Sequence[Assessed], result: Result) -> Result:
-    """Write down what is there now, also when a signal or the deadline ended it."""
-    if work.lock.is_lost:
-        # Somebody else may be at work; what is pending says all that he has to know.
+def _recorded(run: _Run, began: Inventory, assessed: Sequence[AssessedObject], result: Result) -> Result:
+    """Write the inventory, also after a signal or the deadline."""
+    if run.lock.is_lost:
+        # Another run may write now; the pending entries hold all that it needs.
         return result._replace(unrecorded="the lock is lost")
-    entries = recording.current(began, work.asking.observed.live, wanted, result.outcomes)
-    record = {**work.how.who, "plan": work.plan.id, "result": dict(result.record())}
-    cluster = work.reached.cluster.afresh(_LAST_WORDS_SECONDS)
+    entries = recording.list_current(began, run.context.observed.live, assessed, result.outcomes)
+    record = {**run.options.who, "plan": run.plan.id, "result": dict(result.record())}
+    cluster = run.reached.cluster.with_deadline(_LAST_WORDS_SECONDS)
     try:
-        store.finish(cluster, began, entries, record, work.how.tooling, work.asking.secrets)
+        store.finish(cluster, began, entries, record, run.options.tooling, run.context.secrets)
     except GpupoolError as problem:
         return result._replace(unrecorded=str(problem))
     return result

@@ -1,8 +1,7 @@
-"""Moving objects from one inventory to another: a blueprint was renamed, or its inventory's namespace was.
+"""Move of objects from one inventory to another, after a blueprint or its inventory's namespace was renamed.
 
-Only the two labels that say whose an object is are changed. The new inventory lists everything before the
-first label is written and the old one until after the last, so a run that is killed at any moment is finished
-by running the same command again.
+Only the two labels of ownership change. The new inventory lists all objects before the first label is
+written, and the old one until after the last, so that the same command completes a run that was killed.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, GpupoolError, OutdatedError, UsageError
 from gpupool.objects import labels_of
@@ -26,17 +25,18 @@ from gpupool.rollout.applying.writing import RelabelContext, relabel
 from gpupool.rollout.inventory import store
 from gpupool.rollout.inventory.store import InventoryRef
 from gpupool.rollout.live_state import observe, uid_of
-from gpupool.rollout.lock.lock import held
-from gpupool.rollout.planning.desired_objects import wishes
+from gpupool.rollout.lock.lock import hold_lock
+from gpupool.rollout.planning.desired_objects import build_desired_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from gpupool.cluster.client import Cluster
+    from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Outcome
-    from gpupool.rollout.applying.writing import Relabelled
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.applying.writing import RelabelledObject
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.inventory.encoding import InventoryEntry
     from gpupool.rollout.inventory.store import Inventory
@@ -49,43 +49,43 @@ _LAST_WORDS_SECONDS: Final = 5.0
 
 
 class Move(NamedTuple):
-    """What a move does, as it is shown before it begins."""
+    """A move as it is shown before it starts."""
 
     source: Inventory
     target: Inventory
-    live: Mapping[str, Mapping[str, Plain]]
-    """The objects that are moved, by `KIND/NAME`."""
+    live: Mapping[Ref, Mapping[str, Plain]]
+    """The objects that are moved."""
 
-    undesired: tuple[str, ...]
-    """Addresses of those that the blueprint does not have."""
+    undesired: tuple[Ref, ...]
+    """The moved objects that the blueprint does not have."""
 
-    left: Mapping[str, str]
-    """Why an object of the old inventory, or with its label, is not moved, by `KIND/NAME`."""
+    left: Mapping[Ref, str]
+    """Why objects of the old inventory, or with its label, are not moved."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How a move is carried out."""
+class MoveOptions:
+    """The options of a move."""
 
     lock_timeout: float
     tooling: str
     """Name and version, for the inventory."""
 
     who: Mapping[str, Plain]
-    """Who does it and from which commit, for the history."""
+    """User and commit, for the history."""
 
     files: tuple[str, ...]
-    """The blueprint's, for the command that would delete a lock."""
+    """The blueprint's files, for the command that would delete a lock."""
 
     say: Callable[[str], None]
     done: Callable[[Outcome], None]
 
 
 class _Recording(NamedTuple):
-    """What inventories are written with."""
+    """The context of writing inventories."""
 
     cluster: Cluster
-    manner: Manner
+    options: MoveOptions
     secrets: redaction.Secrets
 
 
@@ -102,59 +102,59 @@ def parse_source(source: str) -> InventoryRef:
     return InventoryRef(namespace, f"gpupool-{name}")
 
 
-def find_move(reached: Reached, wanted: DesiredState, source: InventoryRef) -> Move:
-    """Return what would be moved from an inventory to the blueprint's own.
+def find_move(reached: ReachedCluster, desired: DesiredState, source: InventoryRef) -> Move:
+    """Return the move from an inventory to the blueprint's own.
 
     Raises:
         UsageError: where it is the blueprint's own.
-        ClusterError: where there is no such inventory, or the server refuses.
+        ClusterError: where the inventory does not exist, or the server rejects a request.
     """
-    target = store.InventoryRef(wanted.namespace, wanted.inventory)
+    target = store.InventoryRef(desired.namespace, desired.inventory)
     if source == target:
         text = (
-            f"--from {_words(source)}: this is the blueprint itself; pass the name that its objects have now"
+            f"--from {_title(source)}: this is the blueprint itself; pass the name that its objects have now"
         )
         raise UsageError(text)
-    observed = observe(reached.cluster, target, reached.way.concurrency)
-    found = store.read(reached.cluster, source)
-    if not found.uid:
+    observed = observe(reached.cluster, target, reached.options.concurrency)
+    inventory = store.read(reached.cluster, source)
+    if not inventory.uid:
         text = (
             f"the inventory {source.namespace}/{source.name} does not exist: nothing to move. List"
             f" the inventories of the cluster with: kubectl get configmaps --all-namespaces -l {BLUEPRINT}"
         )
         raise ClusterError(text)
-    _ensure_served(observed, found)
-    left = dict(_left(observed, found))
-    live = {each: observed.live[each] for each in found.known if each not in left}
-    known = _desired(wanted, target)
-    undesired = tuple(address for address in live if address not in known)
-    return Move(found, observed.inventory, live, undesired, left)
+    _ensure_served(observed, inventory)
+    left = dict(_left(observed, inventory))
+    live = {ref: observed.live[ref] for ref in inventory.entries if ref not in left}
+    desired_objects = _desired(desired, target)
+    undesired = tuple(ref for ref in live if ref not in desired_objects)
+    return Move(inventory, observed.inventory, live, undesired, left)
 
 
 def _ensure_served(observed: LiveState, source: Inventory) -> None:
-    """Raise where objects can't be seen: they would be taken for deleted."""
-    missing = sorted({each.kind for each in source.known.values()} - observed.served)
+    """Raise an error where a kind can't be listed, as its objects would seem deleted."""
+    missing = sorted({entry.kind for entry in source.entries.values()} - observed.served)
     if missing:
         text = f"the API server does not serve {', '.join(missing)}: Karpenter's CRDs are not installed"
         raise ClusterError(text)
 
 
-def _left(observed: LiveState, source: Inventory) -> Iterator[tuple[str, str]]:
-    """Yield each object that is not moved, and why."""
+def _left(observed: LiveState, source: Inventory) -> Iterator[tuple[Ref, str]]:
+    """Yield each object that is not moved, with the reason."""
     own = {source.place.id, observed.inventory.place.id}
-    for address, entry in source.known.items():
-        if why := _why_not(observed.live.get(address), entry, own):
-            yield address, why
-    for address, body in observed.live.items():
-        if address not in source.known and labels_of(body).get(PART_OF) == source.place.id:
-            yield address, "the old inventory does not list it, so gpupool may not have applied it"
+    for ref, entry in source.entries.items():
+        if why := _obstacle(observed.live.get(ref), entry, own):
+            yield ref, why
+    for ref, body in observed.live.items():
+        if ref not in source.entries and labels_of(body).get(PART_OF) == source.place.id:
+            yield ref, "the old inventory does not list it, so gpupool may not have applied it"
 
 
-def _desired(wanted: DesiredState, target: InventoryRef) -> dict[str, DesiredObject]:
-    return {each.address: each for each in wishes(wanted, target)}
+def _desired(desired: DesiredState, target: InventoryRef) -> dict[Ref, DesiredObject]:
+    return {item.ref: item for item in build_desired_objects(desired, target)}
 
 
-def _why_not(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[str]) -> str:
+def _obstacle(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[str]) -> str:
     """Return why an object that the old inventory lists is not moved; empty where it is."""
     if body is None:
         return "it does not exist any more"
@@ -166,69 +166,75 @@ def _why_not(body: Mapping[str, Plain] | None, entry: InventoryEntry, own: set[s
     return ""
 
 
-def _words(place: InventoryRef) -> str:
+def _title(place: InventoryRef) -> str:
     return f"{place.namespace}/{place.name.removeprefix('gpupool-')}"
 
 
 def is_over(move: Move) -> bool:
-    """Return whether there is nothing to do: the old inventory lists nothing that is moved."""
-    return not move.source.known
+    """Return whether the old inventory is empty, so that nothing is left to move."""
+    return not move.source.entries
 
 
-def carry_out(reached: Reached, wanted: DesiredState, approved: Move, manner: Manner) -> Result:
-    """Take both locks, ensure that the move is still what was shown, and do it.
+def carry_out(reached: ReachedCluster, desired: DesiredState, approved: Move, options: MoveOptions) -> Result:
+    """Acquire both locks, check that the move is still the approved one, and carry it out.
 
     Raises:
-        OutdatedError: where it is not; nothing was written.
+        OutdatedError: where it is another one; nothing was written.
         GuardError: where another run holds one of the locks for too long; nothing was written.
-        ClusterError: where the server can't be asked before the first write.
+        ClusterError: where a request fails before the first write.
     """
     places = sorted((approved.source.place, approved.target.place))
     with ExitStack() as stack:
         # Always in the same order, so that two moves in opposite directions do not wait for each other.
-        locks = tuple(stack.enter_context(_held(reached, each, approved, manner)) for each in places)
-        move = find_move(reached, wanted, approved.source.place)
-        if (_addresses(move), move.left) != (_addresses(approved), approved.left):
+        locks = tuple(stack.enter_context(_held(reached, place, approved, options)) for place in places)
+        move = find_move(reached, desired, approved.source.place)
+        if (_uids(move), move.left) != (_uids(approved), approved.left):
             text = "the objects to move have changed since they were shown: run the command again"
             raise OutdatedError(text)
-        return _carried_out(reached, wanted, move, locks, manner)
+        return _carried_out(reached, desired, move, locks, options)
 
 
-def _held(reached: Reached, place: InventoryRef, move: Move, manner: Manner) -> AbstractContextManager[Lock]:
-    # `unlock` finds a lock by its blueprint, and the old one's is not at hand.
-    files = manner.files if place == move.target.place else ("OLD-BLUEPRINT.yaml",)
-    return held(
-        reached, place.namespace, place.name, lock_timeout=manner.lock_timeout, say=manner.say, files=files
+def _held(
+    reached: ReachedCluster, place: InventoryRef, move: Move, options: MoveOptions
+) -> AbstractContextManager[Lock]:
+    # `unlock` finds a lock by its blueprint's file, and that of the old one is unknown.
+    files = options.files if place == move.target.place else ("OLD-BLUEPRINT.yaml",)
+    return hold_lock(
+        reached, place.namespace, place.name, lock_timeout=options.lock_timeout, say=options.say, files=files
     )
 
 
-def _addresses(move: Move) -> list[tuple[str, str]]:
-    return sorted((address, uid_of(body)) for address, body in move.live.items())
+def _uids(move: Move) -> dict[Ref, str]:
+    return {ref: uid_of(body) for ref, body in move.live.items()}
 
 
 def _carried_out(
-    reached: Reached, wanted: DesiredState, move: Move, locks: Sequence[Lock], manner: Manner
+    reached: ReachedCluster, desired: DesiredState, move: Move, locks: Sequence[Lock], options: MoveOptions
 ) -> Result:
-    target, plan = move.target.place, f"move from {_words(move.source.place)}"
-    masker = Masker(wanted.sensitive, reached.uid, secrets.token_bytes())
-    known = redaction.secrets_in(masker, move.live.values())
-    entries = {**move.target.known, **{each.address: each for each in _entries(move)}}
-    began = store.begin(reached.cluster, move.target, entries.values(), plan, manner.tooling, known)
-    labels: dict[str, Plain] = {PART_OF: target.id, BLUEPRINT: wanted.blueprint}
-    work = RelabelContext(reached, labels, known, lambda: _ensure_held(locks), manner.done)
-    done = [each for kind in KINDS for each in _stage(work, kind, move)]
-    result = Result(plan, tuple(each.outcome for each in done), (), (), reached.uid, reached.deadline.signal)
+    target, plan = move.target.place, f"move from {_title(move.source.place)}"
+    masker = Masker(desired.sensitive, reached.uid, secrets.token_bytes())
+    hidden = redaction.collect_secrets(masker, move.live.values())
+    entries = {**move.target.entries, **{entry.ref: entry for entry in _entries(move)}}
+    began = store.begin(reached.cluster, move.target, entries.values(), plan, options.tooling, hidden)
+    labels: dict[str, Plain] = {PART_OF: target.id, BLUEPRINT: desired.blueprint}
+    context = RelabelContext(reached, labels, hidden, lambda: _ensure_held(locks), options.done)
+    results = [result for kind in KINDS for result in _stage(context, kind, move)]
+    result = Result(
+        plan, tuple(item.outcome for item in results), (), (), reached.uid, reached.deadline.signal
+    )
     if result.of("failed", "not tried"):
         return result
     if any(lock.is_lost for lock in locks):
         return result._replace(unrecorded="the lock is lost")
-    recording = _Recording(reached.cluster.afresh(_LAST_WORDS_SECONDS), manner, known)
-    return _recorded(recording, began, move, _current(_desired(wanted, target), move, done), result)
+    recording = _Recording(reached.cluster.with_deadline(_LAST_WORDS_SECONDS), options, hidden)
+    return _recorded(recording, began, move, _current(_desired(desired, target), move, results), result)
 
 
-def _stage(work: RelabelContext, kind: str, move: Move) -> list[Relabelled]:
-    bodies = sorted(each for each in move.live.items() if each[0].partition("/")[0] == kind)
-    return in_parallel(work.reached.way.concurrency, lambda each: relabel(work, *each), bodies)
+def _stage(context: RelabelContext, kind: str, move: Move) -> list[RelabelledObject]:
+    refs = sorted(ref for ref in move.live if ref.kind == kind)
+    return map_parallel(
+        context.reached.options.concurrency, lambda ref: relabel(context, ref, move.live[ref]), refs
+    )
 
 
 def _ensure_held(locks: Sequence[Lock]) -> None:
@@ -238,37 +244,37 @@ def _ensure_held(locks: Sequence[Lock]) -> None:
 
 def _entries(move: Move) -> Iterable[InventoryEntry]:
     return (
-        each._replace(uid=uid_of(move.live[address]))
-        for address, each in move.source.known.items()
-        if address in move.live
+        entry._replace(uid=uid_of(move.live[ref]))
+        for ref, entry in move.source.entries.items()
+        if ref in move.live
     )
 
 
 def _current(
-    desired: Mapping[str, DesiredObject], move: Move, done: Iterable[Relabelled]
+    desired_objects: Mapping[Ref, DesiredObject], move: Move, results: Iterable[RelabelledObject]
 ) -> Iterable[InventoryEntry]:
-    """Return what the new inventory lists; with the blueprint's digest of what is as the blueprint says."""
-    came = {each.outcome.address: each for each in done}
-    found = dict(move.target.known)
+    """Return the entries of the new inventory, with new digests for objects that match the blueprint."""
+    moved = {item.outcome.ref: item for item in results}
+    entries = dict(move.target.entries)
     for entry in _entries(move):
-        outcome, live = came[entry.address]
-        wish = desired.get(entry.address)
-        is_as_desired = wish is not None and is_applied_already(live, wish.body)
-        digest = wish.digest if wish is not None and is_as_desired else entry.digest
-        found[entry.address] = entry._replace(generation=outcome.generation, digest=digest)
-    return found.values()
+        outcome, live = moved[entry.ref]
+        desired = desired_objects.get(entry.ref)
+        matches = desired is not None and is_applied_already(live, desired.body)
+        digest = desired.digest if desired is not None and matches else entry.digest
+        entries[entry.ref] = entry._replace(generation=outcome.generation, digest=digest)
+    return entries.values()
 
 
 def _recorded(
-    how: _Recording, began: Inventory, move: Move, entries: Iterable[InventoryEntry], result: Result
+    recording: _Recording, began: Inventory, move: Move, entries: Iterable[InventoryEntry], result: Result
 ) -> Result:
-    """Write the new inventory, and then empty the old one."""
-    record = {**how.manner.who, "plan": result.plan, "result": dict(result.record())}
-    away = {**record, "plan": f"move to {_words(began.place)}"}
-    more = (how.manner.tooling, how.secrets)
+    """Write the new inventory, then empty the old one."""
+    record = {**recording.options.who, "plan": result.plan, "result": dict(result.record())}
+    old_record = {**record, "plan": f"move to {_title(began.place)}"}
+    more = (recording.options.tooling, recording.secrets)
     try:
-        store.finish(how.cluster, began, entries, record, *more)
-        store.finish(how.cluster, move.source, (), away, *more)
+        store.finish(recording.cluster, began, entries, record, *more)
+        store.finish(recording.cluster, move.source, (), old_record, *more)
     except GpupoolError as problem:
         return result._replace(unrecorded=str(problem))
     return result

@@ -1,4 +1,4 @@
-"""What is known at the end of an apply about objects that did not get Ready."""
+"""Explanation of objects that did not get Ready: events, classes and the last good commit."""
 
 from __future__ import annotations
 
@@ -8,47 +8,46 @@ from gpupool.cluster.resources import EC2_NODE_CLASS
 from gpupool.rollout.applying.recording import last_good_commit
 from gpupool.rollout.applying.results import LateClass, Unready
 from gpupool.rollout.live_state import uid_of
-from gpupool.rollout.watch.events import SECONDS, Warnings, warnings_of
+from gpupool.rollout.watch.events import SECONDS, Warnings, read_warnings
 from gpupool.yamlio.located import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gpupool.cluster.deadline import Deadline
+    from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Result
     from gpupool.rollout.planning.assess import DryRunContext
     from gpupool.yamlio.located import Plain
 
 _MARGIN_SECONDS: Final = 1.0
-"""So much of the last moments stays for the lock, which has to be given back."""
+"""The time that remains for the release of the lock."""
 
 
-class Late(NamedTuple):
-    """What was waited for in vain, and what helps to explain it."""
+class LateObjects(NamedTuple):
+    """The objects that did not get Ready, and the context to explain them."""
 
-    asking: DryRunContext
-    reasons: Mapping[str, str]
-    """By address."""
-
+    context: DryRunContext
+    reasons: Mapping[Ref, str]
     history: Sequence[Plain]
-    """The inventory's, without this apply."""
+    """The inventory's history, without this apply."""
 
     who: Mapping[str, Plain]
-    """Who applies now, and from which commit."""
+    """User and commit of this apply."""
 
 
-def explained(result: Result, late: Late, last: Deadline) -> Result:
-    """Return a result with what is known of the objects that are not Ready, found out before `last` is over.
+def explain_not_ready(result: Result, late: LateObjects, last: Deadline) -> Result:
+    """Return a result with an explanation of the objects that are not Ready, read before the deadline `last`.
 
-    After a signal, and where the server did not answer in the end, nothing more is asked.
+    After a signal, and where the server did not answer in the end, no request is sent.
     """
     if not late.reasons or result.signal:
         return result
     left = min(SECONDS, last.left - _MARGIN_SECONDS)
     warnings = Warnings({})
     if left > 0 and not result.unrecorded:
-        cluster = late.asking.cluster.afresh(left)
-        warnings = warnings_of(cluster, _uids(result, late), late.asking.secrets)
+        cluster = late.context.cluster.with_deadline(left)
+        warnings = read_warnings(cluster, _uids(result, late), late.context.secrets)
     unready = Unready(
         classes=tuple(_classes(result, late)),
         events=warnings.events,
@@ -59,14 +58,14 @@ def explained(result: Result, late: Late, last: Deadline) -> Result:
     return result._replace(unready=unready)
 
 
-def _uids(result: Result, late: Late) -> dict[str, str]:
-    written = {each.address: each.uid for each in result.outcomes if each.uid}
-    live = late.asking.observed.live
-    return {address: written.get(address) or uid_of(live.get(address, {})) for address in late.reasons}
+def _uids(result: Result, late: LateObjects) -> dict[Ref, str]:
+    written = {outcome.ref: outcome.uid for outcome in result.outcomes if outcome.uid}
+    live = late.context.observed.live
+    return {ref: written.get(ref) or uid_of(live.get(ref, {})) for ref in late.reasons}
 
 
-def _classes(result: Result, late: Late) -> Iterator[LateClass]:
-    actions = {each.address: each.action for each in result.outcomes}
-    for address, reason in late.reasons.items():
-        if address.startswith(f"{EC2_NODE_CLASS.name}/"):
-            yield LateClass(address, actions.get(address, ""), reason)
+def _classes(result: Result, late: LateObjects) -> Iterator[LateClass]:
+    actions = {outcome.ref: outcome.action for outcome in result.outcomes}
+    for ref, reason in late.reasons.items():
+        if ref.kind == EC2_NODE_CLASS.name:
+            yield LateClass(ref, actions.get(ref, ""), reason)

@@ -1,4 +1,4 @@
-"""What the inventory says of an apply: before it what may come to be, after it what is there."""
+"""Inventory entries of an apply: pending ones before it, current ones after it."""
 
 from __future__ import annotations
 
@@ -13,74 +13,75 @@ from gpupool.yamlio.located import plain_map, plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.rollout.applying.results import Outcome
     from gpupool.rollout.inventory.store import Inventory
-    from gpupool.rollout.planning.assess import Assessed
+    from gpupool.rollout.planning.assess import AssessedObject
     from gpupool.yamlio.located import Plain
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _UNDONE: Final = frozenset({"failed", "not tried", "held back", "not ready"})
-"""What an apply's record counts that is not as its blueprint says."""
+"""The counts in an apply's record of objects that do not match the blueprint."""
 
 
-def last_good_commit(history: Sequence[Plain], now: str) -> str:
-    """Return the commit of the last apply that left nothing undone, as far as the inventory knows it.
+def last_good_commit(history: Sequence[Plain], current_commit: str) -> str:
+    """Return the commit of the last complete apply in the inventory's history.
 
-    Empty where no such apply was of a commit as it is, and where it was of the commit of `now`.
+    Empty where that apply was not of a clean commit, or where its commit is `current_commit`.
     """
     for record in map(plain_map, reversed(history)):
         commit, result = plain_text(record.get("commit")), plain_map(record.get("result"))
         if _COMMIT.fullmatch(commit) and not _UNDONE & result.keys():
-            return commit if commit != now else ""
+            return commit if commit != current_commit else ""
     return ""
 
 
-def pending(known: Inventory, wanted: Sequence[Assessed]) -> Iterable[InventoryEntry]:
-    """Return all that may be there from now on: what was, and what is about to come."""
-    found = dict(known.known)
-    for each in (known for known in wanted if not known.change.leaving):
-        address, uid, digest = each.wish.address, each.change.pre.uid, each.wish.digest
-        if address not in found or (found[address].digest, found[address].uid) != (digest, uid):
-            found[address] = InventoryEntry(each.wish.kind.name, each.wish.name, uid, 0, digest)
-    return found.values()
+def list_pending(inventory: Inventory, assessed: Sequence[AssessedObject]) -> Iterable[InventoryEntry]:
+    """Return the entries of all objects that may exist from now on: listed ones and those to be written."""
+    entries = dict(inventory.entries)
+    for item in (item for item in assessed if not item.change.leaving):
+        ref, uid, digest = item.desired.ref, item.change.pre.uid, item.desired.digest
+        if ref not in entries or (entries[ref].digest, entries[ref].uid) != (digest, uid):
+            entries[ref] = InventoryEntry(*ref, uid, 0, digest)
+    return entries.values()
 
 
-def current(
+def list_current(
     began: Inventory,
-    live: Mapping[str, Mapping[str, Plain]],
-    wanted: Sequence[Assessed],
+    live: Mapping[Ref, Mapping[str, Plain]],
+    assessed: Sequence[AssessedObject],
     outcomes: Sequence[Outcome],
 ) -> Iterator[InventoryEntry]:
-    """Yield what is there, or may be, by what came of each object; `live` is what was there at the start."""
-    came, wishes = {each.address: each for each in outcomes}, {each.wish.address: each for each in wanted}
-    was = {each.address: each for each in began.current}
-    for each in wanted:
-        address = each.wish.address
-        if (entry := _written(began, each, came[address], was.get(address))) is not None:
+    """Yield the entries of objects that exist or may exist after an apply; `live` is the state before it."""
+    by_ref, desired = {outcome.ref: outcome for outcome in outcomes}, {item.desired.ref for item in assessed}
+    before = {entry.ref: entry for entry in began.current}
+    for item in assessed:
+        ref = item.desired.ref
+        if (entry := _written(began, item, by_ref[ref], before.get(ref))) is not None:
             yield entry
-    for address, listed in began.known.items():
-        is_deleted = address in came and came[address].state == "done"
-        if address in live and address not in wishes and not is_deleted:
-            yield from _kept(listed, live[address], began.place.id)
+    for ref, listed in began.entries.items():
+        is_deleted = ref in by_ref and by_ref[ref].state == "done"
+        if ref in live and ref not in desired and not is_deleted:
+            yield from _kept(listed, live[ref], began.place.id)
 
 
 def _written(
-    began: Inventory, known: Assessed, outcome: Outcome, was: InventoryEntry | None
+    began: Inventory, item: AssessedObject, outcome: Outcome, before: InventoryEntry | None
 ) -> InventoryEntry | None:
-    """Return what is there of an object; `was` is what the inventory listed before the apply."""
-    wish = known.wish
+    """Return the entry of a desired object; `before` is the one before the apply."""
+    desired = item.desired
     if outcome.state == "held back":
-        return began.known.get(wish.address)  # it is being deleted, and was ours or was not
+        return began.entries.get(desired.ref)  # it is being deleted, and is listed if gpupool applied it
     if outcome.state in {"done", "not ready"}:
-        return InventoryEntry(wish.kind.name, wish.name, outcome.uid, outcome.generation, wish.digest)
+        return InventoryEntry(*desired.ref, outcome.uid, outcome.generation, desired.digest)
     if outcome.state != "not tried":
-        # A request whose answer was lost may even be carried out later.
-        return began.known[wish.address]
-    return was if was is not None and was.uid == known.change.pre.uid else None
+        # A request whose response was lost may be carried out even later.
+        return began.entries[desired.ref]
+    return before if before is not None and before.uid == item.change.pre.uid else None
 
 
 def _kept(listed: InventoryEntry, live: Mapping[str, Plain], own_set: str) -> Iterator[InventoryEntry]:
-    """Yield an object that is not wanted, and is there still; what others made in its place is theirs."""
+    """Yield the entry of a removed object that still exists; one that others created instead has none."""
     uid = uid_of(live)
     if uid == listed.uid or not (listed.uid or belonging(live, own_set, adopts=False)):
         yield listed._replace(uid=uid)

@@ -1,4 +1,4 @@
-"""What came of an apply, object by object, and the exit code that this is."""
+"""Results of an apply: outcomes by object, and the error that they amount to."""
 
 from __future__ import annotations
 
@@ -10,61 +10,72 @@ from gpupool.planning.plan import Consent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.rollout.watch.events import WarningEvent
     from gpupool.yamlio.located import Plain
 
 _MOST: Final = 8
-"""More names than these say no more than their number."""
+"""The number of names in a message; further ones are only counted."""
 
-State: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready", "deleting"]
-"""`deleting` is what was asked to go and is still there, or its nodes are."""
+OutcomeState: TypeAlias = Literal["done", "failed", "not tried", "held back", "not ready", "deleting"]
+"""`deleting` is an object that still exists after its deletion, or whose nodes do."""
 
 
 class Outcome(NamedTuple):
-    """What came of one object."""
+    """The outcome of an apply for one object."""
 
-    address: str
+    ref: Ref
     action: str
-    """`create`, `update`, `adopt`, `delete`, `move`, or `keep` for what was as it should be."""
+    """`create`, `update`, `adopt`, `delete`, `move`, or `keep` for an object without changes."""
 
-    state: State
+    state: OutcomeState
     message: str = ""
     uid: str = ""
     generation: int = 0
+
+    @property
+    def address(self) -> str:
+        """Return `KIND/NAME`."""
+        return str(self.ref)
 
 
 class LateClass(NamedTuple):
     """An EC2NodeClass that did not get Ready."""
 
-    address: str
+    ref: Ref
     action: str
-    """As of its outcome; empty for a class that the blueprint only refers to."""
+    """The action of its outcome; empty for a class that the blueprint only refers to."""
 
     reason: str
 
+    @property
+    def address(self) -> str:
+        """Return `KIND/NAME`."""
+        return str(self.ref)
+
 
 class Unready(NamedTuple):
-    """What is known of objects that did not get Ready."""
+    """The state of the objects that did not get Ready."""
 
     classes: tuple[LateClass, ...]
-    events: Mapping[str, tuple[WarningEvent, ...]]
-    """The newest warnings about them, by address."""
+    events: Mapping[Ref, tuple[WarningEvent, ...]]
+    """The newest warnings about them."""
 
     note: str
-    """Why there are no events; empty where they could be asked for."""
+    """Why there are no events; empty where they could be read."""
 
     commit: str
-    """That of the last apply that left nothing undone; empty where it is not known, or is this one."""
+    """The commit of the last complete apply; empty where it is unknown or the present one."""
 
     is_first: bool
-    """Whether nothing was applied before."""
+    """Whether this is the first apply."""
 
 
 class Result(NamedTuple):
-    """What came of a whole plan."""
+    """The result of a plan."""
 
     plan: str
-    """Its id."""
+    """The plan's id."""
 
     outcomes: tuple[Outcome, ...]
     notes: tuple[str, ...]
@@ -72,74 +83,76 @@ class Result(NamedTuple):
     """Helm commands for the charts whose values the blueprint renders."""
 
     uid: str
-    """Of the cluster's kube-system namespace, for the blueprint's `cluster.uid`."""
+    """The uid of the namespace kube-system, for the blueprint's `cluster.uid`."""
 
     signal: int = 0
-    """The signal that ended it early; 0 for none."""
+    """The signal that ended the apply; 0 for none."""
 
     is_waited_for: bool = True
-    """Whether the end of deletions was waited for."""
+    """Whether the apply waited for the end of deletions."""
 
     unrecorded: str = ""
-    """Why the inventory could not be written at the end; empty where it was."""
+    """Why the inventory could not be written at the end; empty where it was written."""
 
     unready: Unready | None = None
-    """None where all that was waited for got Ready."""
+    """None where everything that was waited for got Ready."""
 
     files: tuple[str, ...] = ()
-    """Of the blueprint."""
+    """The blueprint's files."""
 
     consent: Consent = Consent()
 
     @property
     def has_written(self) -> bool:
-        """Return whether anything was changed."""
+        """Return whether any object was changed."""
         return any(
-            each.state in {"done", "not ready", "deleting"} and each.action != "keep"
-            for each in self.outcomes
+            outcome.state in {"done", "not ready", "deleting"} and outcome.action != "keep"
+            for outcome in self.outcomes
         )
 
-    def of(self, *states: State) -> list[Outcome]:
+    def of(self, *states: OutcomeState) -> list[Outcome]:
         """Return the outcomes in some states."""
-        return [each for each in self.outcomes if each.state in states]
+        return [outcome for outcome in self.outcomes if outcome.state in states]
 
     def record(self) -> Mapping[str, Plain]:
         """Count the outcomes for the inventory's history."""
         counts: dict[str, Plain] = {}
-        for each in self.outcomes:
-            done = each.action if each.state == "done" else each.state
-            number = counts.get(done, 0)
-            counts[done] = (number if isinstance(number, int) else 0) + 1
+        for outcome in self.outcomes:
+            key = outcome.action if outcome.state == "done" else outcome.state
+            count = counts.get(key, 0)
+            counts[key] = (count if isinstance(count, int) else 0) + 1
         return counts
 
 
-def ensure_whole(result: Result) -> None:
-    """Raise where something of a plan was not done.
+def ensure_complete(result: Result) -> None:
+    """Raise an error where a plan is not completely applied.
 
     Raises:
         StoppedError: where a signal ended it.
-        PartialError: where something failed, or was not tried, or could not be written down.
-        NotReadyError: where all is written, and something is not Ready, or not gone.
-        GuardError: where a deletion was held back.
+        PartialError: where an object failed or was skipped, or the inventory could not be written.
+        NotReadyError: where everything is written, but an object is not Ready or not deleted in time.
+        GuardError: where a deletion was blocked.
     """
     if result.signal:
         raise StoppedError(result.signal, _progress(result))
-    if left := result.of("failed", "not tried"):
-        message = f"apply incomplete: {names(_of(left))} not applied. Run the same command again to continue"
+    if undone := result.of("failed", "not tried"):
+        addresses = join_names(_addresses(undone))
+        message = f"apply incomplete: {addresses} not applied. Run the same command again to continue"
         raise PartialError(message)
     if result.unrecorded:
         message = f"the inventory is not up to date: {result.unrecorded}. Run the same command again"
         raise PartialError(message)
-    if waiting := result.of("not ready"):
-        message = f"applied, but not Ready in time: {names(_of(waiting))}"
+    if unready := result.of("not ready"):
+        message = f"applied, but not Ready in time: {join_names(_addresses(unready))}"
         raise NotReadyError(message)
-    going = result.of("deleting")
-    if going and result.is_waited_for:
-        message = f"not deleted in time: {names([f'{each.address} {each.message}' for each in going], '; ')}"
+    deleting = result.of("deleting")
+    if deleting and result.is_waited_for:
+        reasons = join_names([f"{outcome.address} {outcome.message}" for outcome in deleting], "; ")
+        message = f"not deleted in time: {reasons}"
         raise NotReadyError(message)
-    if held := result.of("held back"):
-        why = names([f"{each.address}: {each.message}" for each in held], "; ")
-        message = f"the rest was applied; blocked: {why}"
+    if blocked := result.of("held back"):
+        reasons = join_names([f"{outcome.address}: {outcome.message}" for outcome in blocked], "; ")
+        message = f"the rest was applied; blocked: {reasons}"
         raise GuardError(message)
 
 
@@ -148,11 +161,11 @@ def _progress(result: Result) -> str:
     return f"{done} of {len(result.outcomes)} objects are done. Run the same command again to continue"
 
 
-def names(found: Sequence[str], between: str = ", ") -> str:
-    """Return the first names of a list that may be long, and how many more there are."""
-    more = len(found) - _MOST
-    return between.join([*found[:_MOST], *([f"{more} more"] if more > 0 else [])])
+def join_names(names: Sequence[str], separator: str = ", ") -> str:
+    """Return the first names of a list, and the number of further ones."""
+    more = len(names) - _MOST
+    return separator.join([*names[:_MOST], *([f"{more} more"] if more > 0 else [])])
 
 
-def _of(outcomes: Sequence[Outcome]) -> list[str]:
-    return [each.address for each in outcomes]
+def _addresses(outcomes: Sequence[Outcome]) -> list[str]:
+    return [outcome.address for outcome in outcomes]

@@ -1,4 +1,4 @@
-"""Waiting until what was deleted is gone, with the nodes that went with it."""
+"""Draining of pools, and waits for the end of deleted objects and their nodes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS, NODE_POOL
 from gpupool.errors import ClusterError, GpupoolError, StoppedError
 from gpupool.planning.guards import is_kept, nodes
-from gpupool.planning.ownership import applied, extracted
-from gpupool.rollout.live_state import finalizers, generation_of, name_of, read, uid_of, version_of
-from gpupool.rollout.planning.assess import apply_request, without_secrets
-from gpupool.rollout.planning.desired_objects import DesiredObject
-from gpupool.rollout.planning.usage import node_claims
+from gpupool.rollout.applying.reapplying import applied_fields, reapply_request, send_until_current
+from gpupool.rollout.live_state import by_ref, generation_of, read, read_finalizers, uid_of
+from gpupool.rollout.planning.assess import without_secrets
+from gpupool.rollout.planning.usage import count_all_claims
 from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch
 from gpupool.yamlio.located import plain_map
 
@@ -24,146 +23,132 @@ if TYPE_CHECKING:
 
     from gpupool.cluster.client import Cluster, Request
     from gpupool.cluster.deadline import Deadline
+    from gpupool.objects import Ref
     from gpupool.planning.plan import Change
     from gpupool.rollout.applying.results import Outcome
     from gpupool.rollout.planning.assess import DryRunContext
-    from gpupool.rollout.watch.waiting import Key, Progress
+    from gpupool.rollout.watch.waiting import Progress
     from gpupool.yamlio.located import Plain
 
 
 GONE: Final = Readiness(is_ready=True, reason="gone")
-"""An end: the object is not there any more, and no NodeClaim of it."""
+"""The end of an object without NodeClaims that no longer exists."""
 
 NO_NODES: Final = Readiness(is_ready=True, reason="no NodeClaims left")
-"""An end: no NodeClaim of it is there, while the object may stay."""
+"""The end of an object's NodeClaims; the object itself may exist."""
 
 
 _RESERVE: Final = 0.1
-"""The share of the time that a wait leaves to what comes after it."""
+"""The share of the time that a wait leaves for later steps."""
 
 
 class DeletionContext(NamedTuple):
-    """What every deletion of an apply needs."""
+    """The context of the deletions of an apply."""
 
-    asking: DryRunContext
+    context: DryRunContext
     deadline: Deadline
     ensure_held: Callable[[], None]
-    """Raises where the lock is lost."""
+    """Raises an error where the lock is lost."""
 
     done: Callable[[Outcome], None]
     say: Callable[[str], None]
     waits: Callable[[Progress], None]
     workers: int
-    """How many objects are deleted at once."""
+    """The number of parallel deletions."""
 
     is_waited_for: bool
-    """Whether the end of an object, and of its nodes, is waited for."""
+    """Whether to wait for the end of an object and of its nodes."""
 
 
-def wait_for(
-    how: DeletionContext, wanted: Mapping[str, Readiness], *, is_last: bool = False
-) -> dict[str, Readiness]:
-    """Wait for the end of each object, by address; give how each was when it ended, or time was up."""
-    # What comes after has to be asked as well.
-    watch = Watch(how.deadline, how.waits, None if is_last else how.deadline.left * (1 - _RESERVE))
-    cluster = how.asking.cluster.patient(PATIENCE_SECONDS)
-    ends = {_key(address): end for address, end in wanted.items()}
-    known: dict[Key, Readiness] = dict.fromkeys(ends, UNSEEN)
+def wait_for_ends(
+    deletion: DeletionContext, ends: Mapping[Ref, Readiness], *, is_last: bool = False
+) -> dict[Ref, Readiness]:
+    """Wait for the end of each object; return the state of each at the end or at the deadline."""
+    # Later steps need time for their requests.
+    watch = Watch(
+        deletion.deadline, deletion.waits, None if is_last else deletion.deadline.left * (1 - _RESERVE)
+    )
+    cluster = deletion.context.cluster.with_patience(PATIENCE_SECONDS)
+    states: dict[Ref, Readiness] = dict.fromkeys(ends, UNSEEN)
     with suppress(StoppedError, ClusterError):
         while True:
             try:
-                known = _look(cluster, ends)
+                states = _read_states(cluster, ends)
             except ClusterError as problem:
-                known |= watch.without_answer(ends, problem)
-            watch.tell(known)
-            if all(each.is_ready for each in known.values()) or not watch.pause():
+                states |= watch.without_answer(ends, problem)
+            watch.report(states)
+            if all(state.is_ready for state in states.values()) or not watch.pause():
                 break
-    return {f"{kind}/{name}": each for (kind, name), each in known.items()}
+    return states
 
 
-def _key(address: str) -> Key:
-    kind, _, name = address.partition("/")
-    return kind, name
+def _read_states(cluster: Cluster, ends: Mapping[Ref, Readiness]) -> dict[Ref, Readiness]:
+    bodies = by_ref({kind: list_all(cluster, KINDS[kind]) for kind in {ref.kind for ref in ends}})
+    usage = count_all_claims(cluster)
+    states = {}
+    for ref, end in ends.items():
+        count = usage.of(ref) or 0
+        live = bodies.get(ref) if end is GONE else None
+        text = describe_wait(live, count) if live is not None else f"{nodes(count)} left" if count else ""
+        states[ref] = Readiness(is_ready=False, reason=text, state=text) if text else end
+    return states
 
 
-def _look(cluster: Cluster, ends: Mapping[Key, Readiness]) -> dict[Key, Readiness]:
-    kinds = {kind for kind, _ in ends}
-    there = {(kind, name_of(body)): body for kind in kinds for body in list_all(cluster, KINDS[kind])}
-    usage = node_claims(cluster)
-    found = {}
-    for (kind, name), end in ends.items():
-        count = usage.of(kind, name) or 0
-        live = there.get((kind, name)) if end is GONE else None
-        said = leaving(live, count) if live is not None else f"{nodes(count)} left" if count else ""
-        found[kind, name] = Readiness(is_ready=False, reason=said, state=said) if said else end
-    return found
-
-
-def leaving(live: Mapping[str, Plain], count: int) -> str:
-    """Return what an object that is being deleted waits for; `count` is the number of its NodeClaims."""
-    held = finalizers(live)
-    waits = [f"finalizer{'s' * (len(held) > 1)} {', '.join(held)}"] if held else []
+def describe_wait(live: Mapping[str, Plain], count: int) -> str:
+    """Return what a deletion waits for; `count` is the number of the object's NodeClaims."""
+    names = read_finalizers(live)
+    waits = [f"finalizer{'s' * (len(names) > 1)} {', '.join(names)}"] if names else []
     waits += [nodes(count)] if count else []
     return f"deleting ({': '.join(waits)})" if waits else "deleting"
 
 
-_MOST_TRIES: Final = 10
-_CONFLICT: Final = 409
+def drain_pools(deletion: DeletionContext, pools: Sequence[Change]) -> list[Change]:
+    """Drain pools that have nodes; return the changes that delete them after that."""
+    changes = [_closed_if_in_use(deletion, change) for change in pools]
+    closed = [new.ref for new, old in zip(changes, pools, strict=True) if new is not old]
+    if closed and deletion.is_waited_for:
+        wait_for_ends(deletion, dict.fromkeys(closed, NO_NODES))
+    return changes
 
 
-def drained(how: DeletionContext, pools: Sequence[Change]) -> list[Change]:
-    """Drain pools that have nodes; give the changes that delete them as they are then."""
-    found = [_closed_if_in_use(how, each) for each in pools]
-    closed = [new.address for new, old in zip(found, pools, strict=True) if new is not old]
-    if closed and how.is_waited_for:
-        wait_for(how, dict.fromkeys(closed, NO_NODES))
-    return found
-
-
-def _closed_if_in_use(how: DeletionContext, change: Change) -> Change:
-    if how.deadline.is_stopped or not is_kept(change, how.asking.consent):
+def _closed_if_in_use(deletion: DeletionContext, change: Change) -> Change:
+    if deletion.deadline.is_stopped or not is_kept(change, deletion.context.consent):
         return change
     try:
-        how.ensure_held()
-        return _closed(how, change)
+        deletion.ensure_held()
+        return _closed(deletion, change)
     except GpupoolError as problem:
-        # It still has its nodes, and so it is held back when its turn comes.
-        said = without_secrets(how.asking, change.address, str(problem))
-        how.say(f"{change.address} is not drained: {said}")
+        # It still has its nodes, so its deletion will be blocked.
+        text = without_secrets(deletion.context, change.ref, str(problem))
+        deletion.say(f"{change.address} is not drained: {text}")
         return change
 
 
-def _closed(how: DeletionContext, change: Change) -> Change:
-    """Take from a pool what it may launch; give the change that deletes it as it is after that."""
-    for _ in range(_MOST_TRIES):
-        live = read(how.asking.cluster, change.address)
+def _closed(deletion: DeletionContext, change: Change) -> Change:
+    """Set a pool's limit to 0; return the change that deletes it as it is after that."""
+
+    def request_for(live: Mapping[str, Plain] | None) -> Request | None:
         if live is None or uid_of(live) != change.pre.uid or generation_of(live) != change.pre.generation:
-            return change
-        answer = how.asking.cluster.ask(_request(live))
-        if answer.ok:
-            how.say(f"{change.address} launches no more nodes")
-            return replace(change, pre=replace(change.pre, generation=generation_of(answer.body)))
-        if answer.status != _CONFLICT:
-            said = f"the API server answers {answer.status}: {message(answer)}"
-            raise ClusterError(said)
-    said = "it keeps changing"
-    raise ClusterError(said)
+            return None
+        return _request(live)
+
+    cluster = deletion.context.cluster
+    answer = send_until_current(cluster, change.ref, read(cluster, change.ref), request_for)
+    if answer is None:
+        return change
+    if not answer.ok:
+        text = f"the API server answers {answer.status}: {message(answer)}"
+        raise ClusterError(text)
+    deletion.say(f"{change.address} launches no more nodes")
+    return replace(change, pre=replace(change.pre, generation=generation_of(answer.body)))
 
 
 def _request(live: Mapping[str, Plain]) -> Request:
-    """Apply all that gpupool said of a pool, and a limit: the next apply of a blueprint takes that back."""
-    entry = applied(live)
-    said = plain_map(extracted(dict(live), entry.fields)) if entry is not None else {}
-    spec = plain_map(said.get("spec"))
-    # Karpenter refuses to limit the CPUs of a pool with a fixed number of nodes: that number is its limit.
+    """Return a write of a pool as gpupool applied it, with a limit of 0 that the next apply removes."""
+    fields = applied_fields(live)
+    spec = plain_map(fields.get("spec"))
+    # Karpenter rejects a CPU limit for a pool with a fixed number of nodes: that number is its limit.
     is_static = "replicas" in plain_map(live.get("spec"))
     limits: dict[str, Plain] = {**plain_map(spec.get("limits")), "cpu": "0"}
     closed: dict[str, Plain] = {**spec, **({"replicas": 0} if is_static else {"limits": limits})}
-    body: dict[str, Plain] = {
-        "apiVersion": NODE_POOL.api_version,
-        "kind": NODE_POOL.name,
-        "metadata": {**plain_map(said.get("metadata")), "name": name_of(live)},
-        "spec": closed,
-    }
-    wish = DesiredObject(NODE_POOL, name_of(live), body)
-    return apply_request(wish, force=True, dry_run=False, uid=uid_of(live), version=version_of(live))
+    return reapply_request(NODE_POOL, live, {**fields, "spec": closed})

@@ -1,1 +1,1 @@
-"""The checks of `gpupool doctor`."""
+"""Checks of `gpupool doctor`."""

@@ -1,4 +1,4 @@
-"""What a look at a cluster found: one value for each check."""
+"""Results of `gpupool doctor`: checks and their states."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import NamedTuple
 
 
 class CheckState(StrEnum):
-    """How a check ended."""
+    """The result of a check."""
 
     OK = "ok"
     WARNING = "warning"
     FAILED = "failed"
     UNKNOWN = "not checked"
-    """It could not be looked at."""
+    """The check could not be made."""
 
 
 class Check(NamedTuple):
-    """One check."""
+    """A check with its result."""
 
     name: str
     state: CheckState
     message: str
     fix: str = ""
-    """What to do about it; empty where there is nothing to do."""
+    """How to fix it; empty where there is nothing to fix."""
 
     items: tuple[str, ...] = ()
-    """Each of the things that the message is about, where there are several."""
+    """The objects or rights that the message is about, where there are several."""
 
 
 class Diagnosis(NamedTuple):
-    """All checks, and what they were about."""
+    """All checks, with the cluster and the blueprint that they are about."""
 
     checks: tuple[Check, ...]
     context: str = ""
@@ -39,12 +39,12 @@ class Diagnosis(NamedTuple):
     """Of the cluster's kube-system namespace; empty where it can't be read."""
 
     blueprint: str = ""
-    """Its name; empty where there is none."""
+    """The blueprint's name; empty without a blueprint."""
 
     karpenter: tuple[str, ...] = ()
-    """The minors whose CRDs are installed; several where their CRDs are the same."""
+    """The Karpenter minors of the installed CRDs; several where their CRDs are equal."""
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Return whether any check failed."""
         return any(check.state is CheckState.FAILED for check in self.checks)

@@ -1,4 +1,4 @@
-"""Whether the user may do what plan and apply do, asked of the API server's own authorizer."""
+"""Permissions of the user for plan and apply, as the API server's authorizer reports them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import FIELD_MANAGER, MERGE, Request
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS, NODE_POOL
 from gpupool.errors import GpupoolError
@@ -21,123 +21,129 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Cluster, Response
     from gpupool.cluster.resources import ResourceKind
     from gpupool.rendering.roles import PolicyRule, Purpose
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.yamlio.located import Plain
 
 
 _TO_APPLY: Final = "rights to apply"
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_NAME: Final = "plan only"
+_CREATED, _FORBIDDEN, _NOT_FOUND, _CONFLICT = 201, 403, 404, 409
+_POLICY: Final = re.compile(r"ValidatingAdmissionPolicy '([^']+)'")
+_CLEANUP_SECONDS: Final = 5.0
 
 
 class Right(NamedTuple):
-    """One verb on one resource."""
+    """A verb on a resource."""
 
     verb: str
     group: str
     resource: str
     name: str
-    """The one object that is meant; empty for all."""
+    """The name of the one object; empty for all."""
 
     namespace: str
-    """Empty for what is in none."""
+    """The namespace; empty for cluster-scoped resources."""
 
     @property
-    def on(self) -> str:
-        """Return what it is a right on, as in `configmaps/gpupool-demo in kube-system`."""
+    def target(self) -> str:
+        """Return the resource as text, as in `configmaps/gpupool-demo in kube-system`."""
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
         name = f"/{self.name}" if self.name else ""
         return f"{resource}{name}{f' in {self.namespace}' if self.namespace else ''}"
 
 
 class Permissions(NamedTuple):
-    """Which of the rights that a blueprint's plan and apply need the user has."""
+    """The rights that a blueprint's plan and apply need, and those that the user lacks."""
 
     plan: tuple[Right, ...]
     apply: tuple[Right, ...]
-    """What apply needs beside those of plan."""
+    """The rights that apply needs beyond those of plan."""
 
     missing: frozenset[Right]
     optional: frozenset[Right] = frozenset()
-    """Those without which plan and apply go on."""
+    """Rights that plan and apply can do without."""
 
-    unasked: str = ""
-    """Why nobody knows; empty where it is known."""
+    error: str = ""
+    """Why the rights are unknown; empty where they are known."""
 
     def allow(self, verb: str, resource: str) -> bool:
-        """Return whether the user has the rights of this verb and resource that are needed."""
-        wanted = {
+        """Return whether the user has the required rights of this verb and resource."""
+        required = {
             right for right in (*self.plan, *self.apply) if (right.verb, right.resource) == (verb, resource)
         }
-        return not self.unasked and bool(wanted) and not wanted & self.missing
+        return not self.error and bool(required) and not required & self.missing
 
 
-def permissions(reached: Reached, place: RoleScope | None) -> Permissions:
-    """Ask for each right; without a blueprint's place for those alone that are in no namespace.
+def read_permissions(reached: ReachedCluster, place: RoleScope | None) -> Permissions:
+    """Review each right; without a blueprint only those on cluster-scoped resources.
 
     Raises:
         ClusterError: where the server does not answer.
     """
     plan = tuple(_rights("plan", place))
     more = tuple(right for right in _rights("apply", place) if right not in plan)
-    wanted = (*plan, *more)
-    answers = in_parallel(reached.way.concurrency, reached.cluster.ask, map(_review, wanted))
-    refused = [answer for answer in answers if not answer.ok]
-    if refused:
-        return Permissions(plan, more, frozenset(), unasked=message(refused[0]))
+    required = (*plan, *more)
+    answers = map_parallel(reached.options.concurrency, reached.cluster.ask, map(_review, required))
+    rejected = [answer for answer in answers if not answer.ok]
+    if rejected:
+        return Permissions(plan, more, frozenset(), error=message(rejected[0]))
     allowed = [plain_map(answer.body.get("status")).get("allowed") is True for answer in answers]
-    missing = frozenset(right for right, may in zip(wanted, allowed, strict=True) if not may)
+    missing = frozenset(right for right, is_allowed in zip(required, allowed, strict=True) if not is_allowed)
     return Permissions(plan, more, missing, frozenset(_optional("plan")))
 
 
-def rights_to_plan(found: Permissions) -> Check:
-    """Return whether the user may do what `diff` and `plan` need."""
-    return _rights_to("plan", found, found.plan, "diff and plan need")
+def check_plan_rights(permissions: Permissions) -> Check:
+    """Check the rights that `diff` and `plan` need."""
+    return _check_rights("plan", permissions, permissions.plan, "diff and plan need")
 
 
-def rights_to_apply(found: Permissions) -> Check:
-    """Return whether the user may do what `apply` needs beside that; to be able to plan alone is no failure."""
-    if found.missing - found.optional == {*found.apply}:
-        words = "none of what apply needs beyond plan: this user can only plan"
-        return Check(_TO_APPLY, CheckState.WARNING, words, "to apply, grant what `gpupool rbac apply` prints")
-    return _rights_to("apply", found, found.apply, "apply needs beyond plan")
+def check_apply_rights(permissions: Permissions) -> Check:
+    """Check the rights that `apply` needs beyond plan; a user who can only plan is a warning."""
+    if permissions.missing - permissions.optional == {*permissions.apply}:
+        text = "none of what apply needs beyond plan: this user can only plan"
+        return Check(_TO_APPLY, CheckState.WARNING, text, "to apply, grant what `gpupool rbac apply` prints")
+    return _check_rights("apply", permissions, permissions.apply, "apply needs beyond plan")
 
 
-def _rights_to(purpose: Purpose, found: Permissions, wanted: Collection[Right], words: str) -> Check:
+def _check_rights(
+    purpose: Purpose, permissions: Permissions, required: Collection[Right], purpose_text: str
+) -> Check:
     name = f"rights to {purpose}"
-    if found.unasked:
-        return Check(name, CheckState.UNKNOWN, found.unasked)
-    missing = [right for right in wanted if right in found.missing]
+    if permissions.error:
+        return Check(name, CheckState.UNKNOWN, permissions.error)
+    missing = [right for right in required if right in permissions.missing]
     if not missing:
-        return Check(name, CheckState.OK, f"all that {words}")
-    said = f"{len(missing)} of {len(wanted)} that {words} are missing"
+        return Check(name, CheckState.OK, f"all that {purpose_text}")
+    text = f"{len(missing)} of {len(required)} that {purpose_text} are missing"
     fix = f"grant what `gpupool rbac {purpose}` prints"
     items = tuple(_by_resource(missing))
-    if found.optional.issuperset(missing):
-        said = f"all that {words}, but for what explains objects that are not Ready"
-        return Check(name, CheckState.WARNING, said, fix, items)
-    return Check(name, CheckState.FAILED, said, fix, items)
+    if permissions.optional.issuperset(missing):
+        text = f"all that {purpose_text}, but for what explains objects that are not Ready"
+        return Check(name, CheckState.WARNING, text, fix, items)
+    return Check(name, CheckState.FAILED, text, fix, items)
 
 
 def _by_resource(missing: Iterable[Right]) -> Iterator[str]:
     verbs: dict[str, list[str]] = {}
     for right in missing:
-        verbs.setdefault(right.on, []).append(right.verb)
-    return (f"{', '.join(said)} {on}" for on, said in verbs.items())
+        verbs.setdefault(right.target, []).append(right.verb)
+    return (f"{', '.join(names)} {target}" for target, names in verbs.items())
 
 
 def _rights(purpose: Purpose, place: RoleScope | None) -> Iterator[Right]:
     granted = build_rights(purpose, place or RoleScope("", ""))
-    yield from _each(granted.cluster_scoped, "")
+    yield from _expand(granted.cluster_scoped, "")
     if place is not None:
-        yield from _each(granted.in_namespace, place.namespace)
+        yield from _expand(granted.in_namespace, place.namespace)
     yield from _optional(purpose)
 
 
 def _optional(purpose: Purpose) -> Iterator[Right]:
-    return _each(build_rights(purpose, RoleScope("", "")).optional, EVENTS_NAMESPACE)
+    return _expand(build_rights(purpose, RoleScope("", "")).optional, EVENTS_NAMESPACE)
 
 
-def _each(rules: Iterable[PolicyRule], namespace: str) -> Iterator[Right]:
+def _expand(rules: Iterable[PolicyRule], namespace: str) -> Iterator[Right]:
     for rule in rules:
         for resource in rule.resources:
             for name in rule.names or ("",):
@@ -145,7 +151,7 @@ def _each(rules: Iterable[PolicyRule], namespace: str) -> Iterator[Right]:
 
 
 def _review(right: Right) -> Request:
-    """Ask whether the user has a right: that is a POST, and stores nothing."""
+    """Return the review of a right: a POST that stores nothing."""
     attributes: dict[str, Plain] = {
         "verb": right.verb,
         "group": right.group,
@@ -157,75 +163,67 @@ def _review(right: Right) -> Request:
     return Request("POST", _REVIEWS, body={**kind, "spec": {"resourceAttributes": attributes}})
 
 
-_NAME: Final = "plan only"
-_CREATED, _FORBIDDEN, _NOT_FOUND, _CONFLICT = 201, 403, 404, 409
-_POLICY: Final = re.compile(r"ValidatingAdmissionPolicy '([^']+)'")
-_CLEANUP_SECONDS: Final = 5.0
-
-
 class WriteAttempt(NamedTuple):
-    """A write that was tried."""
+    """An attempted write."""
 
-    what: str
-    """As in `a create`."""
+    action: str
+    """The write as text, as in `a create`."""
 
     answer: Response
     left: str = ""
-    """What it left behind, and could not be deleted."""
+    """The object that it created and that could not be deleted."""
 
     @property
     def is_allowed(self) -> bool:
-        """Return whether the server did it, or would have."""
+        """Return whether the server made the write, or would have."""
         return self.answer.ok or self.answer.status == _CONFLICT
 
     @property
     def is_denied(self) -> bool:
-        """Return whether it is not allowed to this user."""
+        """Return whether the server denied the permission."""
         return self.answer.status == _FORBIDDEN
 
     @property
     def policy(self) -> str:
-        """Return the policy that denied it; empty where another thing did."""
-        found = _POLICY.search(message(self.answer))
-        return found[1] if found and self.is_denied else ""
+        """Return the admission policy that denied it; empty for other reasons."""
+        match = _POLICY.search(message(self.answer))
+        return match[1] if match and self.is_denied else ""
 
 
 def prove_plan_only(cluster: Cluster) -> Check:
-    """Try to create and to update, and say whether both were denied.
+    """Check that attempts to create and to update an object are denied.
 
     Raises:
         ClusterError: where the server does not answer.
-        StoppedError: where a signal came.
+        StoppedError: after a signal.
     """
-    there = {kind: name for kind in KINDS.values() if (name := _one_of(cluster, kind))}
-    attempts = [_create(cluster, there.get(NODE_POOL, ""))]
-    if there:
-        kind, name = next(iter(there.items()))
+    existing = {kind: name for kind in KINDS.values() if (name := _one_of(cluster, kind))}
+    attempts = [_create(cluster, existing.get(NODE_POOL, ""))]
+    if existing:
+        kind, name = next(iter(existing.items()))
         request = Request("PATCH", kind.path_of(name), {"fieldManager": FIELD_MANAGER}, {}, MERGE)
         attempts.append(WriteAttempt("an update", cluster.ask(request)))
-    return _judged(attempts)
+    return _check_attempts(attempts)
 
 
-def _judged(attempts: Sequence[WriteAttempt]) -> Check:
+def _check_attempts(attempts: Sequence[WriteAttempt]) -> Check:
     if allowed := [attempt for attempt in attempts if attempt.is_allowed]:
-        words = f"{_were(allowed)} not denied: this user can write"
+        text = f"{_were(allowed)} not denied: this user can write"
         fix = "take its other roles from it, and grant it all that `gpupool rbac plan` prints"
         left = tuple(f"delete {attempt.left}: it was created" for attempt in allowed if attempt.left)
-        return Check(
-            _NAME, CheckState.FAILED, words if left else f"{words}; nothing is left of it", fix, left
-        )
+        return Check(_NAME, CheckState.FAILED, text if left else f"{text}; nothing is left of it", fix, left)
     if unclear := [attempt for attempt in attempts if not attempt.is_denied]:
-        said = f"{_were(unclear)} refused, but not denied: {message(unclear[0].answer)}"
-        return Check(_NAME, CheckState.FAILED, said, "that proves nothing; ask again once it is mended")
+        problem = f"{_were(unclear)} refused, but not denied: {message(unclear[0].answer)}"
+        return Check(_NAME, CheckState.FAILED, problem, "that proves nothing; ask again once it is mended")
     policies = sorted({attempt.policy for attempt in attempts if attempt.policy})
     if not policies:
-        words = f"{_were(attempts)} denied, but for want of the right: it can't dry-run either"
-        return Check(_NAME, CheckState.OK, words)
+        text = f"{_were(attempts)} denied, but for want of the right: it can't dry-run either"
+        return Check(_NAME, CheckState.OK, text)
     return Check(_NAME, CheckState.OK, f"{_were(attempts)} denied by {', '.join(policies)}")
 
 
 def _were(attempts: Sequence[WriteAttempt]) -> str:
-    return f"{' and '.join(attempt.what for attempt in attempts)} {'were' if len(attempts) > 1 else 'was'}"
+    return f"{' and '.join(attempt.action for attempt in attempts)} {'were' if len(attempts) > 1 else 'was'}"
 
 
 def _create(cluster: Cluster, existing: str) -> WriteAttempt:
@@ -237,30 +235,30 @@ def _create(cluster: Cluster, existing: str) -> WriteAttempt:
         if not existing:
             _delete(cluster, name)
         raise
-    # A conflict over a name that nobody else has: an earlier try, whose answer was lost, made it.
-    made = not existing and answer.status in {_CREATED, _CONFLICT}
-    left = "" if not made or _delete(cluster, name) else f"NodePool/{name}"
+    # A conflict over this random name: an earlier try, whose response was lost, created it.
+    is_created = not existing and answer.status in {_CREATED, _CONFLICT}
+    left = "" if not is_created or _delete(cluster, name) else f"NodePool/{name}"
     return WriteAttempt("a create", answer, left)
 
 
 def _delete(cluster: Cluster, name: str) -> bool:
-    """Delete the probe, also after a signal; say whether it is gone."""
+    """Delete the probe, also after a signal; return whether it no longer exists."""
     try:
-        answer = cluster.afresh(_CLEANUP_SECONDS).ask(Request("DELETE", NODE_POOL.path_of(name)))
+        answer = cluster.with_deadline(_CLEANUP_SECONDS).ask(Request("DELETE", NODE_POOL.path_of(name)))
     except GpupoolError:
         return False
     return answer.ok or answer.status == _NOT_FOUND
 
 
 def _one_of(cluster: Cluster, kind: ResourceKind) -> str:
-    """Return the name of any object of a kind; empty where there is none, or they can't be listed."""
+    """Return the name of any object of a kind; empty where there is none, or where listing fails."""
     answer = cluster.ask(Request("GET", kind.path, {"limit": "1"}))
     items = plain_list(answer.body.get("items")) if answer.ok else []
     return plain_text(plain_map(plain_map(items[0]).get("metadata")).get("name")) if items else ""
 
 
 def _probe(name: str) -> Plain:
-    """Return a NodePool that launches nothing: it has no room, and its class does not exist."""
+    """Return a NodePool that launches nothing, as its limit is 0 and its class does not exist."""
     reference: Plain = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": name}
     return {
         "apiVersion": NODE_POOL.api_version,

@@ -1,1 +1,1 @@
-"""The inventory: the list of the objects that gpupool applied, kept in the cluster."""
+"""Inventory of the objects that gpupool applied, kept in the cluster."""

@@ -1,7 +1,7 @@
-"""The lists of an inventory as a ConfigMap's data: JSON for people while they are small, packed when large.
+"""Encoding of inventory lists as ConfigMap data: JSON for small lists, packed for large ones.
 
-A ConfigMap holds 1 MiB, and while an apply is under way the inventory lists every object twice. Packed, what
-is pending says of an object that stays only what changes, and 20,000 objects fit.
+A ConfigMap holds 1 MiB, and during an apply the inventory lists every object twice. The packed list of
+pending objects holds only the changes to the list of current ones, so that 20,000 objects fit.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Never
 from uuid import UUID
 
 from gpupool.cluster.resources import KINDS
+from gpupool.objects import Ref
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 MOST_BYTES: Final = 1 << 20
-"""What the API server takes as a ConfigMap's data."""
+"""The largest data of a ConfigMap that the API server accepts."""
 
 _SPARE: Final = 32 << 10
-"""For the history and the serial."""
+"""Space for the history and the serial."""
 
 _PACKED_FROM: Final = 192 << 10
-"""So long a list is JSON, which people can read with kubectl."""
+"""The size up to which a list is JSON, which is readable with kubectl."""
 
 _UID_BYTES, _DIGEST_BYTES, _LENGTH_BYTES = 16, 12, 4
 _MOST_UNPACKED: Final = 64 << 20
@@ -36,25 +37,25 @@ _SOME_UID: Final = str(UUID(int=1))
 
 
 class InventoryEntry(NamedTuple):
-    """One object that gpupool applied, or is about to."""
+    """An object that gpupool applied, or is about to apply."""
 
     kind: str
     name: str
     uid: str
-    """Empty for one that is about to be created."""
+    """Empty before the object is created."""
 
     generation: int
     digest: str
-    """Of what was applied."""
+    """The digest of the applied object."""
 
     @property
-    def address(self) -> str:
-        """Return `KIND/NAME`."""
-        return f"{self.kind}/{self.name}"
+    def ref(self) -> Ref:
+        """Return the kind and the name."""
+        return Ref(self.kind, self.name)
 
 
-class Encoded(NamedTuple):
-    """One list as a ConfigMap keeps it: either of the two is empty."""
+class EncodedList(NamedTuple):
+    """An encoded list: either text or packed bytes; the other one is empty."""
 
     text: str
     packed: bytes
@@ -65,73 +66,78 @@ class Encoded(NamedTuple):
         return len(self.text.encode()) + len(self.packed)
 
     def data(self, key: str) -> tuple[dict[str, Plain], dict[str, Plain]]:
-        """Return what stands under a key of `data` and of `binaryData`; None takes away what was there."""
+        """Return the values of a key of `data` and of `binaryData`; None removes a previous value."""
         packed = base64.b64encode(self.packed).decode() if self.packed else None
         return {key: self.text or None}, {key: packed}
 
 
-def current(entries: Sequence[InventoryEntry]) -> Encoded:
-    """Encode what is there."""
-    text = _json([_plain(each) for each in entries])
-    return Encoded(text, b"") if len(text) < _PACKED_FROM else Encoded("", _pack(entries))
+def encode_current(entries: Sequence[InventoryEntry]) -> EncodedList:
+    """Encode the list of current objects."""
+    text = _json([_plain(entry) for entry in entries])
+    return EncodedList(text, b"") if len(text) < _PACKED_FROM else EncodedList("", _pack(entries))
 
 
-def pending(plan: str, entries: Sequence[InventoryEntry], known: Sequence[InventoryEntry]) -> Encoded:
-    """Encode what may come to be; `known` is what the list of what is there says at the same time."""
-    text = _json({"plan": plan, "entries": [_plain(each) for each in entries]})
+def encode_pending(
+    plan: str, entries: Sequence[InventoryEntry], current: Sequence[InventoryEntry]
+) -> EncodedList:
+    """Encode the list of pending objects; `current` is the list that is encoded beside it."""
+    text = _json({"plan": plan, "entries": [_plain(entry) for entry in entries]})
     if len(text) < _PACKED_FROM:
-        return Encoded(text, b"")
-    places = {(each.address, each.uid, each.generation): place for place, each in enumerate(known)}
-    at = [(places.get((each.address, each.uid, each.generation)), each) for each in entries]
-    same = [(place, each) for place, each in at if place is not None]
-    other = _pack([each for place, each in at if place is None])
+        return EncodedList(text, b"")
+    places = {(entry.ref, entry.uid, entry.generation): place for place, entry in enumerate(current)}
+    placed = [(places.get((entry.ref, entry.uid, entry.generation)), entry) for entry in entries]
+    same = [(place, entry) for place, entry in placed if place is not None]
+    other = _pack([entry for place, entry in placed if place is None])
     head = zlib.compress(_json({"plan": plan, "places": _steps(place for place, _ in same)}).encode(), 9)
-    digests = b"".join(_digest(each.digest) for place, each in same if known[place].digest != each.digest)
-    changed = bytes(known[place].digest != each.digest for place, each in same)
+    digests = b"".join(
+        _digest(entry.digest) for place, entry in same if current[place].digest != entry.digest
+    )
+    changed = bytes(current[place].digest != entry.digest for place, entry in same)
     flags = zlib.compress(changed, 9)
-    return Encoded("", b"".join(map(_sized, (head, flags, digests, other))))
+    return EncodedList("", b"".join(map(_sized, (head, flags, digests, other))))
 
 
 def read_current(packed: bytes) -> tuple[InventoryEntry, ...]:
-    """Read what `current` packed.
+    """Decode what `encode_current` packed.
 
     Raises:
-        ValueError: for anything else.
+        ValueError: for other content.
     """
     return tuple(_unpack(packed))
 
 
-def read_pending(packed: bytes, known: Sequence[InventoryEntry]) -> tuple[str, tuple[InventoryEntry, ...]]:
-    """Read what `pending` packed: the plan's id, and the entries.
+def read_pending(packed: bytes, current: Sequence[InventoryEntry]) -> tuple[str, tuple[InventoryEntry, ...]]:
+    """Decode what `encode_pending` packed: the plan's id and the entries.
 
     Raises:
-        ValueError: for anything else.
+        ValueError: for other content.
     """
     head, flags, digests, other = _parts(packed, 4)
-    said = plain_map(json.loads(_inflated(head)))
-    places, changed = _places(plain_list(said.get("places"))), _inflated(flags)
+    header = plain_map(json.loads(_inflated(head)))
+    places, changed = _places(plain_list(header.get("places"))), _inflated(flags)
     if len(places) != len(changed) or len(digests) != sum(changed) * _DIGEST_BYTES:
-        _refuse("the pending list is truncated")
+        _fail("the pending list is truncated")
     new = iter(digests[start : start + _DIGEST_BYTES] for start in range(0, len(digests), _DIGEST_BYTES))
     entries = []
     for place, is_changed in zip(places, changed, strict=True):
-        if not 0 <= place < len(known):
-            _refuse("the pending list has an object that is not in the list of objects")
-        entry = known[place]
+        if not 0 <= place < len(current):
+            _fail("the pending list has an object that is not in the list of objects")
+        entry = current[place]
         entries.append(entry._replace(digest=next(new).hex()) if is_changed else entry)
-    return plain_text(said.get("plan")), (*entries, *_unpack(other))
+    return plain_text(header.get("plan")), (*entries, *_unpack(other))
 
 
-def short(digest: str) -> str:
-    """Return the part of a digest that an inventory keeps: it tells a change, and proves nothing."""
+def shorten_digest(digest: str) -> str:
+    """Return the part of a digest that an inventory keeps: enough to detect changes, but no proof."""
     return digest[: 2 * _DIGEST_BYTES]
 
 
-def fullness(entries: Sequence[InventoryEntry]) -> float:
-    """Return how much of a ConfigMap entries take while all of them are applied anew; 1 is all of it."""
-    there = [each._replace(uid=each.uid or _SOME_UID) for each in entries]
-    changed = [each._replace(digest="f" * 2 * _DIGEST_BYTES) for each in there]
-    return (current(there).size + pending("", changed, there).size) / (MOST_BYTES - _SPARE)
+def calculate_fullness(entries: Sequence[InventoryEntry]) -> float:
+    """Return the share of a ConfigMap that entries need while all of them are applied again."""
+    existing = [entry._replace(uid=entry.uid or _SOME_UID) for entry in entries]
+    changed = [entry._replace(digest="f" * 2 * _DIGEST_BYTES) for entry in existing]
+    size = encode_current(existing).size + encode_pending("", changed, existing).size
+    return size / (MOST_BYTES - _SPARE)
 
 
 def _plain(entry: InventoryEntry) -> dict[str, Plain]:
@@ -146,57 +152,57 @@ def _plain(entry: InventoryEntry) -> dict[str, Plain]:
 
 
 def _pack(entries: Sequence[InventoryEntry]) -> bytes:
-    """Pack entries: what repeats itself compressed, and what is random as it is."""
+    """Pack entries: repetitive columns compressed, random ones as they are."""
     head = _json({
-        "kinds": [each.kind for each in entries],
-        "names": [each.name for each in entries],
-        "generations": [each.generation for each in entries],
+        "kinds": [entry.kind for entry in entries],
+        "names": [entry.name for entry in entries],
+        "generations": [entry.generation for entry in entries],
     })  # fmt: skip
-    uids = b"".join(UUID(each.uid).bytes if each.uid else _NO_UID for each in entries)
-    digests = b"".join(_digest(each.digest) for each in entries)
+    uids = b"".join(UUID(entry.uid).bytes if entry.uid else _NO_UID for entry in entries)
+    digests = b"".join(_digest(entry.digest) for entry in entries)
     return b"".join(map(_sized, (zlib.compress(head.encode(), 9), uids, digests)))
 
 
 def _unpack(packed: bytes) -> Iterable[InventoryEntry]:
     head, uids, digests = _parts(packed, 3)
-    said = plain_map(json.loads(_inflated(head)))
-    columns = [plain_list(said.get(key)) for key in ("kinds", "names", "generations")]
+    header = plain_map(json.loads(_inflated(head)))
+    columns = [plain_list(header.get(key)) for key in ("kinds", "names", "generations")]
     count = len(columns[0])
     sizes = {len(column) for column in columns}
     if sizes != {count} or (len(uids), len(digests)) != (count * _UID_BYTES, count * _DIGEST_BYTES):
-        _refuse("the list of objects is truncated")
+        _fail("the list of objects is truncated")
     for index, (kind, name, generation) in enumerate(zip(*columns, strict=True)):
         if not (isinstance(kind, str) and isinstance(name, str) and isinstance(generation, int)):
-            _refuse("an object in the list has no kind, no name or no generation")
+            _fail("an object in the list has no kind, no name or no generation")
         elif kind not in KINDS:
-            _refuse(f"unknown kind `{kind}` in the list of objects")
+            _fail(f"unknown kind `{kind}` in the list of objects")
         else:
             uid = uids[index * _UID_BYTES : (index + 1) * _UID_BYTES]
             digest = digests[index * _DIGEST_BYTES : (index + 1) * _DIGEST_BYTES]
-            said_uid = "" if uid == _NO_UID else str(UUID(bytes=uid))
-            yield InventoryEntry(kind, name, said_uid, generation, digest.hex())
+            uid_text = "" if uid == _NO_UID else str(UUID(bytes=uid))
+            yield InventoryEntry(kind, name, uid_text, generation, digest.hex())
 
 
-def _digest(said: str) -> bytes:
-    return bytes.fromhex(short(said)).ljust(_DIGEST_BYTES, b"\0")
+def _digest(digest: str) -> bytes:
+    return bytes.fromhex(shorten_digest(digest)).ljust(_DIGEST_BYTES, b"\0")
 
 
 def _steps(places: Iterable[int]) -> list[Plain]:
-    """Return numbers as steps from one to the next: nearly all of them are 1."""
-    found: list[Plain] = []
-    before = -1
+    """Return numbers as steps from one to the next, nearly all of which are 1."""
+    steps: list[Plain] = []
+    previous = -1
     for place in places:
-        found.append(place - before)
-        before = place
-    return found
+        steps.append(place - previous)
+        previous = place
+    return steps
 
 
 def _places(steps: Sequence[Plain]) -> list[int]:
-    at, found = -1, []
+    place, places = -1, []
     for step in steps:
-        at += step if isinstance(step, int) else _refuse("the pending list has no numbers")
-        found.append(at)
-    return found
+        place += step if isinstance(step, int) else _fail("the pending list has no numbers")
+        places.append(place)
+    return places
 
 
 def _sized(part: bytes) -> bytes:
@@ -204,27 +210,27 @@ def _sized(part: bytes) -> bytes:
 
 
 def _parts(packed: bytes, count: int) -> list[bytes]:
-    parts, at = [], 0
+    parts, offset = [], 0
     for _ in range(count):
-        size = int.from_bytes(packed[at : at + _LENGTH_BYTES], "big")
-        at += _LENGTH_BYTES
-        parts.append(packed[at : at + size])
-        at += size
-    if at != len(packed):
-        _refuse("the list of objects is truncated")
+        size = int.from_bytes(packed[offset : offset + _LENGTH_BYTES], "big")
+        offset += _LENGTH_BYTES
+        parts.append(packed[offset : offset + size])
+        offset += size
+    if offset != len(packed):
+        _fail("the list of objects is truncated")
     return parts
 
 
 def _inflated(part: bytes) -> bytes:
-    inflating = zlib.decompressobj()
+    decompressor = zlib.decompressobj()
     try:
-        found = inflating.decompress(part, _MOST_UNPACKED)
+        content = decompressor.decompress(part, _MOST_UNPACKED)
     except zlib.error:
-        return _refuse("the list of objects is damaged")
-    return found if inflating.eof else _refuse("the list of objects is damaged")
+        return _fail("the list of objects is damaged")
+    return content if decompressor.eof else _fail("the list of objects is damaged")
 
 
-def _refuse(message: str) -> Never:
+def _fail(message: str) -> Never:
     raise ValueError(message)
 
 

@@ -1,7 +1,7 @@
-"""The list of what gpupool applied: a ConfigMap that is also the parent of an ApplySet, as in kubectl.
+"""Storage of the inventory: a ConfigMap that is also the parent of an ApplySet, as in kubectl.
 
-Before anything is written, `pending` names all that may come to be beside what there was, so that a run that
-is killed at any moment leaves nothing that the next one does not know of.
+Before anything is written, `pending` lists every object that may be created, so that a run that is killed at
+any moment leaves no object that the next run does not know.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.cluster.client import FIELD_MANAGER, MERGE, Request
-from gpupool.cluster.rejections import refuse
+from gpupool.cluster.rejections import raise_rejection
 from gpupool.cluster.resources import KINDS, config_map_path
 from gpupool.errors import ClusterError, OutdatedError
 from gpupool.planning import foreign_fields
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gpupool.cluster.client import Cluster, Response
+    from gpupool.objects import Ref
     from gpupool.rollout.redaction import Secrets
     from gpupool.yamlio.located import Plain
 
@@ -38,31 +39,31 @@ _CONTAINS: Final = "applyset.kubernetes.io/contains-group-kinds"
 _HISTORY, _DIGITS = 10, 18
 _TRIES: Final = 10
 _Data: TypeAlias = "tuple[Mapping[str, Plain], Mapping[str, Plain]]"
-"""A ConfigMap's `data` and `binaryData`; None takes away what was there."""
+"""A ConfigMap's `data` and `binaryData`; None removes a previous value."""
 
 _NOT_FOUND, _CONFLICT = 404, 409
 _KEY: Final = re.compile(r"[0-9a-f]{64}")  # of 32 bytes
 
 
 class InventoryRef(NamedTuple):
-    """Where an inventory is."""
+    """The namespace and the name of an inventory's ConfigMap."""
 
     namespace: str
     name: str
 
     @property
     def id(self) -> str:
-        """Return the ApplySet's id, as the value of the label that its members have."""
+        """Return the ApplySet's id, the value of its members' label."""
         return foreign_fields.set_id(self.namespace, self.name)
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """What an inventory says."""
+    """The content of an inventory."""
 
     place: InventoryRef
     uid: str
-    """Empty where there is none yet."""
+    """Empty where the inventory does not exist yet."""
 
     version: str
     """Its resourceVersion."""
@@ -70,52 +71,52 @@ class Inventory:
     serial: int
     current: tuple[InventoryEntry, ...]
     pending: tuple[InventoryEntry, ...]
-    """Not empty where an apply was interrupted, or is under way."""
+    """Objects of an apply that is in progress or was interrupted."""
 
     pending_plan: str
     history: tuple[Plain, ...]
     key: str = ""
-    """Chance that keys the digests of sensitive values in plans; empty before the first apply."""
+    """A random key of the digests of sensitive values in plans; empty before the first apply."""
 
     @cached_property
-    def known(self) -> Mapping[str, InventoryEntry]:
-        """Every object that is, or may be, there because of gpupool, by address."""
-        found = {each.address: each for each in self.current}
-        for each in self.pending:
-            # Whatever `current` says of another uid is of an object that was gone when the apply began.
-            if each.address not in found or found[each.address].uid != each.uid:
-                found[each.address] = each
-        return found
+    def entries(self) -> Mapping[Ref, InventoryEntry]:
+        """Every object that exists, or may exist, because of gpupool."""
+        entries = {entry.ref: entry for entry in self.current}
+        for entry in self.pending:
+            # An entry of `current` with another uid is of an object that was deleted before the apply.
+            if entry.ref not in entries or entries[entry.ref].uid != entry.uid:
+                entries[entry.ref] = entry
+        return entries
 
     @property
-    def said(self) -> tuple[object, ...]:
-        """Return what one write differs in from another."""
+    def content(self) -> tuple[object, ...]:
+        """Return the part that tells one write from another."""
         return self.serial, self.pending_plan, self.current, self.pending
 
 
 def read(cluster: Cluster, place: InventoryRef) -> Inventory:
-    """Read an inventory; an empty one where there is none.
+    """Read an inventory; an empty one where it does not exist.
 
     Raises:
-        ClusterError: where the server refuses, or what is there is not gpupool's.
+        ClusterError: where the server rejects the request, or the ConfigMap is not an inventory of gpupool.
     """
     request = Request("GET", config_map_path(*place))
     answer = cluster.ask(request)
     if answer.status == _NOT_FOUND:
         return Inventory(place, "", "", 0, (), (), "", ())
     if not answer.ok:
-        refuse(request, answer, f"read the inventory {place.namespace}/{place.name}")
+        raise_rejection(request, answer, f"read the inventory {place.namespace}/{place.name}")
     return _read(place, answer)
 
 
 def _read(place: InventoryRef, answer: Response) -> Inventory:
     metadata, data = plain_map(answer.body.get("metadata")), plain_map(answer.body.get("data"))
-    packed = {key: _packed(said) for key, said in plain_map(answer.body.get("binaryData")).items()}
-    said_id = plain_map(metadata.get("labels")).get(_ID)
+    packed = {key: _packed(value) for key, value in plain_map(answer.body.get("binaryData")).items()}
+    set_id = plain_map(metadata.get("labels")).get(_ID)
     try:
-        if said_id != place.id:
-            message = f"the label {_ID} is {said_id!r}"
-            raise ValueError(message)  # noqa: TRY301 - one place says what is wrong with it
+        if set_id != place.id:
+            message = f"the label {_ID} is {set_id!r}"
+            raise ValueError(message)  # noqa: TRY301 - one place reports invalid inventories
         serial = _serial(data)
         current, plan, pending = _lists(data, packed)
         return Inventory(
@@ -140,7 +141,7 @@ def _read(place: InventoryRef, answer: Response) -> Inventory:
 def _lists(
     data: Mapping[str, Plain], packed: Mapping[str, bytes]
 ) -> tuple[tuple[InventoryEntry, ...], str, tuple[InventoryEntry, ...]]:
-    """Read what is there, the plan that is under way, and what it is about to write."""
+    """Read the current entries, the pending plan's id and the pending entries."""
     is_pending = "pending" in data or "pending" in packed
     if "current" in packed:
         current = encoding.read_current(packed["current"])
@@ -148,55 +149,57 @@ def _lists(
         current = _entries(_parsed(data, "current", [] if is_pending else None))
     if "pending" in packed:
         return current, *encoding.read_pending(packed["pending"], current)
-    said = plain_map(_parsed(data, "pending", {}))
-    pending = _entries(said.get("entries", None if is_pending else []))
-    return current, plain_text(said.get("plan")), pending
+    document = plain_map(_parsed(data, "pending", {}))
+    pending = _entries(document.get("entries", None if is_pending else []))
+    return current, plain_text(document.get("plan")), pending
 
 
-def _packed(said: Plain) -> bytes:
-    return base64.b64decode(plain_text(said), validate=True)
+def _packed(value: Plain) -> bytes:
+    return base64.b64decode(plain_text(value), validate=True)
 
 
 def _serial(data: Mapping[str, Plain]) -> int:
-    said = plain_text(data.get("serial"))
-    if not (said.isdecimal() and said.isascii() and len(said) <= _DIGITS):
-        message = f"`serial` is {said!r:.40}, not a number"
+    text = plain_text(data.get("serial"))
+    if not (text.isdecimal() and text.isascii() and len(text) <= _DIGITS):
+        message = f"`serial` is {text!r:.40}, not a number"
         raise ValueError(message)
-    return int(said)
+    return int(text)
 
 
 def _key(data: Mapping[str, Plain]) -> str:
-    said = plain_text(_parsed(data, "key", ""))
-    if said and not _KEY.fullmatch(said):
+    text = plain_text(_parsed(data, "key", ""))
+    if text and not _KEY.fullmatch(text):
         message = "`key` is not 64 hexadecimal digits"
         raise ValueError(message)
-    return said
+    return text
 
 
 def _parsed(data: Mapping[str, Plain], key: str, missing: Plain) -> Plain:
     if key not in data:
         return missing
     try:
-        found: Plain = json.loads(plain_text(data[key]))
+        value: Plain = json.loads(plain_text(data[key]))
     except ValueError as problem:
         message = f"`{key}` is not JSON: {problem}"
         raise ValueError(message) from None
-    return found
+    return value
 
 
-def _entries(said: Plain) -> tuple[InventoryEntry, ...]:
-    if not isinstance(said, list):
-        message = "the list of objects is missing" if said is None else f"the list of objects is {said!r:.40}"
+def _entries(items: Plain) -> tuple[InventoryEntry, ...]:
+    if not isinstance(items, list):
+        message = (
+            "the list of objects is missing" if items is None else f"the list of objects is {items!r:.40}"
+        )
         raise TypeError(message)
-    return tuple(_entry(plain_map(each)) for each in said)
+    return tuple(_entry(plain_map(item)) for item in items)
 
 
 def _entry(item: Mapping[str, Plain]) -> InventoryEntry:
-    said = {key: item.get(key) for key in ("kind", "name", "uid", "sha256")}
-    if wrong := sorted(key for key, each in said.items() if not isinstance(each, str)):
+    texts = {key: item.get(key) for key in ("kind", "name", "uid", "sha256")}
+    if wrong := sorted(key for key, text in texts.items() if not isinstance(text, str)):
         message = f"an object in the list has no {' and no '.join(wrong)}"
         raise TypeError(message)
-    kind, name, uid, digest = map(plain_text, said.values())
+    kind, name, uid, digest = map(plain_text, texts.values())
     if kind not in KINDS:
         message = f"unknown kind `{kind}` in the list of objects"
         raise ValueError(message)
@@ -204,83 +207,84 @@ def _entry(item: Mapping[str, Plain]) -> InventoryEntry:
     if not isinstance(generation, int):
         message = f"the generation of {kind}/{name} is no number"
         raise TypeError(message)
-    return InventoryEntry(kind, name, uid, generation, encoding.short(digest))
+    return InventoryEntry(kind, name, uid, generation, encoding.shorten_digest(digest))
 
 
 def begin(
-    cluster: Cluster, found: Inventory, pending: Iterable[InventoryEntry], plan: str, tooling: str,
-    known: Secrets = tuple,
+    cluster: Cluster, inventory: Inventory, pending: Iterable[InventoryEntry], plan: str, tooling: str,
+    hidden: Secrets = tuple,
 ) -> Inventory:  # fmt: skip
-    """Write down what may come to be, before anything of it is; the first time with a new key.
+    """Write the pending objects before an apply; the first time with a new key.
 
-    No refusal quotes one of the `known` secrets.
+    Error messages do not quote `hidden` texts.
 
     Raises:
-        OutdatedError: where somebody else wrote the inventory since it was read.
-        ClusterError: where the server refuses, or a ConfigMap does not hold so much.
+        OutdatedError: where another writer changed the inventory since it was read.
+        ClusterError: where the server rejects the request, or the list does not fit into a ConfigMap.
     """
-    kept = tuple(pending)
-    if encoding.fullness(kept) > 1:
+    entries = tuple(pending)
+    if encoding.calculate_fullness(entries) > 1:
         message = (
-            f"the blueprint has too many objects: a list of {len(kept)} does not fit into the ConfigMap"
-            f" {found.place.namespace}/{found.place.name}. Nothing was applied; split the blueprint"
+            f"the blueprint has too many objects: a list of {len(entries)} does not fit into the ConfigMap"
+            f" {inventory.place.namespace}/{inventory.place.name}. Nothing was applied; split the blueprint"
         )
         raise ClusterError(message)
-    key = found.key or secrets.token_hex(32)
-    began = replace(found, pending=kept, pending_plan=plan, serial=found.serial + 1, key=key)
-    data, binary = encoding.pending(plan, kept, found.current).data("pending")
+    key = inventory.key or secrets.token_hex(32)
+    began = replace(inventory, pending=entries, pending_plan=plan, serial=inventory.serial + 1, key=key)
+    data, binary = encoding.encode_pending(plan, entries, inventory.current).data("pending")
     more: dict[str, Plain] = {"serial": str(began.serial), "key": _text(key)}
-    return _written(cluster, found, began, ({**data, **more}, binary), tooling, known)
+    return _written(cluster, inventory, began, ({**data, **more}, binary), tooling, hidden)
 
 
 def finish(
     cluster: Cluster, began: Inventory, current: Iterable[InventoryEntry], record: Mapping[str, Plain],
-    tooling: str, known: Secrets = tuple,
+    tooling: str, hidden: Secrets = tuple,
 ) -> Inventory:  # fmt: skip
-    """Write down what is, now that nothing is under way; `record` says who did what, for the history.
+    """Write the current objects after an apply; `record` is the new entry of the history.
 
     Raises:
-        OutdatedError: where somebody else wrote the inventory since.
-        ClusterError: where the server refuses.
+        OutdatedError: where another writer changed the inventory since.
+        ClusterError: where the server rejects the request.
     """
     history = (*began.history, dict(record))[-_HISTORY:]
     done = replace(began, current=tuple(current), pending=(), pending_plan="", history=history)
-    data, binary = encoding.current(done.current).data("current")
-    gone: dict[str, Plain] = {"pending": None}
-    both = ({**data, **gone, "history": _text(list(history))}, {**binary, **gone})
-    return _written(cluster, began, done, both, tooling, known)
+    data, binary = encoding.encode_current(done.current).data("current")
+    removed: dict[str, Plain] = {"pending": None}
+    both = ({**data, **removed, "history": _text(list(history))}, {**binary, **removed})
+    return _written(cluster, began, done, both, tooling, hidden)
 
 
 def _written(
-    cluster: Cluster, before: Inventory, wanted: Inventory, data: _Data, tooling: str, known: Secrets
+    cluster: Cluster, before: Inventory, after: Inventory, data: _Data, tooling: str, hidden: Secrets
 ) -> Inventory:
+    title = f"{after.place.namespace}/{after.place.name}"
+
     def all_secrets() -> list[str]:
-        return [wanted.key, *known()]
+        return [after.key, *hidden()]
 
     for _ in range(_TRIES):
-        request = _write_request(wanted, data, tooling)
+        request = _write_request(after, data, tooling)
         answer = redaction.ask(cluster, request, all_secrets)
         if answer.status != _CONFLICT:
             if not answer.ok:
-                doing = f"write the inventory {wanted.place.namespace}/{wanted.place.name}"
-                refuse(request, redaction.hidden(answer, all_secrets()), doing)
-            return _with_version(wanted, plain_map(answer.body.get("metadata")))
-        there = read(cluster, wanted.place)
-        if there.said == wanted.said:
-            # The answer to our own write was lost.
-            return there
-        if there.said != before.said:
+                redacted = redaction.redact_response(answer, all_secrets())
+                raise_rejection(request, redacted, f"write the inventory {title}")
+            return _with_version(after, plain_map(answer.body.get("metadata")))
+        live = read(cluster, after.place)
+        if live.content == after.content:
+            # The response to our own write was lost.
+            return live
+        if live.content != before.content:
             break
-        # Somebody gave it a label, or the like.
-        wanted = replace(wanted, uid=there.uid, version=there.version)
-    title = f"{wanted.place.namespace}/{wanted.place.name}"
+        # Another writer changed its metadata alone, such as a label.
+        after = replace(after, uid=live.uid, version=live.version)
     message = f"the inventory {title} was changed by another writer in the meantime"
     raise OutdatedError(message)
 
 
-def _write_request(wanted: Inventory, data: _Data, tooling: str) -> Request:
-    place = wanted.place
-    kinds = {each.kind for each in (*wanted.current, *wanted.pending)}
+def _write_request(inventory: Inventory, data: _Data, tooling: str) -> Request:
+    place = inventory.place
+    kinds = {entry.kind for entry in (*inventory.current, *inventory.pending)}
     metadata: dict[str, Plain] = {
         "name": place.name,
         "labels": {_ID: place.id, BLUEPRINT: place.name.removeprefix("gpupool-")},
@@ -290,8 +294,8 @@ def _write_request(wanted: Inventory, data: _Data, tooling: str) -> Request:
         },
     }
     query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
-    if wanted.uid:
-        metadata |= {"uid": wanted.uid, "resourceVersion": wanted.version}
+    if inventory.uid:
+        metadata |= {"uid": inventory.uid, "resourceVersion": inventory.version}
         body: Plain = {"metadata": metadata, "data": dict(data[0]), "binaryData": dict(data[1])}
         return Request("PATCH", config_map_path(*place), query, body, MERGE)
     texts, packed = map(_without_nulls, data)
@@ -309,9 +313,9 @@ def _without_nulls(data: Mapping[str, Plain]) -> dict[str, Plain]:
     return {key: value for key, value in data.items() if value is not None}
 
 
-def _with_version(wanted: Inventory, metadata: Mapping[str, Plain]) -> Inventory:
+def _with_version(inventory: Inventory, metadata: Mapping[str, Plain]) -> Inventory:
     version = plain_text(metadata.get("resourceVersion"))
-    return replace(wanted, uid=plain_text(metadata.get("uid")), version=version)
+    return replace(inventory, uid=plain_text(metadata.get("uid")), version=version)
 
 
 def _text(value: Plain) -> str:

@@ -1,1 +1,1 @@
-"""The lock of a blueprint, its owner, and how a lock that was left behind is removed."""
+"""Lock of a blueprint: acquisition, renewal, owner and removal."""

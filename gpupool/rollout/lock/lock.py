@@ -1,6 +1,6 @@
-"""The lock of a blueprint: one run at a time writes to its objects.
+"""Lock of a blueprint: a Lease beside the inventory, so that one run at a time writes its objects.
 
-It is a Lease beside the inventory, renewed by a thread of its own for as long as the run lives.
+A thread renews the Lease as long as the run is alive.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster import lease
 from gpupool.errors import ClusterError, GuardError
-from gpupool.rollout.lock.lock_owner import myself, read_holder, words
+from gpupool.rollout.lock.lock_owner import current_owner, describe_owner, read_holder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Cluster
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.lease import Lease
-    from gpupool.rollout.connection import ClusterOptions, Reached
+    from gpupool.rollout.connection import ClusterOptions, ReachedCluster
 
 SECONDS: Final = 60
 EVERY: Final = 15.0
-"""A live holder renews four times before others may take the lock."""
+"""The pause between renewals: a live holder renews four times before the Lease expires."""
 
 MARGIN: Final = 10.0
-"""So long before others may take it, the holder writes nothing more: what is under way has to land."""
+"""The time before the Lease expires in which its holder starts no write, so that pending ones can finish."""
 
 SKEW: Final = 300.0
-"""By how much two clocks may differ; AWS itself refuses who is further off."""
+"""The tolerated difference between two clocks; AWS rejects requests with a larger one."""
 
 TRUST_SECONDS: Final = 1.0
-"""For so long what was read of the Lease counts."""
+"""How long a read of the Lease is valid."""
 
 _ATTEMPT_SECONDS, _AGAIN_SECONDS = 10.0, 1.0
 _JOIN_SECONDS, _RELEASE_SECONDS = 1.0, 4.0
-"""A command that is stopped has five seconds to end in good order."""
+"""Both fit into the five seconds that a command has after a signal."""
 
 _POLL_SECONDS, _STILL_SECONDS = 1.0, 10.0
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""One that goes on while the machine sleeps: the Lease runs out then as well."""
+"""A clock that runs while the machine sleeps, as the Lease expires then too."""
 
 
 def _clock() -> float:
@@ -50,130 +50,130 @@ def _clock() -> float:
 
 
 class Lock:
-    """A lock that this process holds, or did."""
+    """A lock that this process holds or held."""
 
     def __init__(self, cluster: Cluster, namespace: str, name: str, say: Callable[[str], None]) -> None:
-        """Take nothing yet."""
-        self.holder = myself()
+        """Prepare a lock without acquiring it."""
+        self.holder = current_owner()
         self._cluster = cluster
         self._say = say
         self._lease = lease.Lease(namespace, name, self.holder.text, SECONDS, "", "", 0)
         self._renewed_at = self._seen_at = 0.0
-        self._looking = threading.Lock()
-        self._is_asked_for = False
-        self._gone = ""
+        self._reading = threading.Lock()
+        self._is_requested = False
+        self._loss = ""
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="lock", daemon=True)
 
     @property
     def title(self) -> str:
-        """Return its namespace and name."""
+        """Return `NAMESPACE/NAME`."""
         return self._lease.title
 
     @property
     def is_lost(self) -> bool:
-        """Return whether somebody else has it, or soon may have."""
-        return bool(self._gone) or _clock() - self._renewed_at >= SECONDS - MARGIN
+        """Return whether another run holds the lock, or may soon."""
+        return bool(self._loss) or _clock() - self._renewed_at >= SECONDS - MARGIN
 
     def ensure_held(self) -> None:
-        """Raise where the lock is lost; to be asked before each write.
+        """Raise an error where the lock is lost; called before each write.
 
         Raises:
-            GuardError: with what became of it.
+            GuardError: with the reason.
         """
-        with self._looking:
+        with self._reading:
             if not self.is_lost and _clock() - max(self._seen_at, self._renewed_at) > TRUST_SECONDS:
-                self._look()
+                self._read()
         if self.is_lost:
-            why = self._gone or f"it could not be renewed for {SECONDS - MARGIN:.0f} seconds"
+            why = self._loss or f"it could not be renewed for {SECONDS - MARGIN:.0f} seconds"
             message = f"the lock {self.title} is lost: {why}. Nothing more is applied; run the command again"
             raise GuardError(message)
 
-    def _look(self) -> None:
-        """Read the Lease: somebody may have deleted it in the belief that this run is dead."""
+    def _read(self) -> None:
+        """Read the Lease, which a user may have deleted because this run seemed dead."""
         began = _clock()
-        # Where nobody answers it is the renewals that decide, which are tried all the time.
+        # Without a response the renewals decide, which are tried all the time.
         with suppress(ClusterError):
-            self._own(self._cluster.afresh(_ATTEMPT_SECONDS))
+            self._own(self._cluster.with_deadline(_ATTEMPT_SECONDS))
             self._seen_at = began
 
-    def take(self, turn: LockWait) -> None:
-        """Take it as soon as it is free, and keep it from then on.
+    def acquire(self, wait: LockWait) -> None:
+        """Acquire the lock as soon as it is free, and renew it from then on.
 
         Raises:
-            GuardError: where somebody else holds it for too long.
-            ClusterError: where the server refuses, or does not answer.
-            StoppedError: where a signal came.
+            GuardError: where another run holds it for too long.
+            ClusterError: where the server rejects a request, or does not answer.
+            StoppedError: after a signal.
         """
-        found: Lease | None = None
+        live: Lease | None = None
         rounds = 0
-        while not self._try(found, turn):
+        while not self._try(live, wait):
             if rounds:
-                turn.wait(self.title, found)
-            found = lease.read(self._cluster, self._lease.namespace, self._lease.name)
-            # As long as nobody else has it, an answer that was lost may have given it to us.
-            self._is_asked_for = found is None or found.holder == self.holder.text
+                wait.wait(self.title, live)
+            live = lease.read(self._cluster, self._lease.namespace, self._lease.name)
+            # Unless another run holds it, a request whose response was lost may have acquired it.
+            self._is_requested = live is None or live.holder == self.holder.text
             rounds += 1
         self._thread.start()
 
-    def _try(self, found: Lease | None, turn: LockWait) -> bool:
-        if found is not None and found.holder == self.holder.text:
-            # The answer to the request that took it was lost on the way.
-            self._lease = found
+    def _try(self, live: Lease | None, wait: LockWait) -> bool:
+        if live is not None and live.holder == self.holder.text:
+            # The response to the request that acquired it was lost.
+            self._lease = live
             return True
-        if found is not None and not turn.is_free(found):
+        if live is not None and not wait.is_free(live):
             return False
-        self._is_asked_for, self._renewed_at = True, _clock()
+        self._is_requested, self._renewed_at = True, _clock()
         now = lease.now()
-        wanted = self._lease._replace(acquired=now, renewed=now)
-        if found is None:
-            taken = lease.create(self._cluster, wanted)
+        desired = self._lease._replace(acquired=now, renewed=now)
+        if live is None:
+            acquired = lease.create(self._cluster, desired)
         else:
-            # Who reads the Lease at the same moment may do the same: the server takes one of the two.
-            transitions = found.transitions + 1
-            taken = lease.replace(
+            # Another run may do the same at this moment: the server accepts one of the two.
+            transitions = live.transitions + 1
+            acquired = lease.replace(
                 self._cluster,
-                wanted._replace(transitions=transitions, uid=found.uid, version=found.version),
+                desired._replace(transitions=transitions, uid=live.uid, version=live.version),
             )
-        self._lease = taken or self._lease
-        return taken is not None
+        self._lease = acquired or self._lease
+        return acquired is not None
 
     def release(self) -> None:
-        """Return it back, also after a signal and when the time of the command is up."""
+        """Release the lock, also after a signal and after the command's deadline."""
         self._done.set()
         if self._thread.is_alive():
             self._thread.join(_JOIN_SECONDS)
-        if not self._is_asked_for:
+        if not self._is_requested:
             return
-        cluster = self._cluster.afresh(_RELEASE_SECONDS)
+        cluster = self._cluster.with_deadline(_RELEASE_SECONDS)
         try:
             if not (self._lease.uid and lease.delete(cluster, self._lease)):
-                found = self._own(cluster)
-                if found is not None:
-                    lease.delete(cluster, found)
+                live = self._own(cluster)
+                if live is not None:
+                    lease.delete(cluster, live)
         except ClusterError as problem:
             if self._lease.uid:
                 self._say(f"could not release the lock {self.title}; it expires by itself: {problem}")
 
     def _own(self, cluster: Cluster) -> Lease | None:
-        """Read the Lease; None where it is not ours."""
-        found = lease.read(cluster, self._lease.namespace, self._lease.name)
-        if found is not None and found.holder == self.holder.text:
-            return found
-        self._gone = f"{words(read_holder(found.holder))} acquired it" if found else "it was deleted"
+        """Read the Lease; None where this run does not hold it."""
+        live = lease.read(cluster, self._lease.namespace, self._lease.name)
+        if live is not None and live.holder == self.holder.text:
+            return live
+        self._loss = f"{describe_owner(read_holder(live.holder))} acquired it" if live else "it was deleted"
         return None
 
     def _keep(self) -> None:
-        """Renew it until it is given back, or lost to somebody."""
+        """Renew the lock until it is released or lost."""
         pause = EVERY
-        while not self._done.wait(pause) and not self._gone:
+        while not self._done.wait(pause) and not self._loss:
             pause = EVERY if self._renew() else _AGAIN_SECONDS
 
     def _renew(self) -> bool:
-        cluster = self._cluster.afresh(_ATTEMPT_SECONDS)
+        cluster = self._cluster.with_deadline(_ATTEMPT_SECONDS)
         try:
-            # A second time, where the Lease is ours and newer than we know: an answer was lost.
-            return self._renew_once(cluster) or (not self._gone and self._renew_once(cluster))
+            # A second time, where the Lease is newer than expected and still ours: a response was lost.
+            return self._renew_once(cluster) or (not self._loss and self._renew_once(cluster))
         except ClusterError:
             return False
 
@@ -188,102 +188,99 @@ class Lock:
 
 
 class LockWait:
-    """Waiting for one's turn: who has the lock, and for how long that is borne."""
+    """A wait for the lock: its holder, and the time limit."""
 
     def __init__(self, deadline: Deadline, seconds: float, unlock: str, say: Callable[[str], None]) -> None:
-        """Begin; `unlock` are the words of the command line that delete a lock, with `{}` for its id."""
+        """Start; `unlock` is the command that deletes a lock, with `{}` for its id."""
         self._deadline = deadline
         self._seconds = seconds
         self._unlock = unlock
         self._say = say
         self._until: float | None = None
-        self._said_at = 0.0
-        self._seen = ""
+        self._reported_at = 0.0
+        self._seen_version = ""
         self._seen_at = 0.0
 
-    def is_free(self, found: Lease) -> bool:
-        """Return whether nobody has it any more.
+    def is_free(self, live: Lease) -> bool:
+        """Return whether the lock is free or expired.
 
-        Either it was not renewed while we looked on for as long as it holds, which is true whatever the
-        clocks say, as the renewal's time is the holder's own; or the renewal is so long ago that no clock can
-        be that wrong: then nobody has to wait for a run that was killed an hour ago.
+        It has expired where it was not renewed during its duration while this run watched it, whatever the
+        clocks say; or where its last renewal is so long ago that no clock can be that wrong, so that a run
+        that was killed an hour ago causes no wait.
         """
-        if not found.holder:
+        if not live.holder:
             return True
-        if found.version != self._seen:
-            self._seen, self._seen_at = found.version, time.monotonic()
-        lasts = found.seconds or SECONDS
-        age = found.age
-        is_old = age is not None and age > lasts + SKEW
-        return is_old or time.monotonic() - self._seen_at >= lasts
+        if live.version != self._seen_version:
+            self._seen_version, self._seen_at = live.version, time.monotonic()
+        duration = live.seconds or SECONDS
+        age = live.age
+        is_old = age is not None and age > duration + SKEW
+        return is_old or time.monotonic() - self._seen_at >= duration
 
-    def wait(self, title: str, found: Lease | None) -> None:
+    def wait(self, title: str, live: Lease | None) -> None:
         """Wait for a moment.
 
         Raises:
-            GuardError: where it has been long enough.
-            StoppedError: where a signal came.
+            GuardError: after the time limit.
+            StoppedError: after a signal.
         """
-        at = time.monotonic()
+        now = time.monotonic()
         if self._until is None:
-            # From here on, as the look for renewals: with --lock-timeout 60s a dead holder's lock is had.
-            self._until = (self._seen_at or at) + self._seconds
-        if at >= self._until:
-            raise GuardError(self._refusal(title, found))
-        if at - self._said_at >= _STILL_SECONDS:
-            self._say(f"waiting for the lock {title}: {held_by(found)}")
-            self._said_at = at
-        self._deadline.pause(min(_POLL_SECONDS, self._until - at))
+            # Counted from the first read: with --lock-timeout 60s, a dead holder's lock expires in time.
+            self._until = (self._seen_at or now) + self._seconds
+        if now >= self._until:
+            raise GuardError(self._timeout(title, live))
+        if now - self._reported_at >= _STILL_SECONDS:
+            self._say(f"waiting for the lock {title}: {describe_holder(live)}")
+            self._reported_at = now
+        self._deadline.pause(min(_POLL_SECONDS, self._until - now))
         if self._deadline.is_over:
-            raise GuardError(self._refusal(title, found))
+            raise GuardError(self._timeout(title, live))
 
-    def _refusal(self, title: str, found: Lease | None) -> str:
-        if found is None:
+    def _timeout(self, title: str, live: Lease | None) -> str:
+        if live is None:
             return f"the lock {title} could not be acquired: other runs keep acquiring it"
-        line = self._unlock.format(shlex.quote(read_holder(found.holder).id))
+        line = self._unlock.format(shlex.quote(read_holder(live.holder).id))
         return (
-            f"the lock {title} is {held_by(found)}. Wait for that run with a longer --lock-timeout or, if it"
-            f" is dead, delete its lock: {line}"
+            f"the lock {title} is {describe_holder(live)}. Wait for that run with a longer --lock-timeout"
+            f" or, if it is dead, delete its lock: {line}"
         )
 
 
 @contextmanager
-def held(
-    reached: Reached, namespace: str, name: str, *,
+def hold_lock(
+    reached: ReachedCluster, namespace: str, name: str, *,
     lock_timeout: float, say: Callable[[str], None], files: Iterable[str] = (),
 ) -> Iterator[Lock]:  # fmt: skip
-    """Hold a lock while the block runs; `files` are the blueprint's, for the words that would delete it.
+    """Hold a lock while the block runs; `files` are the blueprint's, for the command that would delete it.
 
     Raises:
-        GuardError: where somebody else holds it for longer than `lock_timeout` seconds.
-        ClusterError: where the server refuses, or does not answer.
-        StoppedError: where a signal came.
+        GuardError: where another run holds it for longer than `lock_timeout` seconds.
+        ClusterError: where the server rejects a request, or does not answer.
+        StoppedError: after a signal.
     """
     lock = Lock(reached.cluster, namespace, name, say)
     try:
-        lock.take(LockWait(reached.deadline, lock_timeout, unlock_line(reached.way, files), say))
+        lock.acquire(LockWait(reached.deadline, lock_timeout, unlock_line(reached.options, files), say))
         yield lock
     finally:
         lock.release()
 
 
-def unlock_line(way: ClusterOptions, files: Iterable[str]) -> str:
-    """Return the command line that deletes a lock, with `{}` where its id belongs."""
-    options = [*(("-f", file) for file in files)]
-    options += [
-        (name, said)
-        for name, said in (("--kubeconfig", way.kubeconfig), ("--context", way.context), ("--as", way.user))
-        if said
-    ]
-    said = "".join(f" {name} {shlex.quote(value)}" for name, value in options)
-    return "gpupool unlock {}" + said.replace("{", "{{").replace("}", "}}")
+def unlock_line(options: ClusterOptions, files: Iterable[str]) -> str:
+    """Return the command that deletes a lock, with `{}` for its id."""
+    flags = [*(("-f", file) for file in files)]
+    cluster = ("--kubeconfig", options.kubeconfig), ("--context", options.context), ("--as", options.user)
+    flags += [(flag, value) for flag, value in cluster if value]
+    text = "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags)
+    return "gpupool unlock {}" + text.replace("{", "{{").replace("}", "}}")
 
 
-def held_by(found: Lease | None) -> str:
-    """Say who has a lock, and since when."""
-    if found is None or not found.holder:
+def describe_holder(lock: Lease | None) -> str:
+    """Return who holds a lock, and since when."""
+    if lock is None or not lock.holder:
         return "held by nobody"
-    age = found.age
-    since = f", since {found.acquired}" if found.acquired else ""
+    age = lock.age
+    since = f", since {lock.acquired}" if lock.acquired else ""
     renewed = "" if age is None else f" (renewed {max(0.0, age):.0f} s ago)"
-    return f"held by {words(read_holder(found.holder))}{since}{renewed}"
+    return f"held by {describe_owner(read_holder(lock.holder))}{since}{renewed}"

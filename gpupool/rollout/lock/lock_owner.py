@@ -1,4 +1,4 @@
-"""Who holds a lock: user, machine, process, and the run of a pipeline, in one line that fits into a Lease."""
+"""Owner of a lock: user, host, process and CI run, as one line in a Lease."""
 
 from __future__ import annotations
 
@@ -10,41 +10,40 @@ from typing import NamedTuple
 
 
 class Holder(NamedTuple):
-    """Who holds, or wants, a lock."""
+    """The process that holds a lock, or waits for it."""
 
     who: str
     """USER@HOST."""
 
     process: str
     id: str
-    """Chance, and so unlike that of every other try: by it a try knows what is its own, and `unlock` whom it
-    means."""
+    """A random id, by which a run recognizes its own lock and `unlock` names a lock."""
 
     run: str = ""
-    """The address of the pipeline's run; empty outside of one."""
+    """The URL of the CI run; empty outside CI."""
 
     @property
     def text(self) -> str:
-        """Return it as it stands in the Lease."""
+        """Return the holder identity in the Lease."""
         return "/".join(part for part in self if part)
 
 
-def myself() -> Holder:
-    """Return this process as a holder."""
+def current_owner() -> Holder:
+    """Return the holder for this process."""
     who = f"{_user()}@{socket.gethostname()}".replace("/", "_")
     return Holder(who, str(os.getpid()), secrets.token_hex(4), _run())
 
 
 def read_holder(text: str) -> Holder:
-    """Read what stands in a Lease; what is not ours is shown, and meant, as a whole."""
+    """Parse a holder identity; one that gpupool did not write is its own id."""
     who, process, holder_id, run = (*text.split("/", 3), "", "", "")[:4]
     if process.isdigit() and holder_id:
         return Holder(who, process, holder_id, run)
     return Holder(text, "", text)
 
 
-def words(holder: Holder) -> str:
-    """Say who it is, for people."""
+def describe_owner(holder: Holder) -> str:
+    """Return the text of a holder for messages."""
     process = f", process {holder.process}" if holder.process else ""
     run = f", {holder.run}" if holder.run else ""
     return f"{holder.who}{process}{run}"
@@ -54,13 +53,17 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
-        # A container may run as a user that has no name.
+        # A container may run as a user without a name.
         return str(os.getuid())
 
 
 def _run() -> str:
-    said = os.environ.get
-    server, repository, run = said("GITHUB_SERVER_URL"), said("GITHUB_REPOSITORY"), said("GITHUB_RUN_ID")
+    variable = os.environ.get
+    server, repository, run = (
+        variable("GITHUB_SERVER_URL"),
+        variable("GITHUB_REPOSITORY"),
+        variable("GITHUB_RUN_ID"),
+    )
     if server and repository and run:
         return f"{server}/{repository}/actions/runs/{run}"
-    return said("CI_JOB_URL", "")
+    return variable("CI_JOB_URL", "")

@@ -1,4 +1,4 @@
-"""Delete a lock that a run left behind, and only that one."""
+"""Removal of a lock that a dead run left behind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from gpupool.cluster import lease
 from gpupool.errors import ClusterError, GuardError
-from gpupool.rollout.lock.lock import held_by
+from gpupool.rollout.lock.lock import describe_holder
 from gpupool.rollout.lock.lock_owner import read_holder
 
 if TYPE_CHECKING:
@@ -17,51 +17,54 @@ if TYPE_CHECKING:
 _TRIES: Final = 5
 
 
-def look(cluster: Cluster, namespace: str, name: str) -> Lease | None:
-    """Return the lock; None where nobody holds it.
+def find_lock(cluster: Cluster, namespace: str, name: str) -> Lease | None:
+    """Return the lock; None where it is free.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects the request.
     """
-    found = lease.read(cluster, namespace, name)
-    return found if found is not None and found.holder else None
+    lock = lease.read(cluster, namespace, name)
+    return lock if lock is not None and lock.holder else None
 
 
-def refuse_unnamed(found: Lease, line: str) -> NoReturn:
-    """End the command with the words that delete this lock; `line` is the command, `{}` the id.
+def raise_unnamed(lock: Lease, line: str) -> NoReturn:
+    """Raise an error with the command that deletes this lock; `line` is the command, with `{}` for the id.
 
     Raises:
         GuardError: always.
     """
-    right = line.format(shlex.quote(read_holder(found.holder).id))
-    message = f"the lock {found.title} is held; if its run is dead, delete it: {right}"
+    command = line.format(shlex.quote(read_holder(lock.holder).id))
+    message = f"the lock {lock.title} is held; if its run is dead, delete it: {command}"
     raise GuardError(message)
 
 
-def unlock(cluster: Cluster, found: Lease, wanted: str, line: str) -> Lease:
-    """Delete a lock if its holder's id is `wanted`; give it as it was. `line` is the command, `{}` the id.
+def unlock(cluster: Cluster, lock: Lease, holder_id: str, line: str) -> Lease:
+    """Delete a lock if its holder has this id; return it. `line` is the command, with `{}` for the id.
 
     Raises:
-        GuardError: where somebody else holds it.
-        ClusterError: where the server refuses.
+        GuardError: where another run holds it.
+        ClusterError: where the server rejects the request.
     """
-    now: Lease | None = found
-    for tried in range(_TRIES):
-        if now is None:
-            return found
-        if wanted not in {now.holder, read_holder(now.holder).id}:
-            if tried:
-                # What was meant is gone, and the next run has begun.
-                return found
-            raise GuardError(_other(now, wanted, line))
-        found = now
-        if lease.delete(cluster, found):
-            return found
-        now = look(cluster, found.namespace, found.name)
-    message = f"the lock {found.title} keeps being renewed: its run is alive"
+    live: Lease | None = lock
+    for attempt in range(_TRIES):
+        if live is None:
+            return lock
+        if holder_id not in {live.holder, read_holder(live.holder).id}:
+            if attempt:
+                # The named lock does not exist any more, and the next run holds it.
+                return lock
+            raise GuardError(_other_holder(live, holder_id, line))
+        lock = live
+        if lease.delete(cluster, lock):
+            return lock
+        live = find_lock(cluster, lock.namespace, lock.name)
+    message = f"the lock {lock.title} keeps being renewed: its run is alive"
     raise ClusterError(message)
 
 
-def _other(found: Lease, wanted: str, line: str) -> str:
-    right = line.format(shlex.quote(read_holder(found.holder).id))
-    return f"the lock {found.title} is not {wanted}'s, it is {held_by(found)}; to delete that one: {right}"
+def _other_holder(lock: Lease, holder_id: str, line: str) -> str:
+    command = line.format(shlex.quote(read_holder(lock.holder).id))
+    return (
+        f"the lock {lock.title} is not {holder_id}'s, it is {describe_holder(lock)}; to delete that one:"
+        f" {command}"
+    )

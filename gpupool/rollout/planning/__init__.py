@@ -1,1 +1,1 @@
-"""From a blueprint and a live cluster to a plan, and whether a saved plan is still true."""
+"""Plans from a blueprint and a live cluster, and verification of saved plans."""

@@ -1,4 +1,4 @@
-"""What becomes of one object if it is applied: asked of the API server in a dry run, where that is needed."""
+"""Assessment of one object: the change that an apply would make, by a dry run where needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.client import APPLY, FIELD_MANAGER, Request
-from gpupool.cluster.rejections import causes, field_conflicts, message, refuse
+from gpupool.cluster.rejections import field_conflicts, message, raise_rejection, read_causes
 from gpupool.planning import ownership
 from gpupool.planning.admission import changed
 from gpupool.planning.compare import differences, flat, stripped
@@ -19,13 +19,14 @@ from gpupool.planning.message_redaction import without
 from gpupool.planning.plan import Admission, Before, Change, FieldChange, Rejection
 from gpupool.planning.tools import not_agreed, signs
 from gpupool.rollout import redaction
-from gpupool.rollout.live_state import generation_of, terminating, uid_of
+from gpupool.rollout.live_state import describe_termination, generation_of, uid_of
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gpupool.cluster.client import Cluster, Response
+    from gpupool.objects import Ref
     from gpupool.planning.compare import Difference
     from gpupool.planning.masking import Masker
     from gpupool.planning.plan import Action, ChangeCause, Conflict, Consent, Verified
@@ -36,78 +37,80 @@ if TYPE_CHECKING:
 _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _CONFLICT, _INVALID, _BROKEN = 400, 403, 404, 409, 422, 500
 _TYPED_PATCH: Final = "failed to create typed patch object"
 _LACKS: Final = re.compile(r" cannot (patch|create) resource ")
-"""What a 403 says about a right that is missing; others are an admission policy's, or a webhook's."""
+"""The text of a 403 about a missing permission; others come from an admission policy or a webhook."""
 
 _NEVER_CHANGES: Final = ("immutable", "Cannot transition")
 
 
 @dataclass(frozen=True, slots=True)
 class DryRunContext:
-    """What every object is judged with."""
+    """The cluster, the live state and the consent for the assessment of objects."""
 
     cluster: Cluster
     observed: LiveState
     masker: Masker
     consent: Consent
     secrets: Callable[[], tuple[str, ...]]
-    """Every sensitive text there is: a webhook may quote one object in what it says of another."""
+    """Returns the sensitive texts of all objects, as a webhook may quote one in a message about another."""
 
 
-class Assessed(NamedTuple):
-    """A change, and what stays in memory beside it."""
+class AssessedObject(NamedTuple):
+    """A change with its desired object, which is not part of a plan file."""
 
     change: Change
-    wish: DesiredObject
+    desired: DesiredObject
 
 
-def assess(asking: DryRunContext, wish: DesiredObject) -> Assessed:
-    """Return what becomes of an object.
+def assess(context: DryRunContext, desired: DesiredObject) -> AssessedObject:
+    """Return the change that an apply would make to an object.
 
     Raises:
-        ClusterError: where the server can't be asked.
+        ClusterError: where a request fails.
     """
-    live = asking.observed.live.get(wish.address)
-    start = _start(asking, wish, live)
-    if wish.kind.name not in asking.observed.served:
+    live = context.observed.live.get(desired.ref)
+    start = _start(context, desired, live)
+    if desired.kind.name not in context.observed.served:
         missing = Rejection(
-            "", f"the API server does not serve {wish.kind.name}: Karpenter's CRDs are missing", wish.place()
+            "",
+            f"the API server does not serve {desired.kind.name}: Karpenter's CRDs are missing",
+            desired.place(),
         )
-        return Assessed(replace(start, verified="offline", rejections=(missing,)), wish)
+        return AssessedObject(replace(start, verified="offline", rejections=(missing,)), desired)
     if live is not None:
-        if why := terminating(live):
-            return Assessed(replace(start, actions=("no-op",), blocked=why, leaving=True), wish)
-        adopts = wish.address in asking.consent.adopt
-        if why := _foreign(asking, live, adopts=adopts):
-            left = residue(asking.masker, wish.address, live, wish.body)
-            return Assessed(replace(start, actions=("no-op",), blocked=why, residue=left), wish)
-        if ownership.is_applied_already(live, wish.body):
-            left = residue(asking.masker, wish.address, live, wish.body)
-            return Assessed(replace(_unchanged(start), residue=left), wish)
-    return _dry_run(asking, wish, live, start)
+        if why := describe_termination(live):
+            return AssessedObject(replace(start, actions=("no-op",), blocked=why, leaving=True), desired)
+        adopts = desired.address in context.consent.adopt
+        if why := _foreign(context, live, adopts=adopts):
+            left = residue(context.masker, desired.address, live, desired.body)
+            return AssessedObject(replace(start, actions=("no-op",), blocked=why, residue=left), desired)
+        if ownership.is_applied_already(live, desired.body):
+            left = residue(context.masker, desired.address, live, desired.body)
+            return AssessedObject(replace(_unchanged(start), residue=left), desired)
+    return _dry_run(context, desired, live, start)
 
 
-def _foreign(asking: DryRunContext, live: Mapping[str, Plain], *, adopts: bool) -> str:
-    """Return why an object is not ours to write, another tool's claim to it included."""
-    why = belonging(live, asking.observed.inventory.place.id, adopts=adopts)
+def _foreign(context: DryRunContext, live: Mapping[str, Plain], *, adopts: bool) -> str:
+    """Return why gpupool must not write an object, including a claim of another tool; empty where it may."""
+    why = belonging(live, context.observed.inventory.place.id, adopts=adopts)
     if ownership.applied(live) is not None:
         return why
-    return "; ".join(filter(None, (why, not_agreed(signs(live), asking.consent.adopt_from))))
+    return "; ".join(filter(None, (why, not_agreed(signs(live), context.consent.adopt_from))))
 
 
-def _start(asking: DryRunContext, wish: DesiredObject, live: Mapping[str, Plain] | None) -> Change:
-    before = None if live is None else asking.masker.shown(wish.address, stripped(dict(live)))
+def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None) -> Change:
+    before = None if live is None else context.masker.shown(desired.address, stripped(dict(live)))
     return Change(
-        address=wish.address,
+        address=desired.address,
         actions=("create",) if live is None else ("update",),
-        place=wish.place(),
+        place=desired.place(),
         reason="",
         before=before,
         after=None,
         fields=(),
-        body=asking.masker.sealed(wish.address, dict(wish.body)),
+        body=context.masker.sealed(desired.address, dict(desired.body)),
         pre=Before("", 0, "") if live is None else Before(uid_of(live), generation_of(live), ""),
         verified="server",
-        managed_by=() if live is None else tuple(each.tool for each in signs(live)),
+        managed_by=() if live is None else tuple(sign.tool for sign in signs(live)),
     )
 
 
@@ -116,59 +119,64 @@ def _unchanged(change: Change) -> Change:
 
 
 def _dry_run(
-    asking: DryRunContext, wish: DesiredObject, live: Mapping[str, Plain] | None, start: Change
-) -> Assessed:
-    adopts = _adopts(asking, wish, live)
-    request = apply_request(wish, force=adopts, dry_run=True)
-    secrets = partial(secrets_of, asking, wish.address)
-    answer = redaction.ask(asking.cluster, request, secrets)
+    context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None, start: Change
+) -> AssessedObject:
+    adopts = _adopts(context, desired, live)
+    request = build_apply_request(desired, force=adopts, dry_run=True)
+    secrets = partial(secrets_of, context, desired.ref)
+    answer = redaction.ask(context.cluster, request, secrets)
     if answer.ok:
-        return _judged(asking, wish, live, _Result(start, answer.body, "server", force=adopts))
+        return _compared(context, desired, live, _Result(start, answer.body, "server", force=adopts))
     contested = field_conflicts(answer)
     if answer.status == _CONFLICT and contested and live is not None:
-        forced = redaction.ask(asking.cluster, apply_request(wish, force=True, dry_run=True), secrets)
-        found = conflicts_of(live, wish.body, contested)
-        taken = all(_is_taken(asking.consent, each) for each in found)
-        contesting = replace(start, conflicts=() if taken else found)
+        forced = redaction.ask(
+            context.cluster, build_apply_request(desired, force=True, dry_run=True), secrets
+        )
+        conflicts = conflicts_of(live, desired.body, contested)
+        is_taken = all(_is_taken(context.consent, conflict) for conflict in conflicts)
+        contesting = replace(start, conflicts=() if is_taken else conflicts)
         if forced.ok:
-            return _judged(asking, wish, live, _Result(contesting, forced.body, "server", force=taken))
-        # The server looks who owns a field before it looks at what is said there.
+            result = _Result(contesting, forced.body, "server", force=is_taken)
+            return _compared(context, desired, live, result)
+        # The server checks the owner of a field before it validates the value.
         start, answer = contesting, forced
     if answer.status == _FORBIDDEN and _LACKS.search(message(answer)):
-        after = wish.body if live is None else merged(live, wish.body)
-        return _judged(asking, wish, live, _Result(start, after, "read-only", force=False))
-    rejections = _rejections(asking, wish, answer)
+        after = desired.body if live is None else merged(live, desired.body)
+        return _compared(context, desired, live, _Result(start, after, "read-only", force=False))
+    rejections = _rejections(context, desired, answer)
     if not rejections:
-        refuse(request, redaction.hidden(answer, secrets()), f"try {wish.address} in a dry run")
-    return Assessed(replace(start, rejections=rejections), wish)
+        raise_rejection(
+            request, redaction.redact_response(answer, secrets()), f"try {desired.address} in a dry run"
+        )
+    return AssessedObject(replace(start, rejections=rejections), desired)
 
 
-def apply_request(
-    wish: DesiredObject, *, force: bool, dry_run: bool, uid: str = "", version: str = ""
+def build_apply_request(
+    desired: DesiredObject, *, force: bool, dry_run: bool, uid: str = "", version: str = ""
 ) -> Request:
-    """Return the server-side apply of an object; `uid` and `version` are what it has to be still."""
-    body = dict(wish.body)
-    fence: dict[str, Plain] = {
+    """Return the server-side apply of an object; it fails where `uid` or `version` changed."""
+    body = dict(desired.body)
+    preconditions: dict[str, Plain] = {
         **({"uid": uid} if uid else {}),
         **({"resourceVersion": version} if version else {}),
     }
-    if fence:
+    if preconditions:
         metadata = body["metadata"]
-        known = metadata if isinstance(metadata, dict) else {}
-        body["metadata"] = {**known, **fence}
+        fields = metadata if isinstance(metadata, dict) else {}
+        body["metadata"] = {**fields, **preconditions}
     query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": str(force).lower()}
     if dry_run:
         query["dryRun"] = "All"
-    return Request("PATCH", wish.kind.path_of(wish.name), query, body, APPLY)
+    return Request("PATCH", desired.kind.path_of(desired.name), query, body, APPLY)
 
 
-def _adopts(asking: DryRunContext, wish: DesiredObject, live: Mapping[str, Plain] | None) -> bool:
-    """Return whether the object is taken over from somebody else, as was agreed to."""
-    return live is not None and ownership.applied(live) is None and wish.address in asking.consent.adopt
+def _adopts(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None) -> bool:
+    """Return whether the object is adopted from another owner with the user's consent."""
+    return live is not None and ownership.applied(live) is None and desired.address in context.consent.adopt
 
 
 class _Result(NamedTuple):
-    """What the object would be, and who says so."""
+    """The object after an apply, and how it was verified."""
 
     start: Change
     after: Mapping[str, Plain]
@@ -176,92 +184,92 @@ class _Result(NamedTuple):
     force: bool
 
 
-def _judged(
-    asking: DryRunContext, wish: DesiredObject, live: Mapping[str, Plain] | None, result: _Result
-) -> Assessed:
-    """Compare what is with what would be."""
-    masker, after = asking.masker, dict(plain_map(stripped(dict(result.after))))
-    shown = masker.shown(wish.address, after)
-    admissions = tuple(admissions_of(asking, wish, after)) if result.verified == "server" else ()
+def _compared(
+    context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None, result: _Result
+) -> AssessedObject:
+    """Return the change from the live object to the object after an apply."""
+    masker, after = context.masker, dict(plain_map(stripped(dict(result.after))))
+    shown = masker.shown(desired.address, after)
+    admissions = tuple(find_admissions(context, desired, after)) if result.verified == "server" else ()
     start = replace(result.start, verified=result.verified, after=shown, admissions=admissions)
     if live is None:
-        return Assessed(replace(start, reason="does not exist"), wish)
+        return AssessedObject(replace(start, reason="does not exist"), desired)
     before = stripped(dict(live))
-    found = differences(before, after)
-    paths = planned(each.keys for each in found)
-    fields = tuple(_fields(asking, wish, live, found))
-    digest = fingerprint(masker.sealed(wish.address, before), paths)
+    changed_leaves = differences(before, after)
+    paths = planned(leaf.keys for leaf in changed_leaves)
+    fields = tuple(_fields(context, desired, live, changed_leaves))
+    digest = fingerprint(masker.sealed(desired.address, before), paths)
     pre = replace(start.pre, fingerprint=digest, paths=paths)
-    left = residue(masker, wish.address, live, wish.body)
-    adopts = _adopts(asking, wish, live)
+    left = residue(masker, desired.address, live, desired.body)
+    adopts = _adopts(context, desired, live)
     actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
     change = replace(start, actions=actions, fields=fields, pre=pre, residue=left)
-    claims = not found and _claims(live, result.after)
-    if not adopts and not claims and not any(each.semantic for each in fields):
-        only_words = "equivalent; only the formatting differs" if fields else "matches the blueprint"
-        # To write what differs in words would bring a new generation, and nothing else; who wrote it in other
-        # words owns it now, and there is nothing to contest.
-        return Assessed(replace(change, actions=("no-op",), reason=only_words, conflicts=()), wish)
-    return Assessed(replace(change, reason=_reason(change), force=result.force), wish)
+    claims = not changed_leaves and _claims(live, result.after)
+    if not adopts and not claims and not any(field.semantic for field in fields):
+        reason = "equivalent; only the formatting differs" if fields else "matches the blueprint"
+        # A write of equivalent values would only increase the generation. Who wrote them differently owns
+        # them now, without a conflict.
+        return AssessedObject(replace(change, actions=("no-op",), reason=reason, conflicts=()), desired)
+    return AssessedObject(replace(change, reason=_reason(change), force=result.force), desired)
 
 
-def admissions_of(
-    asking: DryRunContext, wish: DesiredObject, after: Mapping[str, Plain]
+def find_admissions(
+    context: DryRunContext, desired: DesiredObject, after: Mapping[str, Plain]
 ) -> Iterator[Admission]:
-    """Yield what admission changed, or would change, of an object; `after` is what the server stores."""
-    for each in changed(wish.body, after):
-        said, stored = (
-            _shown(asking.masker, wish.address, each.keys, value) for value in (each.before, each.after)
+    """Yield each leaf that admission changes, or would change; `after` is what the server stores."""
+    for leaf in changed(desired.body, after):
+        sent, stored = (
+            _shown(context.masker, desired.address, leaf.keys, value) for value in (leaf.before, leaf.after)
         )
-        yield Admission(each.path, said, stored, wish.place(each.path))
+        yield Admission(leaf.path, sent, stored, desired.place(leaf.path))
 
 
 def _claims(live: Mapping[str, Plain], after: Mapping[str, Plain]) -> bool:
-    """Return whether gpupool would own more, or less, than it does.
+    """Return whether gpupool would own more fields, or fewer, than it does.
 
-    What somebody else wrote before the blueprint said the same would stay that owner's alone, and be in the
-    way of the next change.
+    A field that another owner set to the same value would otherwise stay that owner's alone, and the next
+    change of it would be a conflict.
     """
     own, would_own = ownership.applied(live), ownership.applied(after)
     return would_own is not None and (own is None or own.fields != would_own.fields)
 
 
 def _reason(change: Change) -> str:
-    causes_ = {each.cause for each in change.fields if each.semantic}
+    causes = {field.cause for field in change.fields if field.semantic}
     if "adopt" in change.actions:
         return "gpupool adopts it"
-    if causes_ == {"drift"}:
+    if causes == {"drift"}:
         return "changed in the cluster"
-    return "differs from the blueprint" if causes_ else "not managed by gpupool yet"
+    return "differs from the blueprint" if causes else "not managed by gpupool yet"
 
 
 def _fields(
-    asking: DryRunContext, wish: DesiredObject, live: Mapping[str, Plain], found: Sequence[Difference]
+    context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain], leaves: Sequence[Difference]
 ) -> Iterator[FieldChange]:
-    masker = asking.masker
-    known = asking.observed.inventory.known.get(wish.address)
-    is_same_blueprint = known is not None and known.digest == wish.digest
-    for each in found:
-        last = ownership.owner(live, each.keys)
+    masker = context.masker
+    entry = context.observed.inventory.entries.get(desired.ref)
+    is_same_blueprint = entry is not None and entry.digest == desired.digest
+    for leaf in leaves:
+        last = ownership.owner(live, leaf.keys)
         yield FieldChange(
-            path=each.path,
-            op=each.op,
-            before=_shown(masker, wish.address, each.keys, each.before),
-            after=_shown(masker, wish.address, each.keys, each.after),
-            semantic=each.semantic,
+            path=leaf.path,
+            op=leaf.op,
+            before=_shown(masker, desired.address, leaf.keys, leaf.before),
+            after=_shown(masker, desired.address, leaf.keys, leaf.after),
+            semantic=leaf.semantic,
             owner="" if last is None else last.manager,
-            cause=_cause(live, last, is_same_blueprint=is_same_blueprint and not _is_own(masker, each, last)),
+            cause=_cause(live, last, is_same_blueprint=is_same_blueprint and not _is_own(masker, leaf, last)),
         )
 
 
-def _is_own(masker: Masker, found: Difference, last: ownership.ManagerEntry | None) -> bool:
+def _is_own(masker: Masker, leaf: Difference, last: ownership.ManagerEntry | None) -> bool:
     """Return whether a sensitive value is still as gpupool wrote it.
 
-    The inventory's digest tells nothing of it; but if anybody else had changed it, the field would be theirs.
+    The inventory's digest does not cover it; but a field that another writer changed has another owner.
     """
     if last is None or last.manager != ownership.MANAGER:
         return False
-    return any(masker.has_sensitive(each, found.keys) for each in (found.before, found.after))
+    return any(masker.has_sensitive(value, leaf.keys) for value in (leaf.before, leaf.after))
 
 
 def _shown(masker: Masker, address: str, keys: tuple[str | int, ...], value: Plain) -> Plain:
@@ -272,51 +280,55 @@ def _cause(
     live: Mapping[str, Plain], last: ownership.ManagerEntry | None, *, is_same_blueprint: bool
 ) -> ChangeCause:
     if ownership.applied(live) is None:
-        return "intent"  # nothing of it ever was as the blueprint says
+        return "intent"  # gpupool never applied the object
     if is_same_blueprint or (last is not None and last.manager != ownership.MANAGER):
         return "drift"
     return "intent"
 
 
 def _is_taken(consent: Consent, conflict: Conflict) -> bool:
-    """Return whether a contested field may be overwritten: what people changed, where that was agreed to."""
-    word, _, paths = consent.on_conflict.partition("=")
-    if word != "take" or conflict.kind != "people":
+    """Return whether consent covers a conflict: a field that people changed may be overwritten."""
+    choice, _, paths = consent.on_conflict.partition("=")
+    if choice != "take" or conflict.kind != "people":
         return False
-    said = flat(conflict.path)
+    field = flat(conflict.path)
     return not paths or any(
-        said == each or said.startswith(f"{each}.") for each in map(flat, paths.split(","))
+        field == path or field.startswith(f"{path}.") for path in map(flat, paths.split(","))
     )
 
 
-def _rejections(asking: DryRunContext, wish: DesiredObject, answer: Response) -> tuple[Rejection, ...]:
-    """Return what the server holds against an object; nothing where the answer is about something else."""
-    text = message(answer)
-    typed = answer.status == _BROKEN and _TYPED_PATCH in text
-    if answer.status not in {_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _INVALID} and not typed:
+def _rejections(context: DryRunContext, desired: DesiredObject, answer: Response) -> tuple[Rejection, ...]:
+    """Return the causes for which the server rejects an object; empty for other errors."""
+    full_text = message(answer)
+    is_schema_error = answer.status == _BROKEN and _TYPED_PATCH in full_text
+    if answer.status not in {_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _INVALID} and not is_schema_error:
         return ()
-    named = [(each.field, each.message or each.reason) for each in causes(answer)] or [("", text)]
-    bodies = (wish.body, asking.observed.live.get(wish.address, {}))
-    secrets = secrets_of(asking, wish.address)
+    named = [(cause.field, cause.message or cause.reason) for cause in read_causes(answer)] or [
+        ("", full_text)
+    ]
+    bodies = (desired.body, context.observed.live.get(desired.ref, {}))
+    secrets = secrets_of(context, desired.ref)
     return tuple(
         Rejection(
-            redaction.field(field, bodies, secrets), _with_advice(without(said, secrets)), wish.place(field)
+            redaction.redact_path(field, bodies, secrets),
+            _with_advice(without(text, secrets)),
+            desired.place(field),
         )
-        for field, said in named
+        for field, text in named
     )
 
 
-def without_secrets(asking: DryRunContext, address: str, said: str) -> str:
-    """Return what the server said of an object without what is sensitive in it, now or as it would be."""
-    return without(said, secrets_of(asking, address))
+def without_secrets(context: DryRunContext, ref: Ref, text: str) -> str:
+    """Return a text about an object without its sensitive values, live and desired."""
+    return without(text, secrets_of(context, ref))
 
 
-def secrets_of(asking: DryRunContext, address: str) -> list[str]:
-    """Return what is sensitive in any object; this one may have been read again since the others were."""
-    return [*asking.secrets(), *asking.masker.values(dict(asking.observed.live.get(address, {})))]
+def secrets_of(context: DryRunContext, ref: Ref) -> list[str]:
+    """Return the sensitive values of all objects; this one may have been read again since the others were."""
+    return [*context.secrets(), *context.masker.values(dict(context.observed.live.get(ref, {})))]
 
 
-def _with_advice(said: str) -> str:
-    if any(word in said for word in _NEVER_CHANGES):
-        return f"{said}: this field is immutable; create a pool with another name"
-    return said
+def _with_advice(text: str) -> str:
+    if any(sign in text for sign in _NEVER_CHANGES):
+        return f"{text}: this field is immutable; create a pool with another name"
+    return text

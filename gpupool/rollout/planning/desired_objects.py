@@ -1,4 +1,4 @@
-"""The objects that are to be there, as they are sent to the API server."""
+"""Desired objects of a blueprint, as they are sent to the API server."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpupool.cluster.resources import KINDS
-from gpupool.objects import digest
+from gpupool.objects import Ref, digest
 from gpupool.planning import masking
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import BlueprintPlace
-from gpupool.rollout.inventory.encoding import short
+from gpupool.rollout.inventory.encoding import shorten_digest
 from gpupool.rollout.inventory.store import BLUEPRINT
 from gpupool.yamlio.located import Located, find, place, plain_map
 
@@ -29,66 +29,72 @@ _STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 @dataclass(frozen=True)
 class DesiredObject:
-    """One object that is to be there."""
+    """A desired object, with its place in the blueprint."""
 
     kind: ResourceKind
     name: str
     body: Mapping[str, Plain]
-    """What is sent, with the labels that say whose it is."""
+    """The body that is sent, with the labels of its blueprint."""
 
     node: Located | None = None
-    """The same with its places in the blueprint; None where only a saved plan is at hand."""
+    """The body with places in the blueprint; None for an object of a saved plan."""
 
-    said: Located | None = None
-    """What the blueprint says to have it: a pool, a tier, a class."""
+    source: Located | None = None
+    """The part of the blueprint that declares it: a pool, a tier, a class."""
 
     sensitive: tuple[str, ...] = ()
     """As in the blueprint's `sensitive`."""
 
     @property
+    def ref(self) -> Ref:
+        """Return the kind and the name."""
+        return Ref(self.kind.name, self.name)
+
+    @property
     def address(self) -> str:
         """Return `KIND/NAME`."""
-        return f"{self.kind.name}/{self.name}"
+        return str(self.ref)
 
     @cached_property
     def digest(self) -> str:
-        """A digest of what is sent without what is sensitive, as an inventory keeps it."""
-        return short(digest(masking.blanked(self.sensitive, dict(self.body))))
+        """The digest of the body without sensitive values, as an inventory keeps it."""
+        return shorten_digest(digest(masking.blanked(self.sensitive, dict(self.body))))
 
     def place(self, field: str = "") -> BlueprintPlace | None:
-        """Return where a field of the object stands in the blueprint, or what is nearest to it."""
+        """Return the place of a field in the blueprint, or that of its nearest parent."""
         if self.node is None:
             return None
-        at = place(_nearest(self.node, field) if field else self.said or self.node)
+        at = place(_nearest(self.node, field) if field else self.source or self.node)
         return BlueprintPlace(at.file, at.line, at.column)
 
 
-def wishes(wanted: DesiredState, where: store.InventoryRef) -> tuple[DesiredObject, ...]:
-    """Return what a blueprint wants to be there, in the order in which it is written."""
-    ours: dict[str, Plain] = {PART_OF: where.id, BLUEPRINT: wanted.blueprint}
+def build_desired_objects(state: DesiredState, inventory: store.InventoryRef) -> tuple[DesiredObject, ...]:
+    """Return the objects of a blueprint, in the order in which they are written."""
+    own: dict[str, Plain] = {PART_OF: inventory.id, BLUEPRINT: state.blueprint}
     order = [*KINDS]
-    made = []
-    for each in sorted(wanted.manifests, key=lambda each: order.index(each.ref.kind)):
-        body = plain_map(each.data)
+    desired = []
+    for manifest in sorted(state.manifests, key=lambda manifest: order.index(manifest.ref.kind)):
+        kind, name = manifest.ref
+        body = plain_map(manifest.data)
         metadata = plain_map(body.get("metadata"))
-        labels: dict[str, Plain] = {**plain_map(metadata.get("labels")), **ours}
-        said = _without_empty({**body, "metadata": {**metadata, "labels": labels}})
-        at = _at(wanted.node, each.path)
-        made.append(DesiredObject(KINDS[each.ref.kind], each.ref.name, said, each.body, at, wanted.sensitive))
-    return tuple(made)
+        labels: dict[str, Plain] = {**plain_map(metadata.get("labels")), **own}
+        sent = _without_empty({**body, "metadata": {**metadata, "labels": labels}})
+        source = _at(state.node, manifest.path)
+        desired.append(DesiredObject(KINDS[kind], name, sent, manifest.body, source, state.sensitive))
+    return tuple(desired)
 
 
 def _without_empty(body: Mapping[str, Plain]) -> dict[str, Plain]:
-    """Return a body without empty maps; a list is one value, with all that is in it.
+    """Return a body without empty maps outside lists.
 
-    They say nothing, and once a map has had keys, the server takes an empty one for null and refuses it.
+    They set nothing, and where a map had keys before, the server reads an empty one as null and rejects it.
     """
     inside = {key: _without_empty(value) if isinstance(value, dict) else value for key, value in body.items()}
     return {key: value for key, value in inside.items() if value != {}}
 
 
 def _at(blueprint: Located, path: str) -> Located:
-    """Follow a path of the blueprint, as in `pools.chat.tiers.spot`, as far as somebody wrote it."""
+    """Return the value at a path of the blueprint, as in `pools.chat.tiers.spot`, or its nearest parent."""
     node = blueprint
     for key in path.split("."):
         inner = find(node, key)
@@ -99,7 +105,7 @@ def _at(blueprint: Located, path: str) -> Located:
 
 
 def _nearest(node: Located, field: str) -> Located:
-    """Follow a field path of the API server as far as the blueprint goes."""
+    """Return the value at a field path of the API server, or its nearest parent."""
     for key, index in _STEP.findall(field):
         inner: Located | None = None
         if isinstance(node.value, dict):

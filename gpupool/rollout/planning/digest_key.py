@@ -1,7 +1,7 @@
-"""The key of the digests that stand for sensitive values in plans: one that plan and apply both find.
+"""Key of the digests that replace sensitive values in plans.
 
-It is chance that the first apply keeps in the inventory. Before that the uid of a CRD takes its place: the
-API server drew it, both can read it, and no plan holds it. Whoever has only a plan knows neither.
+The first apply generates a random key and keeps it in the inventory. Before that, the uid of a CRD is the
+key: it is random, plan and apply can both read it, and no plan holds it. A plan file alone reveals neither.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gpupool.planning.plan import Plan
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.yamlio.located import Plain
 
@@ -29,50 +29,53 @@ UNKNOWN: Final = (
 )
 
 
-def masker_for(
-    reached: Reached, patterns: Sequence[str], known: Inventory, bodies: Iterable[Mapping[str, Plain]]
+def build_masker(
+    reached: ReachedCluster,
+    patterns: Sequence[str],
+    inventory: Inventory,
+    bodies: Iterable[Mapping[str, Plain]],
 ) -> tuple[Masker, str]:
-    """Return the masker of a new plan, and its key's digest; empty where that key can't be found again.
+    """Return the masker of a new plan, and its key's digest; empty where the key can't be restored later.
 
-    `bodies` are all objects that may be shown. Where none holds anything sensitive, nothing is asked.
+    `bodies` are all objects that may be shown. Where none has sensitive values, no request is sent.
 
     Raises:
         ClusterError: where the server does not answer.
     """
-    chance = Masker(tuple(patterns), reached.uid, secrets.token_bytes(_BYTES))
-    if known.key:
-        found = _with(chance, known.key)
-        return found, found.key_digest
-    if not any(chance.has_sensitive(dict(body)) for body in bodies):
-        return chance, ""
+    random_masker = Masker(tuple(patterns), reached.uid, secrets.token_bytes(_BYTES))
+    if inventory.key:
+        masker = _with(random_masker, inventory.key)
+        return masker, masker.key_digest
+    if not any(random_masker.has_sensitive(dict(body)) for body in bodies):
+        return random_masker, ""
     uid = uid_of_crd(reached.cluster, EC2_NODE_CLASS.crd)
     if not uid:
-        return chance, ""
-    found = _with(chance, uid)
-    return found, found.key_digest
+        return random_masker, ""
+    masker = _with(random_masker, uid)
+    return masker, masker.key_digest
 
 
-def masker_of(reached: Reached, plan: Plan) -> Masker | None:
-    """Return the masker that a saved plan was made with; None where its key is gone, or was nowhere kept.
+def restore_masker(reached: ReachedCluster, plan: Plan) -> Masker | None:
+    """Return the masker of a saved plan; None where its key no longer exists, or was not kept.
 
     Raises:
         ClusterError: where the server does not answer, or the inventory can't be read.
     """
-    chance = Masker(plan.source.sensitive, reached.uid, secrets.token_bytes(_BYTES))
+    random_masker = Masker(plan.source.sensitive, reached.uid, secrets.token_bytes(_BYTES))
     if not plan.inventory.key:
         return None
     place = store.InventoryRef(plan.inventory.namespace, plan.inventory.name)
     if key := store.read(reached.cluster, place).key:
-        found = _with(chance, key)
-        if found.key_digest == plan.inventory.key:
-            return found
+        masker = _with(random_masker, key)
+        if masker.key_digest == plan.inventory.key:
+            return masker
     uid = uid_of_crd(reached.cluster, EC2_NODE_CLASS.crd)
-    found = _with(chance, uid)
-    return found if uid and found.key_digest == plan.inventory.key else None
+    masker = _with(random_masker, uid)
+    return masker if uid and masker.key_digest == plan.inventory.key else None
 
 
-def masker_by_chance(reached: Reached, plan: Plan) -> Masker:
-    """Return a masker for a plan without sensitive values: what others wrote meanwhile is hidden as well."""
+def build_random_masker(reached: ReachedCluster, plan: Plan) -> Masker:
+    """Return a masker for a plan without sensitive values, which hides those that others wrote since."""
     return Masker(plan.source.sensitive, reached.uid, secrets.token_bytes(_BYTES))
 
 

@@ -1,4 +1,4 @@
-"""What a plan says beside its changes: what is not where it should be, and what looks odd."""
+"""Warnings of a plan: dangling references, orphans, lost labels, renames and a full inventory."""
 
 from __future__ import annotations
 
@@ -10,106 +10,113 @@ from gpupool.planning.admission import admitted
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.pruning import class_of, renamed
 from gpupool.planning.tools import signs
-from gpupool.rollout.inventory.encoding import InventoryEntry, fullness
+from gpupool.rollout.inventory.encoding import InventoryEntry, calculate_fullness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.planning.plan import Change
     from gpupool.planning.pruning import Fate
     from gpupool.rollout.live_state import LiveState
-    from gpupool.rollout.planning.assess import Assessed
+    from gpupool.rollout.planning.assess import AssessedObject
 
 _HALF: Final = 0.5
 _RENAMES: Final = 10
-"""So many deleted pools are looked for under another name; each is held against all that are new."""
+"""How many deleted pools are compared with all new ones, to find renames."""
 
 
-def dangling(
-    observed: LiveState, assessed: Sequence[Assessed], doomed: set[str]
-) -> Iterator[tuple[str, str]]:
-    """Find pools whose EC2NodeClass is neither there nor to come."""
-    there = ({*observed.live} - doomed) | {each.wish.address for each in assessed}
-    for each in assessed:
-        if each.wish.kind == NODE_POOL:
-            kind, name = class_of(each.wish.body)
-            if kind in KINDS and kind in observed.served and f"{kind}/{name}" not in there:
-                yield each.wish.address, f"{kind}/{name}"
+def find_dangling_pools(
+    observed: LiveState, assessed: Sequence[AssessedObject], deleted: set[Ref]
+) -> Iterator[tuple[Ref, Ref]]:
+    """Yield each pool whose EC2NodeClass does not exist after the apply, with that class."""
+    later = ({*observed.live} - deleted) | {item.desired.ref for item in assessed}
+    for item in assessed:
+        if item.desired.kind == NODE_POOL:
+            node_class = class_of(item.desired.body)
+            if node_class.kind in KINDS and node_class.kind in observed.served and node_class not in later:
+                yield item.desired.ref, node_class
 
 
-def orphans(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
-    """Yield objects with our label that the inventory does not list."""
-    known = {*observed.inventory.known, *(each.wish.address for each in assessed)}
-    for address, body in sorted(observed.live.items()):
-        labels = labels_of(body)
-        if labels.get(PART_OF) == observed.inventory.place.id and address not in known:
-            yield address
+def find_orphans(observed: LiveState, assessed: Sequence[AssessedObject]) -> Iterator[str]:
+    """Yield objects with the blueprint's label that the inventory does not list."""
+    listed = {*observed.inventory.entries, *(item.desired.ref for item in assessed)}
+    for ref, body in sorted(observed.live.items()):
+        if labels_of(body).get(PART_OF) == observed.inventory.place.id and ref not in listed:
+            yield str(ref)
 
 
-def lost(observed: LiveState) -> Iterator[str]:
-    """Yield objects that the inventory lists and that are without our label."""
-    for address in sorted(observed.inventory.known):
-        body = observed.live.get(address)
-        if body is not None:
-            labels = labels_of(body)
-            if labels.get(PART_OF) != observed.inventory.place.id:
-                yield address
+def find_lost(observed: LiveState) -> Iterator[str]:
+    """Yield objects that the inventory lists and that do not have the blueprint's label."""
+    for ref in sorted(observed.inventory.entries):
+        body = observed.live.get(ref)
+        if body is not None and labels_of(body).get(PART_OF) != observed.inventory.place.id:
+            yield str(ref)
 
 
-def warnings(
-    observed: LiveState, assessed: Sequence[Assessed], gone: Sequence[Fate], deletions: Sequence[Change]
+def find_warnings(
+    observed: LiveState,
+    assessed: Sequence[AssessedObject],
+    removed: Sequence[Fate],
+    deletions: Sequence[Change],
 ) -> Iterator[str]:
-    """Yield what whoever reads the plan should know beside the changes."""
+    """Yield the warnings of a plan."""
     if observed.inventory.pending:
         yield "an apply was interrupted or is in progress: the next one completes it"
-    for each in gone:
-        if not each.deleted:
-            yield f"{each.address} is no longer in the blueprint and is kept: {each.why}"
+    for fate in removed:
+        if not fate.deleted:
+            yield f"{fate.ref} is no longer in the blueprint and is kept: {fate.why}"
     yield from _renames(observed, assessed, deletions)
     yield from _fullness(observed, assessed)
-    yield from _admissions([each.change for each in assessed])
-    yield from _shared(observed, [*(each.change for each in assessed), *deletions])
+    changes = [item.change for item in assessed]
+    yield from _admissions(changes)
+    yield from _shared(observed, [*changes, *deletions])
 
 
-def _fullness(observed: LiveState, assessed: Sequence[Assessed]) -> Iterator[str]:
-    """Warn before the inventory is full: a blueprint that does not fit can't be applied at all."""
+def _fullness(observed: LiveState, assessed: Sequence[AssessedObject]) -> Iterator[str]:
+    """Yield a warning before the inventory is full, as a larger blueprint can't be applied."""
     new = {
-        each.wish.address: InventoryEntry(each.wish.kind.name, each.wish.name, "", 0, each.wish.digest)
-        for each in assessed
+        item.desired.ref: InventoryEntry(
+            item.desired.kind.name, item.desired.name, "", 0, item.desired.digest
+        )
+        for item in assessed
     }
-    entries = [*{**new, **observed.inventory.known}.values()]
-    if (full := fullness(entries)) > _HALF:
+    entries = [*{**new, **observed.inventory.entries}.values()]
+    if (share := calculate_fullness(entries)) > _HALF:
         yield (
-            f"the inventory takes {full:.0%} of what a ConfigMap holds, for {len(entries)} objects: make"
+            f"the inventory takes {share:.0%} of what a ConfigMap holds, for {len(entries)} objects: make"
             " several blueprints of it before it is full"
         )
 
 
 def _admissions(changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
-        for each in change.admissions:
-            at = "" if each.place is None else f" ({each.place.file}:{each.place.line}:{each.place.column})"
-            yield f"{change.address}: {admitted(each)}{at}"
+        for admission in change.admissions:
+            place = admission.place
+            at = "" if place is None else f" ({place.file}:{place.line}:{place.column})"
+            yield f"{change.address}: {admitted(admission)}{at}"
 
 
 def _shared(observed: LiveState, changes: Sequence[Change]) -> Iterator[str]:
-    """Name the tools that will undo what is written here; what can't be written says it by itself."""
+    """Yield the tools that will revert a change; blocked changes report them as their reason."""
     for change in changes:
         if change.managed_by and not change.blocked:
-            for each in signs(observed.live[change.address]):
-                yield f"{change.address}: {each.words}"
+            for sign in signs(observed.live[change.ref]):
+                yield f"{change.address}: {sign.words}"
 
 
-def _renames(observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]) -> Iterator[str]:
-    wanted = {each.wish.address: each.wish.body for each in assessed}
-    known = {**observed.live, **wanted}
-    new = [each.change.address for each in assessed if each.change.actions == ("create",)]
-    pools = [each for each in deletions if is_pool(each.address)]
+def _renames(
+    observed: LiveState, assessed: Sequence[AssessedObject], deletions: Sequence[Change]
+) -> Iterator[str]:
+    desired = {item.desired.ref: item.desired.body for item in assessed}
+    bodies = {**observed.live, **desired}
+    new = [item.desired.ref for item in assessed if item.change.actions == ("create",)]
+    pools = [change for change in deletions if is_pool(change.ref)]
     for change in pools[:_RENAMES]:
-        for address in (each for each in new if is_pool(each)):
-            pair = observed.live[change.address], wanted[address]
-            classes = (known.get("/".join(class_of(each))) for each in pair)
+        for ref in filter(is_pool, new):
+            pair = observed.live[change.ref], desired[ref]
+            classes = (bodies.get(class_of(body)) for body in pair)
             if renamed(*pair, *classes):
                 nodes = f"all {change.node_claims} nodes" if change.node_claims else "its nodes"
-                both = f"{change.address} and {address} look like one renamed pool"
+                both = f"{change.address} and {ref} look like one renamed pool"
                 yield f"{both}: {nodes} would be replaced"

@@ -1,4 +1,4 @@
-"""From a blueprint and a cluster to a plan: what is, what shall be, and all that speaks against it."""
+"""Preparation of a plan from a blueprint and a live cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.objects import digest, is_pool
 from gpupool.planning.agreement import EXPIRES_AFTER, written_time
@@ -25,20 +25,21 @@ from gpupool.planning.plan import (
 )
 from gpupool.planning.tools import signs
 from gpupool.rollout.inventory import store
-from gpupool.rollout.live_state import generation_of, gone, observe, terminating, uid_of
-from gpupool.rollout.planning.assess import Assessed, DryRunContext, assess
-from gpupool.rollout.planning.desired_objects import wishes
-from gpupool.rollout.planning.digest_key import masker_for
-from gpupool.rollout.planning.plan_warnings import dangling, lost, orphans, warnings
-from gpupool.rollout.planning.usage import node_claims, usage_of
-from gpupool.rollout.redaction import secrets_in
+from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, observe, uid_of
+from gpupool.rollout.planning.assess import AssessedObject, DryRunContext, assess
+from gpupool.rollout.planning.desired_objects import build_desired_objects
+from gpupool.rollout.planning.digest_key import build_masker
+from gpupool.rollout.planning.plan_warnings import find_dangling_pools, find_lost, find_orphans, find_warnings
+from gpupool.rollout.planning.usage import count_all_claims, count_claims
+from gpupool.rollout.redaction import collect_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpupool.objects import Ref
     from gpupool.planning.masking import Masker
     from gpupool.planning.pruning import Fate
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.live_state import LiveState
     from gpupool.rollout.planning.desired_objects import DesiredObject
@@ -46,31 +47,31 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-class Prepared(NamedTuple):
-    """A plan, and what only this process knows of it."""
+class PreparedPlan(NamedTuple):
+    """A plan with the desired objects and the live state that it was made from."""
 
     plan: Plan
-    """Without its id: who saves it, or acts on it, seals it."""
+    """The plan without its id, which is set when it is saved or applied."""
 
-    assessed: tuple[Assessed, ...]
-    """What is to be there, in the order in which it is written."""
+    assessed: tuple[AssessedObject, ...]
+    """The desired objects with their changes, in the order in which they are written."""
 
     observed: LiveState
     masker: Masker
 
     @property
     def deletions(self) -> tuple[Change, ...]:
-        """Return the deletions, in the order in which they are made."""
-        return tuple(each for each in self.plan.changes if each.actions == ("delete",))
+        """Return the deletions, in their order."""
+        return tuple(change for change in self.plan.changes if change.actions == ("delete",))
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What goes into a plan beside the blueprint and the cluster."""
+    """Contents of a plan beside blueprint and cluster."""
 
     consent: Consent
     gpupool: str
-    """The version that makes it."""
+    """gpupool's version."""
 
     crds: Mapping[str, str] = field(default_factory=dict)
     """Digests of the CRDs, for a plan that is saved."""
@@ -79,23 +80,25 @@ class PlanOptions:
     """The git commit of the blueprint, for a plan that is saved."""
 
 
-def prepare(reached: Reached, wanted: DesiredState, options: PlanOptions) -> Prepared:
-    """Make the plan.
+def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions) -> PreparedPlan:
+    """Return the plan of a blueprint for a cluster.
 
     Raises:
-        ClusterError: where the server can't be asked.
+        ClusterError: where a request fails.
     """
-    place = store.InventoryRef(wanted.namespace, wanted.inventory)
-    observed = observe(reached.cluster, place, reached.way.concurrency)
-    wished = wishes(wanted, place)
-    everything = (*(each.body for each in wished), *observed.live.values())
-    masker, key = masker_for(reached, wanted.sensitive, observed.inventory, everything)
-    asking = DryRunContext(reached.cluster, observed, masker, options.consent, secrets_in(masker, everything))
-    workers = reached.way.concurrency
-    assessed = tuple(in_parallel(workers, lambda wish: assess(asking, wish), wished))
-    unwanted = gone(observed, {each.wish.address: each.wish.body for each in assessed})
-    deletions = _deletions(reached, unwanted, asking)
-    changes = (*(each.change for each in assessed), *deletions)
+    place = store.InventoryRef(desired.namespace, desired.inventory)
+    observed = observe(reached.cluster, place, reached.options.concurrency)
+    desired_objects = build_desired_objects(desired, place)
+    bodies = (*(item.body for item in desired_objects), *observed.live.values())
+    masker, key = build_masker(reached, desired.sensitive, observed.inventory, bodies)
+    context = DryRunContext(
+        reached.cluster, observed, masker, options.consent, collect_secrets(masker, bodies)
+    )
+    workers = reached.options.concurrency
+    assessed = tuple(map_parallel(workers, lambda item: assess(context, item), desired_objects))
+    removed = find_removed(observed, {item.desired.ref: item.desired.body for item in assessed})
+    deletions = _deletions(reached, removed, context)
+    changes = (*(item.change for item in assessed), *deletions)
     now = datetime.now(UTC)
     plan = Plan(
         format_version=FORMAT_VERSION,
@@ -104,72 +107,73 @@ def prepare(reached: Reached, wanted: DesiredState, options: PlanOptions) -> Pre
         created_at=written_time(now),
         expires_at=written_time(now + EXPIRES_AFTER),
         target=PlanTarget(reached.uid, reached.server, reached.context, dict(options.crds)),
-        source=_source(wanted, wished, masker, options.commit),
+        source=_source(desired, desired_objects, masker, options.commit),
         inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial, key),
         consent=options.consent,
         changes=changes,
-        orphans=tuple(orphans(observed, assessed)),
-        lost=tuple(lost(observed)),
-        warnings=tuple(warnings(observed, assessed, unwanted, deletions)),
-        guards=guards(facts(options.consent, observed, assessed, deletions)),
-        charts=tuple(each.header()[1] for each in wanted.releases),
+        orphans=tuple(find_orphans(observed, assessed)),
+        lost=tuple(find_lost(observed)),
+        warnings=tuple(find_warnings(observed, assessed, removed, deletions)),
+        guards=guards(collect_facts(options.consent, observed, assessed, deletions)),
+        charts=tuple(release.header()[1] for release in desired.releases),
         summary=summary(changes),
     )
-    return Prepared(plan, assessed, observed, masker)
+    return PreparedPlan(plan, assessed, observed, masker)
 
 
-def _deletions(reached: Reached, unwanted: Sequence[Fate], asking: DryRunContext) -> list[Change]:
-    doomed = [each.address for each in unwanted if each.deleted]
-    if not doomed:
+def _deletions(reached: ReachedCluster, removed: Sequence[Fate], context: DryRunContext) -> list[Change]:
+    deleted = [fate.ref for fate in removed if fate.deleted]
+    if not deleted:
         return []
-    has_nodes = any(not address.startswith(NODE_OVERLAY.name) for address in doomed)
-    usage = node_claims(reached.cluster) if has_nodes else usage_of([])
+    has_nodes = any(ref.kind != NODE_OVERLAY.name for ref in deleted)
+    usage = count_all_claims(reached.cluster) if has_nodes else count_claims([])
     order = [*KINDS]
-    doomed.sort(key=lambda address: (-order.index(address.partition("/")[0]), address))
-    return [_deletion(asking, address, usage) for address in doomed]
+    deleted.sort(key=lambda ref: (-order.index(ref.kind), ref.name))
+    return [_deletion(context, ref, usage) for ref in deleted]
 
 
-def _deletion(asking: DryRunContext, address: str, usage: Usage) -> Change:
-    live = asking.observed.live[address]
-    kind, _, name = address.partition("/")
+def _deletion(context: DryRunContext, ref: Ref, usage: Usage) -> Change:
+    live, address = context.observed.live[ref], str(ref)
     body = stripped(dict(live))
     return Change(
         address=address,
         actions=("delete",),
         place=None,
-        reason="; ".join(filter(None, ("no longer in the blueprint", terminating(live)))),
-        before=asking.masker.shown(address, body),
+        reason="; ".join(filter(None, ("no longer in the blueprint", describe_termination(live)))),
+        before=context.masker.shown(address, body),
         after=None,
         fields=(),
         body=None,
-        pre=Before(uid_of(live), generation_of(live), fingerprint(asking.masker.sealed(address, body), ())),
+        pre=Before(uid_of(live), generation_of(live), fingerprint(context.masker.sealed(address, body), ())),
         verified="server",
-        managed_by=tuple(each.tool for each in signs(live)),
-        node_claims=usage.of(kind, name),
+        managed_by=tuple(sign.tool for sign in signs(live)),
+        node_claims=usage.of(ref),
     )
 
 
-def facts(
-    consent: Consent, observed: LiveState, assessed: Sequence[Assessed], deletions: Sequence[Change]
+def collect_facts(
+    consent: Consent, observed: LiveState, assessed: Sequence[AssessedObject], deletions: Sequence[Change]
 ) -> Facts:
-    """Return what the guards look at."""
-    known = observed.inventory.known
+    """Return the facts for the guards."""
+    listed = observed.inventory.entries
     return Facts(
         consent=consent,
         deletions=deletions,
-        pools_wanted=sum(each.wish.kind == NODE_POOL for each in assessed),
-        pools_listed=sum(is_pool(address) for address in known),
-        dangling=dict(dangling(observed, assessed, {each.address for each in deletions})),
-        admissions=[each.change.address for each in assessed if each.change.admissions],
+        pools_wanted=sum(item.desired.kind == NODE_POOL for item in assessed),
+        pools_listed=sum(is_pool(ref) for ref in listed),
+        dangling=dict(find_dangling_pools(observed, assessed, {change.ref for change in deletions})),
+        admissions=[item.change.address for item in assessed if item.change.admissions],
         was_complete=observed.served >= set(KINDS),
     )
 
 
-def _source(wanted: DesiredState, wished: Sequence[DesiredObject], masker: Masker, commit: str) -> PlanSource:
+def _source(
+    desired: DesiredState, desired_objects: Sequence[DesiredObject], masker: Masker, commit: str
+) -> PlanSource:
     rendered: list[Plain] = [
-        masker.sealed(f"{each.ref.kind}/{each.ref.name}", each.data) for each in wanted.manifests
+        masker.sealed(str(manifest.ref), manifest.data) for manifest in desired.manifests
     ]
-    files = dict(wanted.files)
-    if any(masker.has_sensitive(dict(each.body)) for each in wished):
-        files = {name: masker.file_digest(name, each) for name, each in files.items()}
-    return PlanSource(wanted.blueprint, files, digest(rendered), commit, wanted.sensitive)
+    files = dict(desired.files)
+    if any(masker.has_sensitive(dict(item.body)) for item in desired_objects):
+        files = {name: masker.file_digest(name, plain_digest) for name, plain_digest in files.items()}
+    return PlanSource(desired.blueprint, files, digest(rendered), commit, desired.sensitive)

@@ -1,4 +1,4 @@
-"""What runs on NodePools and node classes: counted for a plan, and again right before deletions."""
+"""NodeClaims of NodePools and node classes, counted for a plan and again before deletions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.cluster.listing import read_all
 from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.karpenter.labels import NODEPOOL
-from gpupool.objects import labels_of
+from gpupool.objects import Ref, labels_of
 from gpupool.planning.guards import nodes
 from gpupool.planning.pruning import reference_of, referring, refers
 from gpupool.yamlio.located import plain_map, plain_text
@@ -17,96 +17,96 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from gpupool.cluster.client import Cluster
-    from gpupool.planning.pruning import ClassRef
     from gpupool.yamlio.located import Plain
 
 
 class Usage(NamedTuple):
-    """How many NodeClaims there are of each NodePool, and of each node class."""
+    """The number of NodeClaims of each NodePool and of each node class."""
 
     by_pool: Counter[str]
-    by_class: Counter[ClassRef]
+    by_class: Counter[Ref]
 
-    def of(self, kind: str, name: str) -> int | None:
-        """Return how many there are of an object; None for a kind that has none."""
-        counts = {NODE_POOL.name: self.by_pool[name], EC2_NODE_CLASS.name: self.by_class[kind, name]}
-        return counts.get(kind)
+    def of(self, ref: Ref) -> int | None:
+        """Return the number of NodeClaims of an object; None for a kind that has none."""
+        counts = {NODE_POOL.name: self.by_pool[ref.name], EC2_NODE_CLASS.name: self.by_class[ref]}
+        return counts.get(ref.kind)
 
 
 class InUse(NamedTuple):
-    """What keeps objects of one kind from being deleted, at one moment."""
+    """The NodeClaims and references that block deletions of one kind."""
 
     kind: str
     usage: Usage
-    pools: Mapping[ClassRef, list[str]]
+    pools: Mapping[Ref, list[str]]
     """The NodePools that refer to each node class."""
 
     size: int = 0
-    """How many objects the server listed for it."""
+    """The number of objects that were listed for it."""
 
     def why(self, name: str) -> str:
-        """Return what keeps an object; the empty text where nothing does."""
-        if pools := self.pools.get((self.kind, name)):
+        """Return why an object can't be deleted; empty where it can."""
+        ref = Ref(self.kind, name)
+        if pools := self.pools.get(ref):
             return refers(pools)
-        count = self.usage.of(self.kind, name)
+        count = self.usage.of(ref)
         return f"it still has {nodes(count)}" if count else ""
 
 
-def no_use(kind: str) -> InUse:
-    """Return what keeps objects of a kind on which nothing can run."""
+def empty_use(kind: str) -> InUse:
+    """Return an empty use, for kinds that have no NodeClaims."""
     return InUse(kind, Usage(Counter(), Counter()), {})
 
 
-def use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
-    """Return what keeps some NodePools; the server looks for their NodeClaims, and lists no others.
+def count_use_of_pools(cluster: Cluster, names: Collection[str]) -> InUse:
+    """Count the NodeClaims of some NodePools, which the server selects by label.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects a request.
     """
     if not names:
-        return no_use(NODE_POOL.name)
+        return empty_use(NODE_POOL.name)
     selector = f"{NODEPOOL} in ({','.join(sorted(names))})"
     claims = read_all(cluster, NODE_CLAIM, _references, selector)
     return InUse(NODE_POOL.name, _usage(claims), {}, len(claims))
 
 
-def use_of_classes(cluster: Cluster) -> InUse:
-    """Return what keeps node classes: the NodePools that refer to them, and their NodeClaims.
+def count_use_of_classes(cluster: Cluster) -> InUse:
+    """Count the NodePools and NodeClaims that refer to node classes.
 
-    No selector of the API server tells them by their class, so that all are listed.
+    The API server has no selector for the class, so all of them are listed.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects a request.
     """
     pools = read_all(cluster, NODE_POOL, reference_of)
     claims = read_all(cluster, NODE_CLAIM, _references)
     return InUse(EC2_NODE_CLASS.name, _usage(claims), referring(pools), len(pools) + len(claims))
 
 
-def usage_of(claims: Iterable[Mapping[str, Plain]]) -> Usage:
-    """Count NodeClaims."""
+def count_claims(claims: Iterable[Mapping[str, Plain]]) -> Usage:
+    """Count listed NodeClaims."""
     return _usage(map(_references, claims))
 
 
-def node_claims(cluster: Cluster) -> Usage:
+def count_all_claims(cluster: Cluster) -> Usage:
     """Count the NodeClaims of a cluster.
 
     Raises:
-        ClusterError: where the server refuses.
+        ClusterError: where the server rejects a request.
     """
     return _usage(read_all(cluster, NODE_CLAIM, _references))
 
 
-def _usage(references: Iterable[tuple[str, ClassRef]]) -> Usage:
-    counted = Usage(Counter(), Counter())
+def _usage(references: Iterable[tuple[str, Ref]]) -> Usage:
+    usage = Usage(Counter(), Counter())
     for pool, node_class in references:
-        counted.by_pool[pool] += 1
-        counted.by_class[node_class] += 1
-    return counted
+        usage.by_pool[pool] += 1
+        usage.by_class[node_class] += 1
+    return usage
 
 
-def _references(claim: Mapping[str, Plain]) -> tuple[str, ClassRef]:
-    """Return what a NodeClaim was launched from: its NodePool, empty for none, and its node class."""
+def _references(claim: Mapping[str, Plain]) -> tuple[str, Ref]:
+    """Return the NodePool of a NodeClaim, empty for none, and its node class."""
     reference = plain_map(plain_map(claim.get("spec")).get("nodeClassRef"))
-    node_class = plain_text(reference.get("kind")), plain_text(reference.get("name"))
+    node_class = Ref(plain_text(reference.get("kind")), plain_text(reference.get("name")))
     return plain_text(labels_of(claim).get(NODEPOOL)), node_class

@@ -1,1 +1,1 @@
-"""Readiness, NodeClaims, events and status of the objects that were applied."""
+"""Readiness, NodeClaims, events and status of applied objects."""

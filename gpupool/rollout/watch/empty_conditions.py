@@ -1,8 +1,8 @@
-"""Conditions of an EC2NodeClass into which Karpenter wrote nothing, because it failed on them.
+"""EC2NodeClass conditions without a result, because Karpenter failed before it wrote them.
 
-Karpenter 1.14 writes a condition of a class when AWS gave an answer. Where AWS refused, as for a role that
-does not exist or an AMI date that was never published, the condition stays as it was, no event is recorded,
-and the error is only in the controller's log. What is known is which fields the condition is about.
+Karpenter 1.14 writes a condition of a class after a successful answer of AWS. Where AWS rejects a request, as
+for a role that does not exist or an AMI date that was never published, the condition stays as it was, no
+event is recorded, and the error is only in the controller's log. The condition's fields are known even so.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "PlacementGroupReady": ("placementGroupSelector",),
     "CapacityReservationsReady": ("capacityReservationSelectorTerms",),
 }
-"""The fields of `spec` that each condition of a class is about; no other kind has these conditions."""
+"""The fields of `spec` for each condition of a class; no other kind has these conditions."""
 
 _NAMES: Final = ("alias", "id", "name", "ssmParameter")
-"""What is quoted of a selector: tags can be secret."""
+"""The keys of a selector that are quoted; tags can be secret."""
 
 ONLY_LOGGED: Final = "the error is only in its log"
 
 
-def is_of_a_class(types: Collection[str]) -> bool:
+def has_class_conditions(types: Collection[str]) -> bool:
     """Return whether conditions of these types are those of an EC2NodeClass."""
-    return any(each in _FIELDS for each in types)
+    return any(name in _FIELDS for name in types)
 
 
-def no_result(types: Iterable[str], body: Mapping[str, Plain]) -> str:
+def describe_no_result(types: Iterable[str], body: Mapping[str, Plain]) -> str:
     """Return a sentence that names conditions without a result, and the fields that they are about."""
     spec = plain_map(body.get("spec"))
-    named = " and ".join(f"{each}{_about(each, spec)}" for each in types)
-    return f"no result for {named}: Karpenter failed, and {ONLY_LOGGED}"
+    conditions = " and ".join(f"{name}{_about(name, spec)}" for name in types)
+    return f"no result for {conditions}: Karpenter failed, and {ONLY_LOGGED}"
 
 
 def _about(condition: str, spec: Mapping[str, Plain]) -> str:
-    field = next((each for each in _FIELDS.get(condition, ()) if each in spec), "")
+    field = next((name for name in _FIELDS.get(condition, ()) if name in spec), "")
     if not field:
         return ""
     value = _quoted(spec[field])
@@ -55,5 +55,5 @@ def _about(condition: str, spec: Mapping[str, Plain]) -> str:
 def _quoted(value: Plain) -> str:
     if isinstance(value, str):
         return value
-    terms = [plain_map(each) for each in (plain_list(value) or [value])]
+    terms = [plain_map(term) for term in (plain_list(value) or [value])]
     return ", ".join(plain_text(term[key]) for term in terms for key in _NAMES if key in term)

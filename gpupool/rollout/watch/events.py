@@ -1,4 +1,4 @@
-"""Warning events of objects that are not Ready: what Karpenter, or others, recorded beside the status."""
+"""Warning events of objects that are not Ready."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from gpupool.cluster.client import Cluster
+    from gpupool.objects import Ref
     from gpupool.rollout.redaction import Secrets
     from gpupool.yamlio.located import Plain
 
 SECONDS: Final = 2.0
-"""So long events are worth waiting for: they are an extra."""
+"""The time limit for events, which are optional."""
 
 _OBJECTS, _EVENTS, _PAGE = 8, 3, "500"
-"""So many objects are asked about, and so many events of each are kept. What one controller records of one
-object within the hour that a server keeps events fits on one page."""
+"""How many objects are queried, how many events of each are kept, and the page size. All events of one object
+within the hour for which a server keeps them fit on one page."""
 
 _LONGEST: Final = 300
 _FORBIDDEN: Final = 403
-_REFUSED: Final = (
+_DENIED: Final = (
     "may not list events in the namespace default, where the reason may be: grant what `gpupool rbac` prints"
 )
 
 
 class WarningEvent(NamedTuple):
-    """What was recorded of an object, once or several times."""
+    """A warning event, recorded once or several times."""
 
     reason: str
     message: str
     times: int
     last: str
-    """When it was recorded last, as the server writes it; empty where it does not say."""
+    """The time of the last record, as the server writes it; empty where it is not set."""
 
     @property
-    def words(self) -> str:
-        """Return it in one line."""
+    def text(self) -> str:
+        """Return the event on one line."""
         times = "once" if self.times == 1 else f"{self.times} times"
         last = f", last at {self.last}" if self.last else ""
         return f"{' '.join(filter(None, (self.reason, f'({times}{last})')))}: {self.message}"
@@ -52,40 +53,40 @@ class WarningEvent(NamedTuple):
 class Warnings(NamedTuple):
     """The events of several objects."""
 
-    events: Mapping[str, tuple[WarningEvent, ...]]
-    """The newest of each object that has any, by address."""
+    events: Mapping[Ref, tuple[WarningEvent, ...]]
+    """The newest of each object that has any."""
 
     note: str = ""
-    """Why there are none; empty where they could be asked for."""
+    """Why there are none; empty where they could be read."""
 
 
-def warnings_of(cluster: Cluster, uids: Mapping[str, str], secrets: Secrets) -> Warnings:
-    """Return the newest warnings of objects, whose uids are given by address; one request for each.
+def read_warnings(cluster: Cluster, uids: Mapping[Ref, str], secrets: Secrets) -> Warnings:
+    """Read the newest warnings of objects by their uids, with one request for each.
 
-    Where the server does not answer there are none: events are an extra, and fail nothing.
+    Without an answer of the server there are none, as events are optional.
     """
-    found: dict[str, tuple[WarningEvent, ...]] = {}
+    events: dict[Ref, tuple[WarningEvent, ...]] = {}
     try:
-        for address, uid in islice(uids.items(), _OBJECTS):
+        for ref, uid in islice(uids.items(), _OBJECTS):
             query = {"fieldSelector": f"involvedObject.uid={uid},type=Warning", "limit": _PAGE}
             answer = cluster.ask(Request("GET", EVENTS, query))
             if answer.status == _FORBIDDEN:
-                return Warnings(found, _REFUSED)
+                return Warnings(events, _DENIED)
             if answer.ok and (newest := _newest(answer.body, secrets)):
-                found[address] = newest
+                events[ref] = newest
     except ClusterError:
         pass
-    return Warnings(found)
+    return Warnings(events)
 
 
 def _newest(body: Mapping[str, Plain], secrets: Secrets) -> tuple[WarningEvent, ...]:
     events: dict[tuple[str, str], WarningEvent] = {}
-    for each in _events(plain_list(body.get("items")), secrets):
-        same = events.get((each.reason, each.message))
-        times = each.times + (same.times if same else 0)
-        last = max(each.last, same.last, key=_second) if same else each.last
-        events[each.reason, each.message] = each._replace(times=times, last=last)
-    newest = sorted(events.values(), key=lambda each: _second(each.last), reverse=True)
+    for event in _events(plain_list(body.get("items")), secrets):
+        previous = events.get((event.reason, event.message))
+        times = event.times + (previous.times if previous else 0)
+        last = max(event.last, previous.last, key=_second) if previous else event.last
+        events[event.reason, event.message] = event._replace(times=times, last=last)
+    newest = sorted(events.values(), key=lambda event: _second(event.last), reverse=True)
     return tuple(newest[:_EVENTS])
 
 
@@ -102,15 +103,15 @@ def _events(items: Iterable[Plain], secrets: Secrets) -> Iterator[WarningEvent]:
 
 
 def _last(item: Mapping[str, Plain], series: Mapping[str, Plain]) -> str:
-    """Return when an event was recorded last, which each of the two APIs for events keeps elsewhere."""
+    """Return the time of an event's last record, which the two event APIs keep in different fields."""
     metadata = plain_map(item.get("metadata"))
-    places = ((series, "lastObservedTime"), (item, "lastTimestamp"), (item, "eventTime"))
-    said = (plain_text(body.get(key)) for body, key in (*places, (metadata, "creationTimestamp")))
-    return next(filter(None, said), "")
+    fields = ((series, "lastObservedTime"), (item, "lastTimestamp"), (item, "eventTime"))
+    times = (plain_text(body.get(key)) for body, key in (*fields, (metadata, "creationTimestamp")))
+    return next(filter(None, times), "")
 
 
 def _second(moment: str) -> str:
-    """Return a moment without what some texts have behind the second, so that they compare."""
+    """Return a time up to the second, so that times of different precision compare."""
     return moment[:19]
 
 

@@ -1,4 +1,4 @@
-"""NodeClaims: the machines of a pool, how far each of them is, and which are to be replaced."""
+"""NodeClaims of a pool: their stages, and which ones Karpenter will replace."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.errors import ClusterError
 from gpupool.karpenter.budgets import allowed, budgets_of
 from gpupool.karpenter.labels import CAPACITY_TYPE, DO_NOT_DISRUPT, INSTANCE_TYPE, NODEPOOL, ZONE
+from gpupool.objects import Ref
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.live_state import name_of
-from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch, conditions
+from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch, read_conditions
 from gpupool.yamlio.located import plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -22,20 +23,26 @@ if TYPE_CHECKING:
     from gpupool.cluster.client import Cluster
     from gpupool.cluster.deadline import Deadline
     from gpupool.cluster.resources import ResourceKind
-    from gpupool.rollout.watch.waiting import Condition, Key, Progress
+    from gpupool.rollout.watch.waiting import Condition, Progress
     from gpupool.yamlio.located import Plain
 
 
 STAGES: Final = ("Launched", "Registered", "Initialized")
-"""How far a machine is, in this order; Ready is all of them."""
+"""The stages of a NodeClaim, in this order; Ready is all of them."""
 
 _DRIFTED, _CHOSEN = "Drifted", "DisruptionReason"
 _HASHES: Final = ("karpenter.sh/nodepool-hash", "karpenter.k8s.aws/ec2nodeclass-hash")
-"""Where a pool and a class keep the digest of what is in their nodes, and each NodeClaim that of its own."""
+"""Annotations with the digest of the fields of nodes, on pools, classes and NodeClaims."""
+QUIET_SECONDS: Final = 5.0
+"""How long no NodeClaim may be outdated before the wait ends, as Karpenter marks them after a moment."""
+
+_EMPTY: Final = Readiness(is_ready=True, reason="no NodeClaims")
+_TOO_SOON: Final = Readiness(is_ready=False, reason="Karpenter may not have looked at its nodes yet")
+_REPLACED: Final = Readiness(is_ready=True, reason="replaced")
 
 
 class LaunchedInstance(NamedTuple):
-    """What was launched for a NodeClaim; each word is empty where it is not known yet."""
+    """The instance of a NodeClaim; fields are empty where they are not known yet."""
 
     instance_type: str
     capacity_type: str
@@ -43,17 +50,17 @@ class LaunchedInstance(NamedTuple):
 
 
 class NodeClaim(NamedTuple):
-    """One NodeClaim."""
+    """A NodeClaim."""
 
     name: str
     pool: str
     node: str
-    """Empty before it is registered."""
+    """The node's name; empty before it is registered."""
 
-    machine: LaunchedInstance
+    instance: LaunchedInstance
     conditions: Mapping[str, Condition]
-    leaving: str
-    """Since when it is being deleted; empty where it is not."""
+    deleted_since: str
+    """The time of its deletion; empty where it is not being deleted."""
 
     annotations: Mapping[str, Plain]
 
@@ -63,7 +70,7 @@ class NodeClaim(NamedTuple):
 
     @property
     def drift(self) -> str:
-        """Return why Karpenter is to replace it; empty where it is not."""
+        """Return why Karpenter will replace it; empty where it will not."""
         return (self.conditions[_DRIFTED].reason or _DRIFTED) if self.has(_DRIFTED) else ""
 
 
@@ -75,39 +82,39 @@ def read_claim(body: Mapping[str, Plain]) -> NodeClaim:
         name=name_of(body),
         pool=plain_text(labels.get(NODEPOOL)),
         node=plain_text(status.get("nodeName")),
-        machine=LaunchedInstance(
+        instance=LaunchedInstance(
             *(plain_text(labels.get(key)) for key in (INSTANCE_TYPE, CAPACITY_TYPE, ZONE))
         ),
-        conditions={each.type: each for each in conditions(body)},
-        leaving=plain_text(metadata.get("deletionTimestamp")),
+        conditions={condition.type: condition for condition in read_conditions(body)},
+        deleted_since=plain_text(metadata.get("deletionTimestamp")),
         annotations=plain_map(metadata.get("annotations")),
     )
 
 
-def outdated(claim: NodeClaim, pool: Mapping[str, Plain], node_class: Mapping[str, Plain]) -> str:
-    """Return why a NodeClaim is to be replaced; empty where it is not.
+def explain_outdated(claim: NodeClaim, pool: Mapping[str, Plain], node_class: Mapping[str, Plain]) -> str:
+    """Return why a NodeClaim will be replaced; empty where it will not.
 
-    Karpenter needs a moment to mark what a change made outdated; the digests show it at once.
+    Karpenter marks outdated NodeClaims after a moment; the digests show them at once.
     """
     if claim.drift:
         return claim.drift
     for owner, key in zip((pool, node_class), _HASHES, strict=True):
         current = plain_map(plain_map(owner.get("metadata")).get("annotations"))
         keys = (key, f"{key}-version")
-        wanted, version = (plain_text(current.get(each)) for each in keys)
-        own, own_version = (plain_text(claim.annotations.get(each)) for each in keys)
-        if wanted and own and version == own_version and wanted != own:
+        expected, version = (plain_text(current.get(name)) for name in keys)
+        own, own_version = (plain_text(claim.annotations.get(name)) for name in keys)
+        if expected and own and version == own_version and expected != own:
             return "created before the last change"
     return ""
 
 
-def held_up(claim: NodeClaim, pool: Mapping[str, Plain], size: int) -> str:
-    """Return what keeps Karpenter from replacing an outdated NodeClaim, or how far it is.
+def explain_delay(claim: NodeClaim, pool: Mapping[str, Plain], size: int) -> str:
+    """Return what blocks the replacement of an outdated NodeClaim, or its progress.
 
-    `size` is the number of the pool's nodes that are Initialized: budgets are parts of it.
+    `size` is the number of the pool's Initialized nodes, which percentages of budgets refer to.
     """
-    if claim.leaving:
-        return f"its node is being drained since {claim.leaving}"
+    if claim.deleted_since:
+        return f"its node is being drained since {claim.deleted_since}"
     if claim.has(_CHOSEN):
         return "being replaced: the new node is starting"
     if not claim.has("Initialized"):
@@ -119,21 +126,13 @@ def held_up(claim: NodeClaim, pool: Mapping[str, Plain], size: int) -> str:
     return "waiting for its turn; Pods with do-not-disrupt and PodDisruptionBudgets can hold it as well"
 
 
-def of_pools(bodies: Iterable[Mapping[str, Plain]]) -> dict[str, list[NodeClaim]]:
-    """Sort NodeClaims by their pool."""
-    found: dict[str, list[NodeClaim]] = {}
+def group_by_pool(bodies: Iterable[Mapping[str, Plain]]) -> dict[str, list[NodeClaim]]:
+    """Return NodeClaims by their pool."""
+    by_pool: dict[str, list[NodeClaim]] = {}
     for body in bodies:
         claim = read_claim(body)
-        found.setdefault(claim.pool, []).append(claim)
-    return found
-
-
-QUIET_SECONDS: Final = 5.0
-"""Karpenter marks nodes that a change made outdated only after a moment: so long nothing may turn up."""
-
-_EMPTY: Final = Readiness(is_ready=True, reason="no NodeClaims")
-_TOO_SOON: Final = Readiness(is_ready=False, reason="Karpenter may not have looked at its nodes yet")
-_REPLACED: Final = Readiness(is_ready=True, reason="replaced")
+        by_pool.setdefault(claim.pool, []).append(claim)
+    return by_pool
 
 
 def wait_rolled(
@@ -142,67 +141,69 @@ def wait_rolled(
     pools: Collection[str],
     say: Callable[[Progress], None],
     seconds: float | None = None,
-) -> dict[Key, Readiness]:
-    """Wait until no NodeClaim of some pools is outdated; give how the pools are, and those that were.
+) -> dict[Ref, Readiness]:
+    """Wait until no NodeClaim of some pools is outdated; return the states of pools and NodeClaims.
 
-    It ends in good order when so many seconds have passed, or the command's time is up.
+    It ends without an error after so many seconds, or at the command's deadline.
 
     Raises:
-        ClusterError: where the NodeClaims can't be listed, and never could.
-        StoppedError: where a signal came.
+        ClusterError: where the NodeClaims could never be listed.
+        StoppedError: after a signal.
     """
-    cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
+    cluster, watch = cluster.with_patience(PATIENCE_SECONDS), Watch(deadline, say, seconds)
     quiet = min(QUIET_SECONDS, deadline.left / 2)
-    known: dict[Key, Readiness] = {(NODE_POOL.name, pool): UNSEEN for pool in pools}
-    loud_at = time.monotonic()
+    states: dict[Ref, Readiness] = {Ref(NODE_POOL.name, pool): UNSEEN for pool in pools}
+    changed_at = time.monotonic()
     while True:
-        waiting = {key for key, each in known.items() if not each.is_ready}
+        waiting = {ref for ref, state in states.items() if not state.is_ready}
         try:
-            found = _look(cluster, pools)
-            known |= {**dict.fromkeys(waiting, _REPLACED), **found}
-            nodes = any(each is not _EMPTY for each in found.values())
+            current = _read_states(cluster, pools)
+            states |= {**dict.fromkeys(waiting, _REPLACED), **current}
+            has_nodes = any(state is not _EMPTY for state in current.values())
         except ClusterError as problem:
-            known |= watch.without_answer(waiting or known, problem)
-            nodes, loud_at = True, time.monotonic()
-        watch.tell(known)
-        is_well = all(each.is_ready for each in known.values())
-        loud_at = loud_at if is_well else time.monotonic()
-        if not nodes or time.monotonic() - loud_at >= quiet:
-            return known
+            states |= watch.without_answer(waiting or states, problem)
+            has_nodes, changed_at = True, time.monotonic()
+        watch.report(states)
+        are_ready = all(state.is_ready for state in states.values())
+        changed_at = changed_at if are_ready else time.monotonic()
+        if not has_nodes or time.monotonic() - changed_at >= quiet:
+            return states
         if not watch.pause():
-            return known | dict.fromkeys(((NODE_POOL.name, pool) for pool in pools if is_well), _TOO_SOON)
+            return states | dict.fromkeys(
+                (Ref(NODE_POOL.name, pool) for pool in pools if are_ready), _TOO_SOON
+            )
 
 
-def _look(cluster: Cluster, pools: Collection[str]) -> dict[Key, Readiness]:
-    """Return each pool, and each of its NodeClaims that is outdated."""
+def _read_states(cluster: Cluster, pools: Collection[str]) -> dict[Ref, Readiness]:
+    """Return the readiness of each pool and of each outdated NodeClaim."""
     bodies, classes = _by_name(cluster, NODE_POOL), _by_name(cluster, EC2_NODE_CLASS)
-    claims = of_pools(list_all(cluster, NODE_CLAIM))
-    found: dict[Key, Readiness] = {}
+    claims = group_by_pool(list_all(cluster, NODE_CLAIM))
+    states: dict[Ref, Readiness] = {}
     for pool in pools:
         body, own = bodies.get(pool, {}), claims.get(pool, [])
         node_class = classes.get(class_of(body)[1], {})
-        outdated_ones = dict(_outdated(own, body, node_class))
-        found[NODE_POOL.name, pool] = _of_pool(len(own), len(outdated_ones))
-        found |= outdated_ones
-    return found
+        old = dict(_outdated(own, body, node_class))
+        states[Ref(NODE_POOL.name, pool)] = _pool_state(len(own), len(old))
+        states |= old
+    return states
 
 
-def _of_pool(nodes: int, old: int) -> Readiness:
+def _pool_state(nodes: int, old: int) -> Readiness:
     if not nodes:
         return _EMPTY
-    said = f"{old} of {nodes} NodeClaims are to be replaced"
-    return Readiness(is_ready=False, reason=said, state=said) if old else Readiness(is_ready=True)
+    text = f"{old} of {nodes} NodeClaims are to be replaced"
+    return Readiness(is_ready=False, reason=text, state=text) if old else Readiness(is_ready=True)
 
 
 def _outdated(
     claims: list[NodeClaim], pool: Mapping[str, Plain], node_class: Mapping[str, Plain]
-) -> Iterator[tuple[Key, Readiness]]:
+) -> Iterator[tuple[Ref, Readiness]]:
     size = sum(claim.has("Initialized") for claim in claims)
     for claim in claims:
-        if why := outdated(claim, pool, node_class):
-            held = held_up(claim, pool, size)
-            said = Readiness(is_ready=False, reason=f"{why}: {held}", state=held)
-            yield (NODE_CLAIM.name, claim.name), said
+        if why := explain_outdated(claim, pool, node_class):
+            delay = explain_delay(claim, pool, size)
+            state = Readiness(is_ready=False, reason=f"{why}: {delay}", state=delay)
+            yield Ref(NODE_CLAIM.name, claim.name), state
 
 
 def _by_name(cluster: Cluster, kind: ResourceKind) -> dict[str, Mapping[str, Plain]]:

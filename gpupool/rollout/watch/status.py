@@ -1,4 +1,4 @@
-"""How the objects of a blueprint are in a cluster, and what runs because of them."""
+"""Status of a blueprint's objects in a cluster, and of their NodeClaims."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.cluster.listing import list_if_served
-from gpupool.cluster.parallel import each as in_parallel
+from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
 from gpupool.errors import ClusterError
 from gpupool.karpenter.quantities import amount
-from gpupool.objects import is_pool, labels_of
+from gpupool.objects import Ref, is_pool, labels_of
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.masking import Masker
 from gpupool.planning.pruning import class_of
 from gpupool.rollout.inventory import store
-from gpupool.rollout.live_state import by_address, name_of, uid_of
-from gpupool.rollout.lock.unlock import look
-from gpupool.rollout.redaction import secrets_in
-from gpupool.rollout.watch.events import SECONDS, warnings_of
-from gpupool.rollout.watch.nodeclaims import STAGES, of_pools, outdated, wait_rolled
+from gpupool.rollout.live_state import by_ref, name_of, uid_of
+from gpupool.rollout.lock.unlock import find_lock
+from gpupool.rollout.redaction import collect_secrets
+from gpupool.rollout.watch.events import SECONDS, read_warnings
+from gpupool.rollout.watch.nodeclaims import STAGES, explain_outdated, group_by_pool, wait_rolled
 from gpupool.rollout.watch.waiting import (
     GONE,
     INFORMATIONAL,
     READY,
     Readiness,
-    conditions,
-    ready,
+    read_conditions,
+    read_readiness,
     wait_ready,
 )
 from gpupool.scheduling.types.capacity import DEVICES
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from gpupool.cluster.lease import Lease
-    from gpupool.rollout.connection import Reached
+    from gpupool.rollout.connection import ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.inventory.store import Inventory
     from gpupool.rollout.watch.events import WarningEvent
@@ -47,16 +47,16 @@ if TYPE_CHECKING:
 
 
 class ResourceUse(NamedTuple):
-    """How much of a resource the nodes of a pool have, beside its limit; texts as the server has them."""
+    """The amount of a resource that a pool's nodes have, and its limit; as the server writes them."""
 
     resource: str
     used: str
     limit: str
-    """Empty for none."""
+    """The limit; empty without one."""
 
     @property
     def is_full(self) -> bool:
-        """Return whether there is no room below the limit."""
+        """Return whether the limit is reached."""
         try:
             return bool(self.limit) and amount(self.used) >= amount(self.limit)
         except ValueError:
@@ -68,46 +68,51 @@ class NodeCounts(NamedTuple):
 
     total: int
     stages: Mapping[str, int]
-    """How many are Launched, Registered, Initialized and Ready."""
+    """The numbers of Launched, Registered, Initialized and Ready NodeClaims."""
 
     drifted: int
     outdated: int
-    """How many are to be replaced: those that Karpenter calls drifted, and those that it will."""
+    """The number of NodeClaims that Karpenter will replace, including the drifted ones."""
 
-    leaving: int
-    machines: tuple[tuple[LaunchedInstance, int], ...]
-    """How many there are of each type, the most first."""
+    deleting: int
+    instances: tuple[tuple[LaunchedInstance, int], ...]
+    """The number of each type, the largest first."""
 
 
 class PoolStatus(NamedTuple):
-    """What a NodePool has beyond other objects."""
+    """The status of a NodePool beyond that of other objects."""
 
     node_class: str
     nodes: NodeCounts
     use: tuple[ResourceUse, ...]
     notes: tuple[str, ...]
-    """Conditions that Ready does not depend on, and that are False."""
+    """False conditions that Ready does not depend on."""
 
 
 class ObjectStatus(NamedTuple):
-    """One object."""
+    """The status of one object."""
 
     kind: str
     name: str
     readiness: Readiness
     owner: str
-    """The blueprint that applied it; empty for none."""
+    """The blueprint that applied it; empty without one."""
 
     pool: PoolStatus | None
     """None for another kind, or where it does not exist."""
 
     events: tuple[WarningEvent, ...] = ()
-    """What was recorded of one that is not Ready; the newest first."""
+    """Warnings about an object that is not Ready; the newest first."""
+
+    @property
+    def ref(self) -> Ref:
+        """Return the kind and the name."""
+        return Ref(self.kind, self.name)
 
     @property
     def address(self) -> str:
         """Return `KIND/NAME`."""
-        return f"{self.kind}/{self.name}"
+        return str(self.ref)
 
     @property
     def exists(self) -> bool:
@@ -116,7 +121,7 @@ class ObjectStatus(NamedTuple):
 
 
 class Status(NamedTuple):
-    """A blueprint in a cluster at one moment."""
+    """The status of a blueprint in a cluster."""
 
     context: str
     server: str
@@ -126,17 +131,17 @@ class Status(NamedTuple):
     """None where it can't be read."""
 
     objects: tuple[ObjectStatus, ...]
-    """What the blueprint wants."""
+    """The blueprint's objects."""
 
     left: tuple[ObjectStatus, ...]
-    """What it wanted once, is still there, and is no longer wanted."""
+    """Live objects that the blueprint had and no longer has."""
 
     others: tuple[ObjectStatus, ...]
     """NodePools of others."""
 
     notes: tuple[str, ...]
     lock: Lease | None = None
-    """Who holds the lock, as far as that was asked: only where an apply is in progress or was interrupted."""
+    """The lock, which is read only where an apply is in progress or was interrupted."""
 
     @property
     def is_pending(self) -> bool:
@@ -145,132 +150,138 @@ class Status(NamedTuple):
         return listed is not None and bool(listed.pending or listed.pending_plan)
 
 
-class _Seen(NamedTuple):
-    """A cluster at one moment."""
+class _LiveObjects(NamedTuple):
+    """The live objects at one moment."""
 
-    live: Mapping[str, Mapping[str, Plain]]
+    live: Mapping[Ref, Mapping[str, Plain]]
     claims: Mapping[str, list[NodeClaim]]
     missing: tuple[str, ...]
-    """Kinds that the server does not know."""
+    """Kinds that the server does not serve."""
 
 
-def status(reached: Reached, wanted: DesiredState) -> Status:
-    """Read how a blueprint's objects are.
+def read_status(reached: ReachedCluster, desired: DesiredState) -> Status:
+    """Read the status of a blueprint's objects.
 
     Raises:
-        ClusterError: where the server refuses, or does not answer.
+        ClusterError: where the server rejects a request, or does not answer.
     """
-    seen = _seen(reached)
-    place = store.InventoryRef(wanted.namespace, wanted.inventory)
+    observed = _read_live(reached)
+    place = store.InventoryRef(desired.namespace, desired.inventory)
     notes = [
-        f"the API server does not serve {kind}; Karpenter's CRDs may be missing" for kind in seen.missing
+        f"the API server does not serve {kind}; Karpenter's CRDs may be missing" for kind in observed.missing
     ]
-    known: Inventory | None = None
+    inventory: Inventory | None = None
     try:
-        known = store.read(reached.cluster, place)
+        inventory = store.read(reached.cluster, place)
     except ClusterError as problem:
         notes.append(str(problem))
-    own = [f"{each.ref.kind}/{each.ref.name}" for each in wanted.manifests]
-    left = [address for address in (known.known if known else {}) if address not in own]
-    others = [address for address in sorted(seen.live) if address not in {*own, *left} and is_pool(address)]
-    found = Status(
+    own = [manifest.ref for manifest in desired.manifests]
+    left = [ref for ref in (inventory.entries if inventory else {}) if ref not in own]
+    others = [ref for ref in sorted(observed.live) if ref not in {*own, *left} and is_pool(ref)]
+    status = Status(
         context=reached.context,
         server=reached.server,
         uid=reached.uid,
-        blueprint=wanted.blueprint,
-        inventory=known,
-        objects=tuple(_thing(seen, address, wanted) for address in own),
-        left=tuple(_thing(seen, address, wanted) for address in left if address in seen.live),
-        others=tuple(_thing(seen, address, wanted) for address in others),
+        blueprint=desired.blueprint,
+        inventory=inventory,
+        objects=tuple(_object(observed, ref, desired) for ref in own),
+        left=tuple(_object(observed, ref, desired) for ref in left if ref in observed.live),
+        others=tuple(_object(observed, ref, desired) for ref in others),
         notes=tuple(notes),
     )
-    found = _with_events(reached, seen, found, wanted)
-    return found._replace(lock=_lock(reached, place)) if found.is_pending else found
+    status = _with_events(reached, observed, status, desired)
+    return status._replace(lock=_lock(reached, place)) if status.is_pending else status
 
 
-def _with_events(reached: Reached, seen: _Seen, found: Status, wanted: DesiredState) -> Status:
-    """Add what was recorded of the blueprint's objects that are not Ready."""
-    late = [each.address for each in found.objects if each.exists and not each.readiness.is_ready]
-    if not late:
-        return found
-    secrets = secrets_in(Masker(wanted.sensitive, "", b""), seen.live.values())
-    cluster = reached.cluster.afresh(min(SECONDS, reached.deadline.left))
-    warnings = warnings_of(cluster, {each: uid_of(seen.live[each]) for each in late}, secrets)
-    objects = (each._replace(events=warnings.events.get(each.address, ())) for each in found.objects)
-    return found._replace(objects=tuple(objects), notes=(*found.notes, *filter(None, [warnings.note])))
+def _with_events(
+    reached: ReachedCluster, observed: _LiveObjects, status: Status, desired: DesiredState
+) -> Status:
+    """Add the warning events of the blueprint's objects that are not Ready."""
+    unready = [item.ref for item in status.objects if item.exists and not item.readiness.is_ready]
+    if not unready:
+        return status
+    secrets = collect_secrets(Masker(desired.sensitive, "", b""), observed.live.values())
+    cluster = reached.cluster.with_deadline(min(SECONDS, reached.deadline.left))
+    warnings = read_warnings(cluster, {ref: uid_of(observed.live[ref]) for ref in unready}, secrets)
+    objects = (item._replace(events=warnings.events.get(item.ref, ())) for item in status.objects)
+    return status._replace(objects=tuple(objects), notes=(*status.notes, *filter(None, [warnings.note])))
 
 
-def _lock(reached: Reached, place: store.InventoryRef) -> Lease | None:
+def _lock(reached: ReachedCluster, place: store.InventoryRef) -> Lease | None:
     try:
-        return look(reached.cluster, *place)
+        return find_lock(reached.cluster, *place)
     except ClusterError:
-        # Who may only plan has no right to read Leases, and can't be told.
+        # A user who can only plan has no permission to read Leases.
         return None
 
 
-def waited_for(wanted: DesiredState) -> dict[str, list[str]]:
-    """Return the objects of a blueprint that become Ready, by kind."""
-    found: dict[str, list[str]] = {}
-    for each in wanted.manifests:
-        if each.ref.kind != NODE_OVERLAY.name or wanted.overlays_count:
-            found.setdefault(each.ref.kind, []).append(each.ref.name)
-    return found
+def list_awaited(desired: DesiredState) -> dict[str, list[str]]:
+    """Return the names of a blueprint's objects that get Ready, by kind."""
+    names: dict[str, list[str]] = {}
+    for manifest in desired.manifests:
+        if manifest.ref.kind != NODE_OVERLAY.name or desired.is_overlay_gate_on:
+            names.setdefault(manifest.ref.kind, []).append(manifest.ref.name)
+    return names
 
 
-def _seen(reached: Reached) -> _Seen:
+def _read_live(reached: ReachedCluster) -> _LiveObjects:
     kinds = [*KINDS.values(), NODE_CLAIM]
-    lists = in_parallel(reached.way.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds)
-    found = dict(zip((kind.name for kind in kinds), lists, strict=True))
-    claims = found.pop(NODE_CLAIM.name) or []
-    live = by_address(found)
-    # NodeOverlays came with Karpenter 1.7: without them it is no worse.
-    missing = tuple(kind for kind, bodies in found.items() if bodies is None and kind != NODE_OVERLAY.name)
-    return _Seen(live, of_pools(claims), missing)
+    lists = map_parallel(
+        reached.options.concurrency, lambda kind: list_if_served(reached.cluster, kind), kinds
+    )
+    bodies_by_kind = dict(zip((kind.name for kind in kinds), lists, strict=True))
+    claims = bodies_by_kind.pop(NODE_CLAIM.name) or []
+    live = by_ref(bodies_by_kind)
+    # NodeOverlays exist since Karpenter 1.7: their absence is not an error.
+    missing = tuple(
+        kind for kind, bodies in bodies_by_kind.items() if bodies is None and kind != NODE_OVERLAY.name
+    )
+    return _LiveObjects(live, group_by_pool(claims), missing)
 
 
-def _thing(seen: _Seen, address: str, wanted: DesiredState) -> ObjectStatus:
-    kind, _, name = address.partition("/")
-    body = seen.live.get(address)
+def _object(observed: _LiveObjects, ref: Ref, desired: DesiredState) -> ObjectStatus:
+    body = observed.live.get(ref)
     if body is None:
-        return ObjectStatus(kind, name, GONE, "", None)
+        return ObjectStatus(*ref, GONE, "", None)
     labels = labels_of(body)
-    readiness = ready(body, wanted.sensitive)
-    if kind == NODE_OVERLAY.name and not readiness.is_hopeless and not wanted.overlays_count:
+    readiness = read_readiness(body, desired.sensitive)
+    if ref.kind == NODE_OVERLAY.name and not readiness.is_hopeless and not desired.is_overlay_gate_on:
         readiness = Readiness(is_ready=True, reason="not judged: the feature gate NodeOverlay is off")
     owner = plain_text(labels.get(store.BLUEPRINT)) if labels.get(PART_OF) else ""
-    return ObjectStatus(
-        kind, name, readiness, owner, _pool(seen, body, wanted.sensitive) if is_pool(address) else None
-    )
+    pool = _pool(observed, body, desired.sensitive) if is_pool(ref) else None
+    return ObjectStatus(*ref, readiness, owner, pool)
 
 
-def _pool(seen: _Seen, body: Mapping[str, Plain], sensitive: Sequence[str]) -> PoolStatus:
-    kind, name = class_of(body)
-    node_class = seen.live.get(f"{kind}/{name}", {})
-    claims = seen.claims.get(name_of(body), [])
-    marks = [
-        each.words for each in conditions(body, sensitive) if each.status == "False" and _is_mark(each.type)
+def _pool(observed: _LiveObjects, body: Mapping[str, Plain], sensitive: Sequence[str]) -> PoolStatus:
+    class_ref = class_of(body)
+    node_class = observed.live.get(class_ref, {})
+    claims = observed.claims.get(name_of(body), [])
+    notes = [
+        condition.text
+        for condition in read_conditions(body, sensitive)
+        if condition.status == "False" and _is_note(condition.type)
     ]
     return PoolStatus(
-        node_class=name if kind == EC2_NODE_CLASS.name else f"{kind}/{name}",
-        nodes=_nodes(claims, sum(bool(outdated(each, body, node_class)) for each in claims)),
+        node_class=class_ref.name if class_ref.kind == EC2_NODE_CLASS.name else str(class_ref),
+        nodes=_nodes(claims, sum(bool(explain_outdated(claim, body, node_class)) for claim in claims)),
         use=tuple(_use(body)),
-        notes=tuple(marks),
+        notes=tuple(notes),
     )
 
 
-def _is_mark(condition: str) -> bool:
+def _is_note(condition: str) -> bool:
     return condition in INFORMATIONAL and condition != READY
 
 
 def _nodes(claims: list[NodeClaim], old: int) -> NodeCounts:
-    machines = Counter(claim.machine for claim in claims if any(claim.machine))
+    instances = Counter(claim.instance for claim in claims if any(claim.instance))
     return NodeCounts(
         total=len(claims),
         stages={stage: sum(claim.has(stage) for claim in claims) for stage in (*STAGES, READY)},
         drifted=sum(bool(claim.drift) for claim in claims),
         outdated=old,
-        leaving=sum(bool(claim.leaving) for claim in claims),
-        machines=tuple(sorted(machines.items(), key=lambda each: (-each[1], each[0]))),
+        deleting=sum(bool(claim.deleted_since) for claim in claims),
+        instances=tuple(sorted(instances.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
@@ -278,7 +289,7 @@ def _use(body: Mapping[str, Plain]) -> Iterator[ResourceUse]:
     """Yield each resource that has a limit, and each accelerator, in the order of their names."""
     limits = plain_map(plain_map(body.get("spec")).get("limits"))
     used = plain_map(plain_map(body.get("status")).get("resources"))
-    for resource in sorted({*limits, *(each for each in DEVICES if each in used)}):
+    for resource in sorted({*limits, *(device for device in DEVICES if device in used)}):
         yield ResourceUse(resource, _text(used.get(resource)) or "0", _text(limits.get(resource)))
 
 
@@ -286,15 +297,16 @@ def _text(value: Plain) -> str:
     return "" if value is None else str(value)
 
 
-def late(
-    reached: Reached,
-    wanted: DesiredState,
+def wait_until(
+    reached: ReachedCluster,
+    desired: DesiredState,
     state: Literal["ready", "rollout"],
-    say: Callable[[Progress], None],
+    report: Callable[[Progress], None],
 ) -> list[str]:
     """Wait until all is Ready, or rolled out; return what is not when the time is over, each with its reason."""
-    names = waited_for(wanted)
-    found = wait_ready(reached.cluster, reached.deadline, names, say, sensitive=wanted.sensitive)
-    if state == "rollout" and all(readiness.is_ready for readiness in found.values()):
-        found = wait_rolled(reached.cluster, reached.deadline, names.get(NODE_POOL.name, ()), say)
-    return [f"{kind}/{name}: {item.reason}" for (kind, name), item in found.items() if not item.is_ready]
+    names = list_awaited(desired)
+    readiness = wait_ready(reached.cluster, reached.deadline, names, report, sensitive=desired.sensitive)
+    if state == "rollout" and all(item.is_ready for item in readiness.values()):
+        pools = names.get(NODE_POOL.name, ())
+        readiness = wait_rolled(reached.cluster, reached.deadline, pools, report)
+    return [f"{ref}: {item.reason}" for ref, item in readiness.items() if not item.is_ready]

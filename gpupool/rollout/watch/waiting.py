@@ -1,18 +1,19 @@
-"""Whether Karpenter has taken an object, and waiting until it has."""
+"""Readiness of Karpenter's objects, and waits for it."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.cluster.listing import list_all
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError
+from gpupool.objects import Ref
 from gpupool.planning.masking import sensitive_values
 from gpupool.planning.message_redaction import without
-from gpupool.rollout.live_state import generation_of, name_of, terminating
-from gpupool.rollout.watch.empty_conditions import is_of_a_class, no_result
+from gpupool.rollout.live_state import describe_termination, generation_of, name_of
+from gpupool.rollout.watch.empty_conditions import describe_no_result, has_class_conditions
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -36,52 +37,49 @@ _ROOTS: Final = (
     "NodeClassReady",
     "ValidationSucceeded",
 )
-"""What the others wait for comes first."""
+"""Conditions that others depend on, in the order in which they are reported."""
 
 _NOT_BEGUN: Final = "AwaitingReconciliation"
 _DEPENDENT: Final = "DependenciesNotReady"
-"""A reason that says no more than that other conditions come first."""
+"""A reason that only refers to other conditions."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.2, 2.0, 1.5
 PATIENCE_SECONDS: Final = 5.0
-"""So long one look is tried again before it is said that the server does not answer."""
+"""How long a request is retried before the server counts as unreachable."""
 
 STILL_SECONDS: Final = 10.0
-"""After so long without news it is said that nothing is new."""
-
-Key: TypeAlias = tuple[str, str]
-"""Kind and name of an object."""
+"""The pause between messages about an object without news."""
 
 
 class Condition(NamedTuple):
-    """One condition of a status."""
+    """A condition of a status."""
 
     type: str
     status: str
     reason: str
     message: str
     generation: int | None
-    """The generation of the object that it is about; None where it does not say."""
+    """The observed generation; None where it is not set."""
 
     @property
-    def words(self) -> str:
-        """Return it in one line; a reason that says nothing new is left out."""
+    def text(self) -> str:
+        """Return the condition on one line, without a reason that repeats the type."""
         reason = "" if self.reason == self.type else self.reason
         message = "" if self.message == self.reason else " ".join(self.message.split())
         return ": ".join(part for part in (self.state, reason, message) if part)
 
     @property
     def state(self) -> str:
-        """Return what it says without why."""
+        """Return type and status."""
         return f"{self.type}={self.status}"
 
     def is_about(self, generation: int) -> bool:
-        """Return whether Karpenter has come to a result for this generation of the object."""
+        """Return whether the condition has a result for this generation of the object."""
         is_old = self.generation is not None and self.generation < generation
         return not is_old and self.reason != _NOT_BEGUN
 
     def holds(self, generation: int) -> bool:
-        """Return whether it is True of this generation, as far as Ready depends on it."""
+        """Return whether it is True for this generation, or Ready does not depend on it."""
         return self.type in INFORMATIONAL or (self.status == "True" and self.is_about(generation))
 
 
@@ -93,88 +91,99 @@ class Readiness(NamedTuple):
     """Why it is not."""
 
     state: str = ""
-    """The part of the reason that changes only with news: messages of AWS have a new id in each try."""
+    """The part of the reason that changes only with news, as messages of AWS have a new id each time."""
 
     is_hopeless: bool = False
-    """Whether waiting brings nothing: it is gone, or about to be."""
+    """Whether a wait is useless: the object does not exist, or is being deleted."""
 
 
 class Progress(NamedTuple):
-    """What is told of an object while it is waited for."""
+    """The progress of a wait for one object."""
 
     kind: str
     name: str
     readiness: Readiness
     seconds: float
-    """Since when it is waited for."""
+    """The duration of the wait."""
 
     is_news: bool
-    """False where it is as it was ten seconds ago."""
+    """Whether the state changed; False for a repeated message."""
 
 
 UNSEEN: Final = Readiness(is_ready=False, reason="not checked: timed out")
 GONE: Final = Readiness(is_ready=False, reason="does not exist", is_hopeless=True)
 
 
-def ready(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Readiness:
-    """Return whether Karpenter has accepted an object as it is now; `sensitive` is the blueprint's."""
-    if leaving := terminating(body):
-        return Readiness(is_ready=False, reason=leaving, is_hopeless=True)
-    found = {each.type: each for each in conditions(body, sensitive)}
-    if not found:
+def read_readiness(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Readiness:
+    """Return whether Karpenter has accepted the present object; `sensitive` are the blueprint's patterns."""
+    if deletion := describe_termination(body):
+        return Readiness(is_ready=False, reason=deletion, is_hopeless=True)
+    conditions = {condition.type: condition for condition in read_conditions(body, sensitive)}
+    if not conditions:
         return _not_ready(["no status yet: is Karpenter running?"])
-    root, generation = found.get(READY), generation_of(body)
+    root, generation = conditions.get(READY), generation_of(body)
     if root is not None and root.generation is not None and root.generation < generation:
         return _not_ready([f"not reconciled by Karpenter since the last change ({root.state} before)"])
     if root is not None and root.status == "True":
         return Readiness(is_ready=True)
-    return _unready(found, root, body)
+    return _unready(conditions, root, body)
 
 
-def _unready(found: Mapping[str, Condition], root: Condition | None, body: Mapping[str, Plain]) -> Readiness:
-    """Name the conditions at fault; not those that only say that others are."""
-    now = generation_of(body)
-    missing = sorted((each for each in found.values() if not each.holds(now)), key=_rank)
-    judged = [each for each in missing if each.is_about(now)]
-    silent = [each.type for each in missing if not each.is_about(now)]
-    causes = [each for each in judged if each.reason != _DEPENDENT]
-    said = [each.words for each in (causes if causes or silent else judged)]
+def _unready(
+    conditions: Mapping[str, Condition], root: Condition | None, body: Mapping[str, Plain]
+) -> Readiness:
+    """Return the conditions that are not met, without those that only refer to others."""
+    generation = generation_of(body)
+    unmet = sorted(
+        (condition for condition in conditions.values() if not condition.holds(generation)), key=_rank
+    )
+    with_result = [condition for condition in unmet if condition.is_about(generation)]
+    silent = [condition.type for condition in unmet if not condition.is_about(generation)]
+    causes = [condition for condition in with_result if condition.reason != _DEPENDENT]
+    texts = [condition.text for condition in (causes if causes or silent else with_result)]
     if silent:
-        # Karpenter judges all conditions of a class in one go; it writes nothing into those it fails on.
-        has_tried = is_of_a_class(found) and any(
-            each.is_about(now) for each in found.values() if each.type not in INFORMATIONAL
+        # Karpenter writes all conditions of a class in one pass, and skips those that it fails on.
+        has_tried = has_class_conditions(conditions) and any(
+            condition.is_about(generation)
+            for condition in conditions.values()
+            if condition.type not in INFORMATIONAL
         )
-        said.append(no_result(silent, body) if has_tried else f"not reconciled yet: {', '.join(silent)}")
-    if not missing:
-        said = [root.words if root else "it has no condition Ready yet"]
-    states = [f"{each.state} {each.reason} {each.is_about(now)}" for each in missing]
-    return _not_ready(said, "; ".join(states))
+        texts.append(
+            describe_no_result(silent, body) if has_tried else f"not reconciled yet: {', '.join(silent)}"
+        )
+    if not unmet:
+        texts = [root.text if root else "it has no condition Ready yet"]
+    states = [f"{condition.state} {condition.reason} {condition.is_about(generation)}" for condition in unmet]
+    return _not_ready(texts, "; ".join(states))
 
 
-def _not_ready(said: Iterable[str], state: str = "") -> Readiness:
-    reason = "; ".join(said)
+def _not_ready(texts: Iterable[str], state: str = "") -> Readiness:
+    reason = "; ".join(texts)
     return Readiness(is_ready=False, reason=reason, state=state or reason)
 
 
 def _rank(condition: Condition) -> tuple[bool, int, str]:
-    known = condition.type in _ROOTS
-    return condition.status != "False", _ROOTS.index(condition.type) if known else len(_ROOTS), condition.type
+    is_root = condition.type in _ROOTS
+    return (
+        condition.status != "False",
+        _ROOTS.index(condition.type) if is_root else len(_ROOTS),
+        condition.type,
+    )
 
 
-def conditions(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Iterator[Condition]:
-    """Yield the conditions of an object's status; what they quote of its own secrets is cut out.
+def read_conditions(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) -> Iterator[Condition]:
+    """Yield the conditions of an object's status, without sensitive values of the object in their messages.
 
-    Those are what is sensitive in every blueprint, and what `sensitive` of this one names.
+    Values are sensitive by the rules for every blueprint and by the patterns of `sensitive`.
     """
-    for each in plain_list(plain_map(body.get("status")).get("conditions")):
-        said = plain_map(each)
-        generation, message = said.get("observedGeneration"), plain_text(said.get("message"))
-        if message and said.get("status") != "True":
+    for item in map(plain_map, plain_list(plain_map(body.get("status")).get("conditions"))):
+        generation, message = item.get("observedGeneration"), plain_text(item.get("message"))
+        if message and item.get("status") != "True":
             message = without(message, sensitive_values(sensitive, dict(body)))
         yield Condition(
-            plain_text(said.get("type")),
-            plain_text(said.get("status")),
-            plain_text(said.get("reason")),
+            plain_text(item.get("type")),
+            plain_text(item.get("status")),
+            plain_text(item.get("reason")),
             message,
             generation if isinstance(generation, int) else None,
         )
@@ -187,90 +196,92 @@ def wait_ready(
     say: Callable[[Progress], None],
     seconds: float | None = None,
     sensitive: Sequence[str] = (),
-) -> dict[Key, Readiness]:
-    """Wait until objects, by kind and name, are Ready, and give how each of them was when that ended.
+) -> dict[Ref, Readiness]:
+    """Wait until objects are Ready; return the readiness of each at the end.
 
-    What `sensitive` names, as in the blueprint, is cut out of what conditions say. It ends in good order when
-    so many seconds have passed, or the command's time is up. Who waits for
-    NodeOverlays has to know that Karpenter's feature gate for them is on: nobody looks at them otherwise.
+    `names` are the objects' names by kind. Messages do not quote values that match `sensitive`. It ends
+    without an error after so many seconds, or at the command's deadline. NodeOverlays get Ready only where
+    Karpenter's feature gate for them is on.
 
     Raises:
-        ClusterError: where the objects can't be listed, and never could.
-        StoppedError: where a signal came.
+        ClusterError: where the objects could never be listed.
+        StoppedError: after a signal.
     """
-    cluster, watch = cluster.patient(PATIENCE_SECONDS), Watch(deadline, say, seconds)
-    known: dict[Key, Readiness] = {(kind, name): UNSEEN for kind, each in names.items() for name in each}
-    waiting = set(known)
+    cluster, watch = cluster.with_patience(PATIENCE_SECONDS), Watch(deadline, say, seconds)
+    states: dict[Ref, Readiness] = {
+        Ref(kind, name): UNSEEN for kind, kind_names in names.items() for name in kind_names
+    }
+    waiting = set(states)
     while waiting:
         try:
-            known |= _look(cluster, waiting, known, sensitive)
+            states |= _read_states(cluster, waiting, states, sensitive)
         except ClusterError as problem:
-            known |= watch.without_answer(waiting, problem)
-        watch.tell(known)
-        waiting = {key for key, each in known.items() if not (each.is_ready or each.is_hopeless)}
+            states |= watch.without_answer(waiting, problem)
+        watch.report(states)
+        waiting = {ref for ref, state in states.items() if not (state.is_ready or state.is_hopeless)}
         if waiting and not watch.pause():
             break
-    return known
+    return states
 
 
-def _look(
-    cluster: Cluster, waiting: Collection[Key], known: Collection[Key], sensitive: Sequence[str]
-) -> dict[Key, Readiness]:
-    """Judge every object of the kinds that are waited for: one request for each kind, whatever there is."""
-    kinds = [kind for kind in KINDS.values() if any(kind.name == each for each, _ in waiting)]
-    found: dict[Key, Readiness] = {}
+def _read_states(
+    cluster: Cluster, waiting: Collection[Ref], refs: Collection[Ref], sensitive: Sequence[str]
+) -> dict[Ref, Readiness]:
+    """Return the readiness of the objects of kinds that are waited for, with one request for each kind."""
+    kinds = [kind for kind in KINDS.values() if any(ref.kind == kind.name for ref in waiting)]
+    states: dict[Ref, Readiness] = {}
     for kind in kinds:
         live = {name_of(body): body for body in list_all(cluster, kind)}
-        found |= {
-            (kind.name, name): ready(live[name], sensitive) if name in live else GONE
-            for each, name in known
-            if each == kind.name
+        states |= {
+            ref: read_readiness(live[ref.name], sensitive) if ref.name in live else GONE
+            for ref in refs
+            if ref.kind == kind.name
         }
-    return found
+    return states
 
 
 class Watch:
-    """The clock of a wait, and what was told last."""
+    """The clock of a wait, and the last messages about it."""
 
     def __init__(self, deadline: Deadline, say: Callable[[Progress], None], seconds: float | None) -> None:
-        """Begin to wait, for so many seconds at most."""
+        """Start a wait of so many seconds at most."""
         self._deadline = deadline
         self._say = say
         self._began = time.monotonic()
         self._until = self._began + (math.inf if seconds is None else seconds)
         self._pause = _FIRST_PAUSE
-        self._has_looked = False
-        self._told: dict[Key, tuple[Readiness, float]] = {}
+        self._has_answer = False
+        self._reported: dict[Ref, tuple[Readiness, float]] = {}
 
-    def without_answer(self, waiting: Collection[Key], problem: ClusterError) -> dict[Key, Readiness]:
-        """Return what is known when a look failed: a server may be away for a moment.
+    def without_answer(self, waiting: Collection[Ref], problem: ClusterError) -> dict[Ref, Readiness]:
+        """Return the states after a failed request, as a server may be unreachable for a moment.
 
         Raises:
-            ClusterError: where no look ever succeeded.
+            ClusterError: where no request ever succeeded.
         """
         if self._deadline.is_over:
             return {}
-        if not self._has_looked:
+        if not self._has_answer:
             raise problem
         return dict.fromkeys(waiting, Readiness(is_ready=False, reason=str(problem), state="no answer"))
 
-    def tell(self, known: Mapping[Key, Readiness]) -> None:
-        """Tell what is new, and every ten seconds what is still so."""
+    def report(self, states: Mapping[Ref, Readiness]) -> None:
+        """Report changed states, and every ten seconds the unchanged ones."""
         now = time.monotonic()
-        self._has_looked = True
-        for (kind, name), readiness in known.items():
-            before, at = self._told.get((kind, name), (None, now))
+        self._has_answer = True
+        for ref, readiness in states.items():
+            before, reported_at = self._reported.get(ref, (None, now))
             is_news = before is None or _news(before) != _news(readiness)
             is_open = not (readiness.is_ready or readiness.is_hopeless)
-            if is_news or (is_open and now - at >= STILL_SECONDS):
-                self._told[kind, name] = readiness, now
-                self._say(Progress(kind, name, readiness, now - self._began, is_news))
+            if is_news or (is_open and now - reported_at >= STILL_SECONDS):
+                self._reported[ref] = readiness, now
+                self._say(Progress(*ref, readiness, now - self._began, is_news))
 
     def pause(self) -> bool:
-        """Wait for a moment; False where it is over.
+        """Wait for a moment; return False after the time limit.
 
         Raises:
-            StoppedError: where a signal came.
+            StoppedError: after a signal.
         """
         left = self._until - time.monotonic()
         if left <= 0 or self._deadline.is_over:

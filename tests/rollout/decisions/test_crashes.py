@@ -10,7 +10,7 @@ import pytest
 from gpupool.cluster.client import UnansweredError
 from gpupool.errors import GpupoolError
 from gpupool.planning.foreign_fields import PART_OF
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from tests.memory import blueprints
 from tests.memory.worlds import own_set
 from tests.rollout.decisions.cases import (
@@ -108,7 +108,7 @@ def run(here: World, wanted: DesiredState, crash: Crash, seed: int) -> None:
     here.server.hooks.append(crash)
     ended = "lost and found"
     try:
-        ensure_whole(here.carry_out(found))
+        ensure_complete(here.carry_out(found))
     except (KilledError, GpupoolError) as problem:
         ended = type(problem).__name__
     here.server.hooks.clear()

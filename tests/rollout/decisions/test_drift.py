@@ -9,7 +9,7 @@ import pytest
 from gpupool.errors import ConflictError, GuardError
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import ensure_applicable, is_settled
 from tests.memory import blueprints
 from tests.memory.fieldsets import decode
@@ -129,7 +129,7 @@ def test_what_others_change(kept: Kept, part: int) -> None:
             continue
         ensure_applicable(found.plan)
         if not is_settled(found):
-            ensure_whole(here.carry_out(found))
+            ensure_complete(here.carry_out(found))
         ensure_merged(here, bodies, edits, fresh_specs(kept, wanted))
         version = here.server.version
         assert here.apply(wanted, consent) is None, seed
@@ -273,7 +273,7 @@ def test_what_is_gone_by_now_is_made_by_the_next_apply(kept: Kept) -> None:
     here.change("NodePool/a", {"metadata": {"finalizers": None}})
 
     with pytest.raises(GuardError, match="NodePool/a: it is being deleted"):
-        ensure_whole(here.carry_out_saved(plan))
+        ensure_complete(here.carry_out_saved(plan))
 
     assert here.objects().keys() == {"EC2NodeClass/a"}
     here.apply(wanted)

@@ -11,7 +11,7 @@ import pytest
 from gpupool.errors import GuardError
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import ensure_applicable, is_settled
 from tests.memory import blueprints
 from tests.memory.worlds import own_set
@@ -170,10 +170,10 @@ def check(here: World, case: Case, found: Session, seed: int) -> None:
         result = here.carry_out(found)
         if case.held and case.consent.prune:
             with pytest.raises(GuardError, match="the rest was applied; blocked"):
-                ensure_whole(result)
+                ensure_complete(result)
             outcomes["held back"] += 1
         else:
-            ensure_whole(result)
+            ensure_complete(result)
     written = here.written(mark)
     assert sorted(written) == sorted(case.written), seed
     assert [each.partition("/")[0] for each in written] == [
@@ -202,7 +202,7 @@ def ensure_others_stay(
 def ensure_settled(here: World, case: Case, found: Session, seed: int) -> None:
     """Ensure that there is nothing to do any more, and that the inventory says so."""
     version = here.server.version
-    again = here.look(found.wanted, case.consent)
+    again = here.look(found.desired, case.consent)
     assert {each.actions for each in again.plan.changes if each.address in case.after} <= {("no-op",)}, seed
     left = {each.address for each in again.plan.changes if each.writes}
     assert left == (case.held if case.consent.prune else case.doomed), seed
@@ -280,7 +280,7 @@ def test_what_is_not_provably_ours_is_kept(kept: Kept, act: Callable[[World, str
     before = here.objects()["NodePool/b"]
 
     found = here.look(blueprints.chosen({"a": 0}), Consent(prune=True))
-    ensure_whole(here.carry_out(found))
+    ensure_complete(here.carry_out(found))
 
     kept_for = "EC2NodeClass/b is no longer in the blueprint and is kept: NodePool/b refers to it"
     assert kept_for in found.plan.warnings

@@ -58,8 +58,8 @@ def ensure_settled(here: World, wanted: DesiredState) -> None:
     assert here.apply(wanted, EVERYTHING) is None
     assert here.server.version == version
     live = here.objects()
-    assert live.keys() == {each.wish.address for each in again.prepared.assessed}
+    assert live.keys() == {each.desired.address for each in again.prepared.assessed}
     for each in again.prepared.assessed:
         # The server fills in what a budget leaves out.
-        missing = {*missing_leaves(dict(each.wish.body), live[each.wish.address])}
+        missing = {*missing_leaves(dict(each.desired.body), live[each.desired.address])}
         assert missing <= {".spec.disruption.budgets"}

@@ -9,7 +9,7 @@ import pytest
 
 from gpupool.cluster.client import MERGE, Request
 from gpupool.errors import ClusterError, GpupoolError
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from tests.memory import blueprints
 from tests.memory.values import copy
 from tests.memory.worlds import inventory_path
@@ -80,7 +80,7 @@ def test_whatever_it_says(kept: Kept, part: int) -> None:
             outcomes["refused"] += 1
             continue
         try:
-            ensure_whole(here.carry_out(found))
+            ensure_complete(here.carry_out(found))
             outcomes["done"] += 1
         except GpupoolError as problem:
             outcomes[type(problem).__name__] += 1

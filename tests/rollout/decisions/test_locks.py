@@ -12,7 +12,7 @@ from gpupool.cluster import lease
 from gpupool.cluster.client import MERGE, Request
 from gpupool.cluster.resources import lease_path
 from gpupool.errors import GuardError, PartialError
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.lock.lock import MARGIN, SECONDS, SKEW, TRUST_SECONDS
 from tests.memory import blueprints
 from tests.memory.worlds import NAMESPACE
@@ -84,7 +84,7 @@ def test_a_lock_that_nobody_renews(kept: Kept, renewed: str) -> None:
         renew(here, renewTime=None, acquireTime=None)
     began = kept.clock.now
 
-    ensure_whole(here.carry_out(found, lock_timeout=SECONDS + 1.0))
+    ensure_complete(here.carry_out(found, lock_timeout=SECONDS + 1.0))
 
     waited = kept.clock.now - began
     assert waited < 1 if renewed.startswith("2026") else SECONDS <= waited <= SECONDS + 1.1
@@ -114,7 +114,7 @@ def test_a_lock_that_is_lost_on_the_way(kept: Kept, nth: int, way: str) -> None:
     here.server.hooks.clear()
 
     with pytest.raises(PartialError):
-        ensure_whole(result)
+        ensure_complete(result)
     later = here.writes()[writes[0] :]
     # What was under way at that moment, and the attempt to give back a lock.
     assert [each for each in later[1:] if "leases" not in each.path] == []
@@ -168,6 +168,6 @@ def test_a_lock_that_is_old_by_less_than_clocks_differ(kept: Kept) -> None:
     lock(here, renewed=(datetime.now(UTC) - timedelta(seconds=SECONDS + SKEW - 60)).isoformat())
     began = kept.clock.now
 
-    ensure_whole(here.carry_out(found, lock_timeout=SECONDS + 1.0))
+    ensure_complete(here.carry_out(found, lock_timeout=SECONDS + 1.0))
 
     assert SECONDS <= kept.clock.now - began <= SECONDS + 1.1

@@ -14,7 +14,7 @@ import gpupool
 from gpupool.cluster.client import APPLY, Response
 from gpupool.errors import GpupoolError
 from gpupool.planning.plan import Consent
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from tests.memory import blueprints
 from tests.memory.worlds import World
 
@@ -82,9 +82,9 @@ def calls_of(kept: Kept, count: int, case: str, folder: Path) -> Counter[CodeTyp
         result = here.carry_out(here.look(wanted, PRUNE))
     if case == "refused":
         with pytest.raises(GpupoolError, match="Run the same command again"):
-            ensure_whole(result)
+            ensure_complete(result)
     else:
-        ensure_whole(result)
+        ensure_complete(result)
     return calls
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from gpupool.rollout.inventory.store import InventoryRef
-from gpupool.rollout.planning.desired_objects import wishes
+from gpupool.rollout.planning.desired_objects import build_desired_objects
 from tests.memory import blueprints
 from tests.memory.client import MemoryClient
 from tests.memory.worlds import NAMESPACE
@@ -27,7 +27,7 @@ def test_of_whatever_others_leave(part: int) -> None:
     for seed in seeds(part, CASES):
         random = chance(seed)
         wanted = blueprints.chosen(blueprints.draw(random))
-        wish = random.choice(wishes(wanted, InventoryRef(NAMESPACE, wanted.inventory)))
+        wish = random.choice(build_desired_objects(wanted, InventoryRef(NAMESPACE, wanted.inventory)))
         story = Story(MemoryClient(), wish, random)
         for _ in range(LENGTH):
             story.go_on()

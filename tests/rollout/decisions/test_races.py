@@ -10,7 +10,7 @@ import pytest
 
 from gpupool.errors import GpupoolError, GuardError
 from gpupool.planning.plan import Consent
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import ensure_applicable
 from tests.memory import blueprints
 from tests.memory.worlds import address_of, missing_leaves
@@ -116,7 +116,7 @@ def test_somebody_writes_at_any_moment(kept: Kept, part: int) -> None:
         hook = At(random.randrange(1, 16 + 4 * len(second)), racer)
         here.server.hooks.append(hook)
         try:
-            ensure_whole(here.carry_out(found))
+            ensure_complete(here.carry_out(found))
             outcomes["done"] += 1
         except GpupoolError as problem:
             outcomes[type(problem).__name__] += 1
@@ -201,7 +201,7 @@ def test_two_applies_at_once(kept: Kept, part: int) -> None:
         here.server.hooks.append(At(random.choice((1, random.randrange(1, 30))), second))
         ended = "was done"
         try:
-            ensure_whole(here.carry_out(found))
+            ensure_complete(here.carry_out(found))
         except GpupoolError:
             ended = "was refused"
         here.server.hooks.clear()
@@ -242,7 +242,7 @@ def test_a_pool_that_was_written_since_it_was_read_is_read_and_counted_again(kep
 
     here.server.hooks.append(At(DELETION, write))
 
-    ensure_whole(here.carry_out(found))
+    ensure_complete(here.carry_out(found))
 
     asked = [(each.method, each.path.rpartition("/")[2]) for each in here.server.requests]
     first = [("GET", "nodeclaims"), ("DELETE", "b")]
@@ -260,6 +260,6 @@ def test_a_pool_that_gets_nodes_is_kept(kept: Kept, nth: int) -> None:
     result = here.carry_out(found)
 
     with pytest.raises(GuardError, match="NodePool/b: it still has 2 NodeClaims"):
-        ensure_whole(result)
+        ensure_complete(result)
     assert {"NodePool/b", "EC2NodeClass/b"} <= here.objects().keys()
     assert here.is_recorded()

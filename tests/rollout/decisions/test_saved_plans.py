@@ -12,7 +12,7 @@ from gpupool.objects import is_pool
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.planning.verify import StalePlanError
 from gpupool.rollout.session import ensure_applicable
 from tests.memory import blueprints
@@ -107,9 +107,9 @@ EVENTS: Final = (
 
 def held_classes(plan: Plan, happened: Mapping[str, str], before: Mapping[str, Body]) -> set[str]:
     """Return the classes that a plan deletes and that pools still refer to, which something holds."""
-    deleted = {each.address for each in plan.changes if each.actions == ("delete",) and plan.consent.prune}
-    held = {address for address in deleted if is_pool(address) and happened.get(address) == "hold"}
-    return deleted & {"/".join(class_of(before[address])) for address in held}
+    deleted = {each.ref for each in plan.changes if each.actions == ("delete",) and plan.consent.prune}
+    held = {ref for ref in deleted if is_pool(ref) and happened.get(str(ref)) == "hold"}
+    return {str(ref) for ref in deleted & {class_of(before[str(ref)]) for ref in held}}
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -138,7 +138,7 @@ def test_what_happens_between_plan_and_apply(kept: Kept, part: int) -> None:
             # A pool that is being deleted refers to its class for as long as something holds it.
             blocked = {each.address for each in result.of("held back") if "refers to it" in each.message}
             assert blocked <= held_classes(plan, happened, before), (seed, happened)
-            ensure_whole(
+            ensure_complete(
                 result._replace(
                     outcomes=tuple(each for each in result.outcomes if each.address not in blocked)
                 )

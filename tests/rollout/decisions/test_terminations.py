@@ -11,7 +11,7 @@ from gpupool.cluster.client import Request
 from gpupool.cluster.resources import NODE_CLAIM
 from gpupool.errors import GuardError, NotReadyError
 from gpupool.planning.plan import Consent
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import is_settled
 from gpupool.yamlio.located import plain_map
 from tests.memory import blueprints
@@ -72,7 +72,7 @@ def test_a_class_is_deleted_once_it_is_gone(kept: Kept) -> None:
 
     assert states(result) == {"NodePool/b": "done", "EC2NodeClass/b": "done"}
     assert kept.clock.now >= 20
-    ensure_whole(result)
+    ensure_complete(result)
     assert here.objects().keys() == here.inventory().keys() == {"NodePool/a", "EC2NodeClass/a"}
     assert [f"{each.address} {each.message}" for each in here.done if each.state == "deleting"] == [
         f"EC2NodeClass/b deleting (finalizer {HOLD})"
@@ -88,7 +88,7 @@ def test_what_is_not_gone_in_time_is_still_listed(kept: Kept) -> None:
 
     said = rf"not deleted in time: EC2NodeClass/b deleting \(finalizer {HOLD}\)"
     with pytest.raises(NotReadyError, match=said):
-        ensure_whole(result)
+        ensure_complete(result)
     assert (
         here.inventory().keys() == here.objects().keys() == {"NodePool/a", "EC2NodeClass/a", "EC2NodeClass/b"}
     )
@@ -100,7 +100,7 @@ def test_what_is_not_gone_in_time_is_still_listed(kept: Kept) -> None:
     assert not is_settled(again)
     mark = len(here.server.requests)
     Ending(here, 0, 5)
-    ensure_whole(here.carry_out(again, wait="ready"))
+    ensure_complete(here.carry_out(again, wait="ready"))
 
     assert here.written(mark) == []
     assert here.inventory().keys() == here.objects().keys() == {"NodePool/a", "EC2NodeClass/a"}
@@ -112,7 +112,7 @@ def test_without_waiting_it_is_said_and_listed(kept: Kept) -> None:
     result = here.carry_out(here.look(blueprints.chosen({"a": 0}), PRUNE))
 
     assert states(result) == {"NodePool/b": "done", "EC2NodeClass/b": "deleting"}
-    ensure_whole(result)
+    ensure_complete(result)
     assert "EC2NodeClass/b" in here.inventory()
 
 
@@ -172,7 +172,7 @@ def test_a_pool_of_others_keeps_its_class(kept: Kept) -> None:
     wanted = blueprints.chosen({"a": 0})
 
     found = here.look(wanted, PRUNE)
-    ensure_whole(here.carry_out(found))
+    ensure_complete(here.carry_out(found))
 
     said = "EC2NodeClass/b is no longer in the blueprint and is kept: NodePool/foreign refers to it"
     assert said in found.plan.warnings
@@ -192,7 +192,7 @@ def test_a_pool_of_others_that_comes_in_between_keeps_its_class(kept: Kept) -> N
 
     here.server.hooks.append(act)
     with pytest.raises(GuardError, match="EC2NodeClass/b: NodePool/foreign refers to it"):
-        ensure_whole(here.carry_out(found))
+        ensure_complete(here.carry_out(found))
 
     assert "EC2NodeClass/b" in here.objects()
 
@@ -210,7 +210,7 @@ def test_what_is_protected_at_the_last_moment_stays(kept: Kept) -> None:
     with pytest.raises(
         GuardError, match=r"NodePool/b: gpupool.dev/protect protects it; EC2NodeClass/b: NodePool/b"
     ):
-        ensure_whole(here.carry_out(found))
+        ensure_complete(here.carry_out(found))
 
     assert {"NodePool/b", "EC2NodeClass/b"} <= here.inventory().keys()
 
@@ -222,7 +222,7 @@ def test_a_pool_is_drained_and_then_goes(kept: Kept) -> None:
 
     result = here.carry_out(here.look(blueprints.chosen({"a": 0}), DRAIN), wait="ready")
 
-    ensure_whole(result)
+    ensure_complete(result)
     assert here.written() == ["PATCH NodePool/b", "DELETE NodePool/b", "DELETE EC2NodeClass/b"]
     drained = next(each.body for each in here.writes() if "nodepools" in each.path)
     assert plain_map(plain_map(drained)["spec"])["limits"] == {"cpu": "0", "nvidia.com/gpu": 8}
@@ -237,7 +237,7 @@ def test_a_pool_that_is_not_empty_in_time_is_held_back_and_launches_nothing(kept
     without, with_b = blueprints.chosen({"a": 0}), blueprints.chosen({"a": 0, "b": 0})
 
     with pytest.raises(GuardError, match="NodePool/b: it still has 2 NodeClaims"):
-        ensure_whole(here.carry_out(here.look(without, DRAIN), wait="ready"))
+        ensure_complete(here.carry_out(here.look(without, DRAIN), wait="ready"))
 
     assert here.specs()["NodePool/b"]["limits"]["cpu"] == "0"
     assert {"NodePool/b", "EC2NodeClass/b"} <= here.inventory().keys()

@@ -12,8 +12,9 @@ from gpupool.cluster.client import Response
 from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, NotReadyError, PartialError
+from gpupool.objects import Ref
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import is_ready
 from gpupool.rollout.watch.waiting import wait_ready
 from tests.memory import blueprints
@@ -131,7 +132,7 @@ def test_each_pool_after_its_class(kept: Kept, part: int) -> None:
 
 def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: set[str]) -> None:
     """Ensure that what can't be Ready is named, that its pools are not written, and that nothing is deleted then."""
-    here, bodies = karpenter.here, blueprints.bodies(found.wanted)
+    here, bodies = karpenter.here, blueprints.bodies(found.desired)
     stuck = {
         change.address
         for change in found.plan.changes
@@ -140,17 +141,17 @@ def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: s
     gone = {each for each in here.objects() if each not in bodies}
     assert {each.address for each in result.of("not tried") if each.action != "delete"} == stuck
     if not never:
-        ensure_whole(result)
+        ensure_complete(result)
         assert gone == set()
         assert all(karpenter.is_ready(each) for each in bodies)
         assert here.is_recorded()
-        assert is_ready(here.look(found.wanted, EVERYTHING), "ready")
+        assert is_ready(here.look(found.desired, EVERYTHING), "ready")
         outcomes["all is Ready"] += 1
         return
     if not stuck:
         assert {each.address for each in result.of("not ready")} == never
     with pytest.raises(PartialError if stuck else NotReadyError):
-        ensure_whole(result)
+        ensure_complete(result)
     assert gone == {each.address for each in found.prepared.deletions}
     outcomes["something is never Ready"] += 1
 
@@ -216,7 +217,7 @@ def test_a_server_that_is_away_for_a_moment(kept: Kept, is_ever_there: bool) -> 
     here.server.hooks.append(away)
     if is_ever_there:
         found = wait_ready(cluster, Deadline(SECONDS), {"NodePool": ["a"]}, lambda _: None, 60.0)
-        assert found["NodePool", "a"].is_ready
+        assert found[Ref("NodePool", "a")].is_ready
     else:
         with pytest.raises(ClusterError, match="answers 403: no"):
             wait_ready(cluster, Deadline(SECONDS), {"NodePool": ["a"]}, lambda _: None, 60.0)

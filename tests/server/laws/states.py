@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gpupool.cluster.client import APPLY
 from gpupool.planning import ownership
-from gpupool.rollout.desired_state import desired
+from gpupool.rollout.desired_state import load_desired_state
 from gpupool.rollout.inventory.store import InventoryRef
-from gpupool.rollout.planning.desired_objects import wishes
+from gpupool.rollout.planning.desired_objects import build_desired_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +27,8 @@ SPELLINGS = {"1h": "60m", "30s": "0.5m", "5m": "300s", "64": "64000m", "1000": "
 
 def wishes_of(files: Sequence[str]) -> tuple[DesiredObject, ...]:
     """Return what gpupool would apply for a blueprint."""
-    wanted = desired(files)
-    return wishes(wanted, InventoryRef(wanted.namespace, wanted.inventory))
+    wanted = load_desired_state(files)
+    return build_desired_objects(wanted, InventoryRef(wanted.namespace, wanted.inventory))
 
 
 class Server(Protocol):

@@ -15,7 +15,7 @@ from gpupool.planning.foreign_fields import is_default
 from gpupool.planning.ownership import applied
 from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import class_of
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import ensure_applicable, is_settled
 from gpupool.yamlio.write import dump
 from tests import strategies
@@ -66,7 +66,7 @@ def settles(here: World, files: Sequence[str]) -> None:
         create_missing_classes(here, first.plan)
         mark, first = audit.mark(), here.look(files)
     assert all(each.dry_run for each in audit.since(mark))
-    ensure_whole(here.carry_out(first))
+    ensure_complete(here.carry_out(first))
     inventory, lock = 2, 2
     assert sum(each.is_done for each in audit.since(mark)) == len(first.plan.changes) + inventory + lock
     before, mark = here.versions(), audit.mark()
@@ -138,8 +138,8 @@ def test_from_one_generated_blueprint_to_the_next(
     assert [each.residue for each in session.plan.changes if each.residue] == []
     assert here.objects().keys() == {each.address for each in session.plan.changes}
     for each in session.prepared.assessed:
-        live = session.prepared.observed.live[each.wish.address]
-        found = differences(dict(each.wish.body), stripped(dict(live)))
+        live = session.prepared.observed.live[each.desired.ref]
+        found = differences(dict(each.desired.body), stripped(dict(live)))
         assert [one for one in found if one.semantic and not is_filled_in(one)] == []
 
 

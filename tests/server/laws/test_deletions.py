@@ -11,7 +11,7 @@ import yaml
 
 from gpupool.errors import GpupoolError
 from gpupool.planning.foreign_fields import PART_OF
-from gpupool.rollout.desired_state import desired
+from gpupool.rollout.desired_state import load_desired_state
 from gpupool.rollout.inventory.store import InventoryRef
 from tests.cli.run import Outcome, gpupool
 from tests.rig.audit import Event
@@ -119,7 +119,7 @@ def labels(name: str) -> dict[str, str]:
 def wanted(file: Path) -> set[str] | None:
     """Return what a blueprint wants to be there, as RESOURCE/NAME; None for one that is refused."""
     try:
-        found = desired([str(file)])
+        found = load_desired_state([str(file)])
     except GpupoolError:
         return None
     plurals = {"NodePool": "nodepools", "EC2NodeClass": "ec2nodeclasses", "NodeOverlay": "nodeoverlays"}

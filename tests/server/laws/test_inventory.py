@@ -158,14 +158,14 @@ def test_twenty_thousand_objects_are_listed(here: World) -> None:
     found = store.read(cluster, place)
     assert (found.current, found.pending, found.pending_plan) == (tuple(there), tuple(wanted), "p2")
     few = store.finish(cluster, began, wanted[:3], {}, "t")
-    assert store.read(cluster, place).said == few.said
+    assert store.read(cluster, place).content == few.content
     stored = here.server.request("GET", config_map_path(*place)).body
     assert set(stored["data"]) == {"current", "history", "key", "serial"}
     assert not stored.get("binaryData")
 
     with pytest.raises(ClusterError, match="has too many objects: a list of 40000 does not fit"):
         store.begin(cluster, few, [*new, *(each._replace(name=f"x-{each.name}") for each in new)], "p3", "t")
-    assert store.read(cluster, place).said == few.said
+    assert store.read(cluster, place).content == few.content
     here.server.request("DELETE", config_map_path(*place))
 
 

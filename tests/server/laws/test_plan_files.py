@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpupool.planning import agreement, file
 from gpupool.planning.plan import Consent
-from gpupool.rollout.session import saved
+from gpupool.rollout.session import prepare_saved_session
 from gpupool.yamlio.write import dump
 from tests import strategies
 from tests.goldencases import Case, cases
@@ -51,7 +51,7 @@ def here(api_server: ApiServer) -> Iterator[World]:
 
 def planned(here: World, files: Sequence[str], consent: Consent) -> Plan:
     """Return a plan, read back from its file, with nothing in it that a reader holds against it."""
-    plan = saved(files, here.way, consent).plan
+    plan = prepare_saved_session(files, here.way, consent).plan
     assert [*agreement.mistakes(plan)] == []
     assert file.read(file.text(plan).encode(), "plan.json") == plan
     return plan

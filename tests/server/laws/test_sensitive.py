@@ -14,7 +14,7 @@ import pytest
 
 from gpupool import objects
 from gpupool.rendering.roles import RoleScope
-from gpupool.rollout.desired_state import desired
+from gpupool.rollout.desired_state import load_desired_state
 from tests.cli.run import Outcome, gpupool
 from tests.rig.server import ApiServer
 from tests.server.identities import granted_but
@@ -232,7 +232,7 @@ def _until(server: ApiServer, resource: str, policy: str, *, counts: bool) -> No
     merge = "application/merge-patch+json"
     for _ in range(400):
         if resource == "ec2nodeclasses":
-            found = desired(["gpupool.yaml"]).manifests
+            found = load_desired_state(["gpupool.yaml"]).manifests
             (body,) = [each.data for each in found if each.ref.kind == "EC2NodeClass"]
             said = server.request("POST", f"{CLASSES}?dryRun=All", json.dumps(body).encode())
         elif resource == "nodepools":
@@ -331,7 +331,7 @@ def _tried(plan: dict[str, Any], word: str) -> set[str]:
     for salt in salts:
         found |= {hmac.digest(salt.encode(), each.encode(), "sha256").hex() for each in said}
     found.add(hashlib.sha256(Path("gpupool.yaml").read_bytes()).hexdigest())
-    found.add(objects.digest([each.data for each in desired(["gpupool.yaml"]).manifests]))
+    found.add(objects.digest([each.data for each in load_desired_state(["gpupool.yaml"]).manifests]))
     return found
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from gpupool.cluster.resources import KINDS, config_map_path
 from gpupool.planning.plan import Consent
 from gpupool.rollout.applying.apply import ApplyOptions
-from gpupool.rollout.applying.results import ensure_whole
+from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.connection import ClusterOptions
-from gpupool.rollout.session import carry_out, ensure_applicable, is_settled, look, version
+from gpupool.rollout.session import carry_out, ensure_applicable, gpupool_version, is_settled, prepare_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class World:
 
     def look(self, files: Sequence[str], consent: Consent | None = None) -> Session:
         """Plan, as `gpupool diff` does."""
-        return look(files, self.way, consent or Consent())
+        return prepare_session(files, self.way, consent or Consent())
 
     def apply(self, files: Sequence[str], consent: Consent | None = None) -> Result | None:
         """Plan and apply, as `gpupool apply --yes --wait none` does; None where there was nothing to do."""
@@ -53,7 +53,7 @@ class World:
         if is_settled(session):
             return None
         result = self.carry_out(session)
-        ensure_whole(result)
+        ensure_complete(result)
         return result
 
     def carry_out(self, session: Session) -> Result:
@@ -61,9 +61,9 @@ class World:
         how = ApplyOptions(
             wait="none",
             lock_timeout=SECONDS,
-            tooling=f"gpupool/{version()}",
+            tooling=f"gpupool/{gpupool_version()}",
             who={"by": "a test", "commit": ""},
-            overlays_count=False,
+            is_overlay_gate_on=False,
             files=(),
             say=self.said.append,
             done=self.done.append,
