@@ -6,7 +6,7 @@ from typing import Literal
 PACKAGE = Path(__file__).parent
 
 
-def shipped(folder: Literal["templates", "profiles"]) -> Path:
+def find_shipped_folder(folder: Literal["templates", "profiles"]) -> Path:
     """Return the shipped `folder`: `gpupool/_data/` in a wheel, the repository's root otherwise.
 
     An editable install copies `_data` once and never again, so the checkout's own folder has to win there.

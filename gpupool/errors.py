@@ -19,7 +19,7 @@ GpupoolError
 from collections.abc import Sequence
 from typing import ClassVar
 
-from gpupool.findings import Finding, Severity, merged
+from gpupool.findings import Finding, Severity, merge_findings
 
 
 class GpupoolError(Exception):
@@ -34,7 +34,7 @@ class InputError(GpupoolError):
     def __init__(self, findings: Sequence[Finding]) -> None:
         """Keep every finding; the text names how many are errors."""
         self.findings = tuple(findings)
-        errors = sum(finding.severity is Severity.ERROR for finding in merged(findings))
+        errors = sum(finding.severity is Severity.ERROR for finding in merge_findings(findings))
         super().__init__(f"{errors} error{'s' * (errors != 1)}")
 
 

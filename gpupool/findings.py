@@ -62,7 +62,7 @@ def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tup
     return tuple(sorted(dict.fromkeys(findings), key=place))
 
 
-def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings that say the same of several places as one, at the first of them."""
     places: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:

@@ -106,9 +106,9 @@ def validate(
 
     Manifests are held against Karpenter `target`, or the latest; a blueprint names its own version.
     """
-    from gpupool.checking.check import ValidationRequest, check
+    from gpupool.checking.check import ValidationRequest, check_files
 
-    return check(ValidationRequest(paths, blueprint, target, allow_empty), _stdin, strict=strict)
+    return check_files(ValidationRequest(paths, blueprint, target, allow_empty), _stdin, strict=strict)
 
 
 def fit(
@@ -264,12 +264,12 @@ def schema_text(what: str) -> str:
     from gpupool.blueprint.model import Blueprint
     from gpupool.planning.plan import Plan
     from gpupool.profiles.model import Profile
-    from gpupool.shapes.docs import dataclass_schema, json_schema
+    from gpupool.shapes.docs import build_dataclass_schema, build_json_schema
 
     if what == "plan":
-        made = dataclass_schema(Plan)
+        made = build_dataclass_schema(Plan)
     else:
-        made = json_schema(Blueprint) if what == "blueprint" else json_schema(Profile)
+        made = build_json_schema(Blueprint) if what == "blueprint" else build_json_schema(Profile)
     return json.dumps(made, indent=2) + "\n"
 
 

@@ -113,7 +113,7 @@ def check(node: Located, model: Model, kind: str, found: list[Finding]) -> None:
     try:
         validate(model, plain(node))
     except ValidationError as problem:
-        found += (foreign_word(finding) for finding in error_messages.findings(problem, node, model))
+        found += (foreign_word(finding) for finding in error_messages.convert_errors(problem, node, model))
 
 
 def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[Finding]:
@@ -152,7 +152,7 @@ def _checked(path: str, found: list[Finding]) -> Located | None:
 
 def _not_the_kind(node: Located, kind: str) -> Finding | None:
     if not isinstance(node.value, dict):
-        message = f"a {kind.lower()} must be a map, but this is {error_messages.kind_of(node)}"
+        message = f"a {kind.lower()} must be a map, but this is {error_messages.describe_value(node)}"
         return Finding(Code.NOT_THE_KIND, message, node.at)
     head = {"apiVersion": API_VERSION, "kind": kind}
     if missing := [key for key in head if key not in node.value]:
@@ -162,7 +162,7 @@ def _not_the_kind(node: Located, kind: str) -> Finding | None:
     for key, wanted in head.items():
         said = node.value[key]
         if said.value != wanted:
-            message = f"`{key}` is {error_messages.kind_of(said)}, not `{wanted}`"
+            message = f"`{key}` is {error_messages.describe_value(said)}, not `{wanted}`"
             return Finding(Code.NOT_THE_KIND, message, said.at, f"set `{key}: {wanted}`", path=key)
     return None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from gpupool.checking.report import CheckedObject, Report, Skipped
 from gpupool.codes import Code
 from gpupool.errors import InputError
-from gpupool.findings import Finding, Location, has_errors, in_file_order, merged
+from gpupool.findings import Finding, Location, has_errors, in_file_order, merge_findings
 
 if TYPE_CHECKING:
     from gpupool.manifests.result import Manifests, OwnFile
@@ -36,7 +36,7 @@ class ValidationRequest(NamedTuple):
     allow_empty: bool
 
 
-def check(wanted: ValidationRequest, stdin: Callable[[], bytes], *, strict: bool) -> Report:
+def check_files(wanted: ValidationRequest, stdin: Callable[[], bytes], *, strict: bool) -> Report:
     """Check everything that is wanted; `stdin` is read where `-` is among the paths."""
     found = _manifests(wanted.paths, stdin)
     results = [
@@ -52,7 +52,7 @@ def check(wanted: ValidationRequest, stdin: Callable[[], bytes], *, strict: bool
     files = tuple(dict.fromkeys((*wanted.blueprint, *found.files)))
     order = {file: index for index, file in enumerate(files)}
     return Report(
-        merged(in_file_order(findings, files)),
+        merge_findings(in_file_order(findings, files)),
         files,
         tuple(sorted(checked, key=lambda each: (order.get(each.at.file, 0), each.at))),
         documents=found.documents + len(wanted.blueprint),
@@ -86,7 +86,7 @@ def _blueprint(files: Sequence[str]) -> _Result:
 def _objects(found: "Manifests", target: str | None) -> list[_Result]:
     if not found.objects:
         return []
-    from gpupool.karpenter.validation.check import check, named
+    from gpupool.karpenter.validation.check import named
     from gpupool.karpenter.versions import LATEST
     from gpupool.scheduling.naming.checks import in_manifest
 

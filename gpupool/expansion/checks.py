@@ -17,7 +17,7 @@ from gpupool.findings import Finding
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import amount
 from gpupool.karpenter.versions import TARGETS
-from gpupool.shapes.error_messages import nearest
+from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find, items, mapping, text_at
 
 _CHOICES = ("profile", "accelerator", "instances", "requirements")
@@ -67,7 +67,7 @@ def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]
     """Find a class that is declared nowhere, and a profile whose words for the class go unused."""
     said = find(layers.tier, "nodeClass") or find(layers.own, "nodeClass") or layers.own
     if layers.class_name not in known_classes:
-        near = nearest(layers.class_name, known_classes)
+        near = find_close_match(layers.class_name, known_classes)
         fix = (
             f"did you mean `{near}`?"
             if near

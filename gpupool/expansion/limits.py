@@ -12,7 +12,7 @@ from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, error, info, warning
 from gpupool.karpenter.quantities import amount
 from gpupool.scheduling.types.typemasks import positions
-from gpupool.shapes.error_messages import nearest
+from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find, leaf, mapping
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _known(key: str, node: Located) -> str:
     """Return a resource's name; a bare one that Karpenter does not count would limit nothing."""
     if "/" in key or key in _COUNTED:
         return key
-    near = nearest(key, ("gpus", USD, *_COUNTED))
+    near = find_close_match(key, ("gpus", USD, *_COUNTED))
     fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "set the resource's full name")
     raise Problem(
         Code.LIMIT_KEY,

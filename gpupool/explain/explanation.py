@@ -12,7 +12,7 @@ from gpupool.scheduling.explained import explain
 from gpupool.scheduling.naming.checks import with_article
 from gpupool.scheduling.naming.names import NOUNS, Names
 from gpupool.scheduling.traps.find import traps
-from gpupool.shapes.error_messages import dotted, locate, nearest
+from gpupool.shapes.error_messages import find_close_match, format_path, locate
 from gpupool.yamlio.located import place
 
 if TYPE_CHECKING:
@@ -100,12 +100,12 @@ def _answer(each: LoadedNodePool, type_name: str | None) -> NodePoolExplanation:
 def _note(each: LoadedNodePool, trap: Trap) -> Finding:
     at = place(locate(each.body, trap.path)[0])
     return Finding(
-        trap.code, trap.message, at, trap.fix, trap.severity, dotted(trap.path), f"NodePool/{each.name}"
+        trap.code, trap.message, at, trap.fix, trap.severity, format_path(trap.path), f"NodePool/{each.name}"
     )
 
 
 def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
-    near = nearest(name, known)
+    near = find_close_match(name, known)
     few = ", ".join(known) if len(known) <= _MOST_NAMES else f"{len(known)} of them"
     hint = f"did you mean {near}?" if near else f"available: {few}"
     return f"unknown {kind} `{name}`; {hint}"

@@ -9,7 +9,7 @@ from gpupool.findings import Location
 from gpupool.provenance.field_path import keys_below
 from gpupool.provenance.items import BlueprintItem, node_class, node_overlay, node_pools
 from gpupool.provenance.values import Path
-from gpupool.shapes.error_messages import dotted
+from gpupool.shapes.error_messages import format_path
 from gpupool.yamlio.located import Located, find, mapping
 
 _SECTIONS = {"nodeClasses": node_class, "nodeOverlays": node_overlay}
@@ -39,14 +39,14 @@ def field_paths(loaded: Loaded, pool: str) -> list[str]:
     owners = [each for each in _declared(loaded, "pools") if pool == each or pool.startswith(f"{each}-")]
     paths: dict[str, None] = {}
     for item, below in ((item, below) for owner in owners for item, below in _items(loaded, owner, pool)):
-        paths |= dict.fromkeys(dotted((pool, *below, *path)) for path in _paths(item))
+        paths |= dict.fromkeys(format_path((pool, *below, *path)) for path in _paths(item))
     return list(paths)
 
 
 def section_paths(loaded: Loaded) -> list[str]:
     """Return the declared classes and overlays, and their fields, as in `nodeClasses.shared.ami`."""
     return [
-        dotted((section, name, *path))
+        format_path((section, name, *path))
         for section, make in _SECTIONS.items()
         for name in _declared(loaded, section)
         for path in _paths(make(loaded, name, ()))

@@ -14,7 +14,7 @@ from gpupool.provenance.items import BlueprintItem, PoolItem, cluster, node_clas
 from gpupool.provenance.sources import Sources
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Path, Provenance
 from gpupool.shapes.compiled import Model
-from gpupool.shapes.error_messages import dotted, keys_at, nearest
+from gpupool.shapes.error_messages import find_close_match, format_path, list_keys
 from gpupool.yamlio.located import Located, find, mapping, place
 
 _SECTIONS = {"nodeClasses": node_class, "nodeOverlays": node_overlay}
@@ -126,14 +126,14 @@ def _question(item: BlueprintItem, rest: str) -> _Question | None:
     sayable = _sayable(item, first.path)
     if first.key in sayable:
         return None
-    where = dotted((*item.path, *first.path))
+    where = format_path((*item.path, *first.path))
     raise UsageError(_unknown(f"`{where}` has no", first.key, first.known, sayable))
 
 
 def _sayable(item: BlueprintItem, path: Path) -> list[str]:
     """Return the words that a blueprint may have there."""
     inside = "nodeClasses" if item.path[-1] == "nodeClass" else item.path[0]
-    return keys_at(_MODELS[inside].load(), path)
+    return list_keys(_MODELS[inside].load(), path)
 
 
 def _origins(question: _Question, base: BlueprintItem) -> list[Origin]:
@@ -231,6 +231,6 @@ def _named(loaded: Loaded, section: str) -> list[str]:
 
 
 def _unknown(where: str, name: str, known: Collection[str], more: Collection[str] = ()) -> str:
-    near = nearest(name, [*known, *more])
+    near = find_close_match(name, [*known, *more])
     hint = f"did you mean `{near}`? " if near else ""
     return f"{where} `{name}`; {hint}available: {', '.join(known) or 'none'}"

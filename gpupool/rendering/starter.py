@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from gpupool.assets import shipped
+from gpupool.assets import find_shipped_folder
 from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.spelling import spell
+from gpupool.yamlio.quoting import format_string
 
 TEMPLATE = "gpupool.yaml.j2"
 _LEFT_OUT = ("context", "uid")
@@ -39,7 +39,7 @@ def starter_text(starter: Starter) -> str:
 
 
 def _spelt(name: str, value: str) -> str:
-    return "" if name in _LEFT_OUT and not value else spell(value)
+    return "" if name in _LEFT_OUT and not value else format_string(value)
 
 
 def fill(template: str, variables: dict[str, str]) -> str:
@@ -49,7 +49,7 @@ def fill(template: str, variables: dict[str, str]) -> str:
 
 def environment() -> Environment:
     """Return the one jinja2 environment."""
-    folder = shipped("templates")
+    folder = find_shipped_folder("templates")
     return Environment(  # noqa: S701 - what is written is YAML and prose, not HTML
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
         undefined=StrictUndefined,

@@ -32,7 +32,7 @@ _KIND = "wanted"
 _BLANK = r"[\t\n\f\r ]"
 
 
-def matches(pattern: str, text: str) -> bool:
+def is_match(pattern: str, text: str) -> bool:
     """Search as Go's RE2 does: ASCII classes, blanks without the vertical tab, `$` only at the very end."""
     return _compiled(pattern).search(text) is not None
 
@@ -66,7 +66,7 @@ class Matching:
         return {**handler(schema), "pattern": self.pattern}
 
     def _check(self, text: object) -> object:
-        if not isinstance(text, str) or not matches(self.pattern, text):
+        if not isinstance(text, str) or not is_match(self.pattern, text):
             is_said = isinstance(text, str | int | float) and not isinstance(text, bool)
             fix = self.mend(str(text)) if self.mend and is_said else ""
             context = {"wanted": self.wanted, "pattern": self.pattern, "fix": fix}
@@ -89,6 +89,6 @@ def number_or_text(value: object) -> str:
     return "<number>" if isinstance(value, int | float) else "<text>"
 
 
-def json_kind(value: object) -> str:
+def tag_json_type(value: object) -> str:
     """Name the kind of a JSON value, as pydantic tags the branches of its own type for them."""
     return type(value).__name__

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pydantic_core
 from pydantic_core import SchemaValidator
 
-from gpupool.shapes.annotations import json_kind
+from gpupool.shapes.annotations import tag_json_type
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -55,13 +55,13 @@ def validate(model: Model, data: object) -> None:
     Raises:
         ValidationError: as `model_validate` of the model does.
     """
-    validator(model).validate_python(data)
+    load_validator(model).validate_python(data)
 
 
 @cache
-def validator(model: Model) -> SchemaValidator:
+def load_validator(model: Model) -> SchemaValidator:
     """Return a model's validator: the one that was kept, or else a new one, which is then kept."""
-    place, written = kept_at(model), stamp()
+    place, written = cache_path(model), build_stamp()
     kept = _read(place, written)
     if kept is not None:
         return kept
@@ -71,7 +71,7 @@ def validator(model: Model) -> SchemaValidator:
     return made
 
 
-def kept_at(model: Model) -> Path:
+def cache_path(model: Model) -> Path:
     """Return the file that keeps a model's validator."""
     source = PACKAGE.parent / f"{model.module.replace('.', '/')}.py"
     return Path(cache_from_source(str(source))).with_suffix(f".{model.name}")
@@ -89,7 +89,7 @@ def _without_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
         return type(part)(_without_classes(item) for item in part)
     if not isinstance(part, dict):
         # Pydantic's own way to tell JSON values apart would have to be imported with all of pydantic.
-        return json_kind if getattr(part, "__name__", "") == "_get_type_name" else part
+        return tag_json_type if getattr(part, "__name__", "") == "_get_type_name" else part
     if not isinstance(part.get("type"), str):
         return {name: _without_classes(below) for name, below in part.items()}
     found = {word: _without_classes(below) for word, below in part.items() if word not in _UNUSED}
@@ -101,7 +101,7 @@ def _without_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
 
 
 @cache
-def stamp() -> bytes:
+def build_stamp() -> bytes:
     """Return what the validators depend on: pydantic, and when the code was written."""
     sources = [
         entry for folder in SOURCES for entry in os.scandir(PACKAGE / folder) if entry.name.endswith(".py")

@@ -22,12 +22,12 @@ _OWN = "Blueprint"
 """The prefix of types whose field Karpenter or Kubernetes has under the same name."""
 
 
-def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+def build_json_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return a model's JSON Schema, every field described."""
     return {"$schema": DIALECT, **_short_names(model.model_json_schema(schema_generator=_Described))}
 
 
-def dataclass_schema(kind: type[Any]) -> dict[str, Any]:
+def build_dataclass_schema(kind: type[Any]) -> dict[str, Any]:
     """Return the JSON Schema of a dataclass, every field described."""
     return {"$schema": DIALECT, **TypeAdapter(kind).json_schema(schema_generator=_Described)}
 
@@ -57,7 +57,7 @@ def _short_names(schema: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def field_docs(model: type[BaseModel]) -> dict[str, str]:
+def read_field_docs(model: type[BaseModel]) -> dict[str, str]:
     """Return the docstring of each field of a model by its Python name; a subclass' word wins."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
@@ -73,7 +73,7 @@ class _Described(GenerateJsonSchema):
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         made = super().model_schema(schema)
         model: type[BaseModel] = schema["cls"]
-        docs = field_docs(model)
+        docs = read_field_docs(model)
         for name, field in model.model_fields.items():
             described = made.get("properties", {}).get(field.alias or name)
             if described is not None and name in docs:
@@ -83,7 +83,7 @@ class _Described(GenerateJsonSchema):
                     del described["default"]
         return made
 
-    def dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
+    def build_dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
         made = super().dataclass_schema(schema)
         kind = schema["cls"]
         docs = _docs_in_module(kind.__module__).get(kind.__qualname__, {})

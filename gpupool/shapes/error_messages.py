@@ -10,9 +10,9 @@ from pydantic_core import ErrorDetails, ValidationError
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.shapes.annotations import matches
+from gpupool.shapes.annotations import is_match
 from gpupool.shapes.compiled import Model
-from gpupool.shapes.repairs import architecture, node_count, taint
+from gpupool.shapes.suggestions import suggest_architecture, suggest_node_count, suggest_taint
 from gpupool.yamlio.located import Located, items
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ _TAGS = {
 }
 
 
-def findings(error: ValidationError, node: Located, model: Model) -> Iterator[Finding]:
+def convert_errors(error: ValidationError, node: Located, model: Model) -> Iterator[Finding]:
     """Say each mistake that pydantic found in `node`, read as a `model`, in human words."""
     for details in error.errors(include_url=False):
-        yield finding(details, node, model)
+        yield convert_error(details, node, model)
 
 
 def locate(node: Located, path: Sequence[str | int]) -> tuple[Located, ErrorPath, bool]:
@@ -82,7 +82,7 @@ def locate(node: Located, path: Sequence[str | int]) -> tuple[Located, ErrorPath
     return here, tuple(walked), whole
 
 
-def dotted(path: Sequence[str | int]) -> str:
+def format_path(path: Sequence[str | int]) -> str:
     """Return a key path as people write it: `pools.chat.budgets[0].nodes`."""
     text = ""
     for part in path:
@@ -94,7 +94,7 @@ def dotted(path: Sequence[str | int]) -> str:
     return text
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
+def find_close_match(word: str, known: Sequence[str]) -> str:
     """Return the known word that `word` was probably meant to be, or an empty text."""
     folded = {name.lower(): name for name in reversed(known)}
     close = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
@@ -109,18 +109,18 @@ def _child(node: Located, part: str | int) -> Located | None:
     return None
 
 
-def finding(details: ErrorDetails, root: Located, model: Model) -> Finding:
+def convert_error(details: ErrorDetails, root: Located, model: Model) -> Finding:
     """Say one mistake that pydantic found in `root`, read as a `model`, in human words."""
     here, path, whole = locate(root, details["loc"])
     at = here.at if whole else here.key or here.at
     kind, context = details["type"], details.get("ctx", {})
-    name = dotted(path)
+    name = format_path(path)
     if kind == "extra_forbidden":
-        return _unknown_key(here, path, keys_at(model.load(), path[:-1]))
+        return _unknown_key(here, path, list_keys(model.load(), path[:-1]))
     if kind == "missing":
         missing = str(details["loc"][-1])
         message = f"`{missing}` is missing{_inside(name)}"
-        return Finding(Code.MISSING, message, here.key or here.at, path=dotted((*path, missing)))
+        return Finding(Code.MISSING, message, here.key or here.at, path=format_path((*path, missing)))
     if kind in _KINDS:
         return _wrong_kind(_KINDS[kind], here, path)
     if kind == "union_tag_invalid":
@@ -129,7 +129,7 @@ def finding(details: ErrorDetails, root: Located, model: Model) -> Finding:
         )
     if "item" in context:
         here, path = items(here)[context["item"]], (*path, context["item"])
-        at, name = here.at, dotted(path)
+        at, name = here.at, format_path(path)
     if kind == "wanted" and at is here.at and not isinstance(here.value, str):
         return _not_wanted(context, here, path)
     message, fix = _value_words(kind, context, details)
@@ -142,11 +142,11 @@ def _inside(name: str) -> str:
 
 def _unknown_key(here: Located, path: ErrorPath, known: Sequence[str]) -> Finding:
     key = str(path[-1]) if path else ""
-    near = nearest(key, known)
+    near = find_close_match(key, known)
     fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(known)}" if known else ""
-    where = _inside(dotted(path[:-1]))
+    where = _inside(format_path(path[:-1]))
     return Finding(
-        Code.UNKNOWN_KEY, f"unknown field `{key}`{where}", here.key or here.at, fix, path=dotted(path)
+        Code.UNKNOWN_KEY, f"unknown field `{key}`{where}", here.key or here.at, fix, path=format_path(path)
     )
 
 
@@ -157,11 +157,13 @@ def _wrong_kind(wanted: str, here: Located, path: ErrorPath) -> Finding:
     elif wanted == "a map" and (inner := _MAPS.get(str(path[-1]) if path else "")):
         fix = f"write `{path[-1]}: {{{inner}: {here.text or here.value}}}`" if _is_one(here.value) else ""
     elif isinstance(here.value, float) and isfinite(here.value):
-        fix = node_count(str(here.value)) or (f"write `{path[-1]}: {int(here.value)}`" if path else "")
+        fix = suggest_node_count(str(here.value)) or (
+            f"write `{path[-1]}: {int(here.value)}`" if path else ""
+        )
     elif path[-2:-1] in {("taints",), ("startupTaints",)}:
-        fix = taint(str(here.value))
-    message = f"`{dotted(path)}` must be {wanted}, not {kind_of(here)}"
-    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
+        fix = suggest_taint(str(here.value))
+    message = f"`{format_path(path)}` must be {wanted}, not {describe_value(here)}"
+    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=format_path(path))
 
 
 def _is_one(value: object) -> bool:
@@ -171,13 +173,13 @@ def _is_one(value: object) -> bool:
 def _not_wanted(context: Mapping[str, Any], here: Located, path: ErrorPath) -> Finding:
     """Return what is wanted in place of a value that is no text; quotes may be all that is missing."""
     is_said = here.text is not None and here.value is not None
-    quoted_fits = is_said and matches(context.get("pattern", "$."), here.text or "")
+    quoted_fits = is_said and is_match(context.get("pattern", "$."), here.text or "")
     fix = f'put it in quotes: `"{here.text}"`' if quoted_fits else str(context.get("fix", ""))
-    message = f"`{dotted(path)}` must be {context['wanted']}, not {kind_of(here)}"
-    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
+    message = f"`{format_path(path)}` must be {context['wanted']}, not {describe_value(here)}"
+    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=format_path(path))
 
 
-def kind_of(node: Located) -> str:
+def describe_value(node: Located) -> str:
     """Describe a value, as in `the number 1.30` or `a list`."""
     value = node.value
     if isinstance(value, bool):
@@ -196,10 +198,10 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
     shown = _shown(details["input"])
     if kind in {"literal_error", "enum"}:
         expected = str(context["expected"])
-        near = nearest(
+        near = find_close_match(
             str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         )
-        fix = architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
+        fix = suggest_architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
         return f"{shown} is not {'one of ' if ' or ' in expected else ''}{expected}", fix
     if "wanted" in context:
         wanted = context["wanted"]
@@ -230,17 +232,21 @@ def _shown(value: object) -> str:
     return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
 
 
-def field_names(model: "type[BaseModel]") -> list[str]:
+def list_field_names(model: "type[BaseModel]") -> list[str]:
     """Return the keys that a model takes, as they are spelled in the file."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def keys_at(model: "type[BaseModel]", path: ErrorPath) -> list[str]:
+def list_keys(model: "type[BaseModel]", path: ErrorPath) -> list[str]:
     """Return the keys that a model takes in the map at `path`; nothing where any key is right."""
     here: list[Any] = [model]
     for part in path:
-        here = [kind for kind in flat(here) for kind in _below(kind, part)]
-    return list(dict.fromkeys(name for kind in flat(here) if _is_model(kind) for name in field_names(kind)))
+        here = [kind for kind in flatten_types(here) for kind in _below(kind, part)]
+    return list(
+        dict.fromkeys(
+            name for kind in flatten_types(here) if _is_model(kind) for name in list_field_names(kind)
+        )
+    )
 
 
 def _is_model(kind: object) -> bool:
@@ -249,14 +255,14 @@ def _is_model(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def flat(kinds: Sequence[Any]) -> Iterator[Any]:
+def flatten_types(kinds: Sequence[Any]) -> Iterator[Any]:
     """Yield the members of unions and the types under `Annotated`, each on its own."""
     for kind in kinds:
         origin = get_origin(kind)
         if origin is Annotated:
-            yield from flat(get_args(kind)[:1])
+            yield from flatten_types(get_args(kind)[:1])
         elif origin in (Union, UnionType):
-            yield from flat(get_args(kind))
+            yield from flatten_types(get_args(kind))
         else:
             yield kind
 

@@ -49,7 +49,7 @@ def decode(data: bytes, file: str) -> str:
     Raises:
         UnreadableError: for too many bytes, another encoding than UTF-8, or characters that YAML forbids.
     """
-    text = as_text(data, file, Code.UNREADABLE, MAX_BYTES)
+    text = decode_text(data, file, Code.UNREADABLE, MAX_BYTES)
     if text.count("\n%TAG") > MAX_TAG_DIRECTIVES:
         message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
         finding = Finding(Code.NOT_YAML, message, Location(file, 1, 1), "remove the %TAG directives")
@@ -60,7 +60,7 @@ def decode(data: bytes, file: str) -> str:
     return text
 
 
-def as_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES) -> str:
+def decode_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES) -> str:
     """Return the text without its byte order mark, whatever its characters.
 
     Raises:
@@ -74,7 +74,7 @@ def as_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES)
         raise UnreadableError(*(finding._replace(code=code) for finding in problem.findings)) from None
 
 
-def bad_to_kubectl(text: str, file: str, code: Code) -> tuple[Finding, ...]:
+def find_kubectl_unsupported(text: str, file: str, code: Code) -> tuple[Finding, ...]:
     """Return which characters kubectl can't read in YAML."""
     bad = _found(_BAD_TO_KUBECTL, text, file)
     return tuple(_bad_character(character, at)._replace(code=code) for character, at in bad)
@@ -82,7 +82,7 @@ def bad_to_kubectl(text: str, file: str, code: Code) -> tuple[Finding, ...]:
 
 def _found(pattern: str, text: str, file: str) -> list[tuple[str, Location]]:
     matches = islice(_bad_characters(pattern, text), _MAX_BAD_CHARACTERS)
-    return [(match[0], place(text, match.start(), file)) for match in matches]
+    return [(match[0], locate_offset(text, match.start(), file)) for match in matches]
 
 
 def _bad_characters(pattern: str, text: str) -> Iterator[re.Match[str]]:
@@ -99,7 +99,7 @@ def _may_stand(character: str) -> bool:
     return " " <= character <= "~" or character in _LINES_AND_TABS or "\u00a0" <= character <= "\u2027"
 
 
-def place(text: str, offset: int, file: str) -> Location:
+def locate_offset(text: str, offset: int, file: str) -> Location:
     """Return the line and column of a character; CR LF, CR and LF end a line."""
     line, start = 1, 0
     for match in _LINE_BREAK.finditer(text, 0, offset):
@@ -123,7 +123,7 @@ def _as_utf8(data: bytes, file: str) -> str:
     except UnicodeDecodeError as problem:
         readable = problem.object[: problem.start].decode()
         message = f"the file is not UTF-8: invalid byte 0x{problem.object[problem.start]:02x}"
-        at = place(readable, len(readable), file)
+        at = locate_offset(readable, len(readable), file)
         raise UnreadableError(Finding(Code.UNREADABLE, message, at, "save it as UTF-8")) from None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gpupool.codes import Code
 from gpupool.yamlio.located import Located
-from gpupool.yamlio.scalars import Reading, as_string, read_plain, shown
+from gpupool.yamlio.scalars import Reading, quote_value, read_plain, suggest_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ class Dialect(NamedTuple):
     key: Callable[[KeyValue, str | None], Reading]
     """Gives the text of a key that is none; None where its value has to be dropped."""
 
-    collection_problem: Callable[[str, bool], str]
+    check_tag: Callable[[str, bool], str]
     """Says why a map (or a list) may not have this tag; empty where it may."""
 
     merges: bool
@@ -63,18 +63,18 @@ class Dialect(NamedTuple):
 def _key(value: KeyValue, spelled: str | None) -> Reading:
     """Keep a key that is no text as it is spelled; drop a null or a collection."""
     text = spelled if value is not None else None
-    fix = as_string(text) if text else "use a string as the key"
-    return Reading(text, Code.NOT_YAML, key_problem(value, spelled), fix)
+    fix = suggest_quotes(text) if text else "use a string as the key"
+    return Reading(text, Code.NOT_YAML, describe_key_problem(value, spelled), fix)
 
 
-def key_problem(value: KeyValue, spelled: str | None) -> str:
+def describe_key_problem(value: KeyValue, spelled: str | None) -> str:
     """Return why a value that is no text can't be a key."""
     if isinstance(value, (dict, list)):
         return f"a {'map' if isinstance(value, dict) else 'list'} can't be a key"
     if value is None:
         return "the key is null or missing"
     kind = "a boolean" if isinstance(value, bool) else "a number"
-    return f"the key {shown(spelled or '')} is {kind}; keys must be strings"
+    return f"the key {quote_value(spelled or '')} is {kind}; keys must be strings"
 
 
 _PREFIX = "tag:yaml.org,2002:"
@@ -96,13 +96,13 @@ def read_tagged(tag: str, text: str) -> Reading:
     types = _TYPES.get(name.removeprefix("!!"))
     if types is None:
         is_collection = name in ("!!map", "!!seq")
-        problem = f"{shown(text)} is not a valid {name}" if is_collection else _unsupported_tag(name)
+        problem = f"{quote_value(text)} is not a valid {name}" if is_collection else _unsupported_tag(name)
         return Reading(reading.value, Code.NOT_YAML, problem, "remove the tag")
     if type(reading.value) not in types:
         return Reading(
             reading.value,
             Code.NOT_YAML,
-            f"{shown(text)} is not a valid {name}",
+            f"{quote_value(text)} is not a valid {name}",
             f"remove the tag, or write a {name} value",
         )
     if name == "!!float" and isinstance(reading.value, int) and not reading.code:
@@ -110,7 +110,7 @@ def read_tagged(tag: str, text: str) -> Reading:
     return reading
 
 
-def collection_problem(tag: str, *, is_map: bool) -> str:
+def describe_tag_problem(tag: str, *, is_map: bool) -> str:
     """Return why a map or list may not have this tag; empty where it may."""
     name = _short(tag)
     expected = "map" if is_map else "seq"
@@ -141,7 +141,7 @@ BLUEPRINT = Dialect(
     tagged=read_tagged,
     value=lambda value, _text: Reading(value),
     key=_key,
-    collection_problem=lambda tag, is_map: collection_problem(tag, is_map=is_map),
+    check_tag=lambda tag, is_map: describe_tag_problem(tag, is_map=is_map),
     merges=False,
     keeps_last=False,
 )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location, Severity, in_file_order
-from gpupool.yamlio.decoding import UnreadableError, as_text, bad_to_kubectl
-from gpupool.yamlio.goyaml import parse
+from gpupool.yamlio.decoding import UnreadableError, decode_text, find_kubectl_unsupported
+from gpupool.yamlio.goyaml import parse_document
 from gpupool.yamlio.json_text import JsonReader, NotJsonError
-from gpupool.yamlio.scalars import shown
+from gpupool.yamlio.scalars import quote_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ def read_documents(data: bytes, file: str) -> Iterator[Document]:
     can't read; here the others are read too.
     """
     try:
-        text = as_text(data, file, Code.MANIFEST_UNREADABLE)
+        text = decode_text(data, file, Code.MANIFEST_UNREADABLE)
     except UnreadableError as problem:
         yield Document(None, problem.findings[0].at, problem.findings)
         return
@@ -131,7 +131,7 @@ def _separator_problem(rest: str, at: Location) -> Finding | None:
     """Refuse what stands behind `---` on its line: kubectl drops the document above it, and stops."""
     if not rest or rest.startswith("#"):
         return None
-    message = f"{shown(rest)} after `---`, where kubectl accepts only a comment"
+    message = f"{quote_value(rest)} after `---`, where kubectl accepts only a comment"
     return Finding(Code.MANIFEST_SYNTAX, message, at, "start the document on the next line")
 
 
@@ -146,7 +146,7 @@ def _document(chunk: _Chunk, file: str) -> Document | None:
     if len(found) > bool(chunk.problem):
         at = _first_place(chunk, file)
         return Document(None, at, in_file_order(found), chunk.text, chunk.line)
-    parsed = parse(chunk.text, file, chunk.line)
+    parsed = parse_document(chunk.text, file, chunk.line)
     found += [*parsed.findings, *_rest(chunk, file, parsed.end)]
     node = parsed.root
     if not found and (node is None or node.value is None):
@@ -158,7 +158,7 @@ def _document(chunk: _Chunk, file: str) -> Document | None:
 
 def _unparsable(chunk: _Chunk, file: str) -> Iterator[Finding]:
     """Yield what can't stand in a text that kubectl reads, before it is parsed."""
-    for finding in bad_to_kubectl(chunk.text, file, Code.MANIFEST_SYNTAX):
+    for finding in find_kubectl_unsupported(chunk.text, file, Code.MANIFEST_SYNTAX):
         yield finding._replace(at=_below(finding.at, chunk.line))
     yield from _inner_marks(chunk, file)
     yield from _directives(chunk, file)
@@ -205,7 +205,7 @@ def _rest(chunk: _Chunk, file: str, end: int) -> Iterator[Finding]:
     for index, content in enumerate(_LINE_BREAK.split(rest)):
         shown_part = content.strip()
         if shown_part and not shown_part.startswith("#"):
-            message = f"kubectl ignores {shown(shown_part)} and all below: the document ends above"
+            message = f"kubectl ignores {quote_value(shown_part)} and all below: the document ends above"
             at = Location(file, line + index, 1)
             fix = "start a new document with `---`, or remove it"
             yield Finding(Code.MANIFEST_SYNTAX, message, at, fix, Severity.WARNING)

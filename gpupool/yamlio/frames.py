@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class Open:
+class OpenCollection:
     """A map or list whose end has not come yet."""
 
     node: Located
@@ -45,7 +45,7 @@ class Open:
         return self.items is None and self.key_at is None
 
 
-class Anchored(NamedTuple):
+class AnchoredValue(NamedTuple):
     """What an alias stands for, with its size and height when written out."""
 
     node: Located

@@ -11,7 +11,7 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.yamlio.kubectl import KUBECTL
-from gpupool.yamlio.scalars import shown
+from gpupool.yamlio.scalars import quote_value
 from gpupool.yamlio.syntax import Explainer
 from gpupool.yamlio.tree import StopError, TreeBuilder
 
@@ -36,7 +36,7 @@ Without them 4 of 400 random manifests that kubectl accepts are refused: tests/s
 """
 
 
-class Parsed(NamedTuple):
+class ParsedDocument(NamedTuple):
     """What the first document of a text says; go-yaml takes no others."""
 
     root: Located | None
@@ -53,7 +53,7 @@ class Parsed(NamedTuple):
     """How many values it has, every alias written out."""
 
 
-def parse(text: str, file: str, first_line: int) -> Parsed:
+def parse_document(text: str, file: str, first_line: int) -> ParsedDocument:
     """Read the first document of a text that begins on `first_line` of a file."""
     helped = text
     for _ in range(MAX_STAND_INS):
@@ -73,15 +73,15 @@ def parse(text: str, file: str, first_line: int) -> Parsed:
                 return _broken(builder, explainer.explain(problem))
             helped = more
         else:
-            return Parsed(builder.root, tuple(builder.findings), True, events.end or 0, builder.count)
+            return ParsedDocument(builder.root, tuple(builder.findings), True, events.end or 0, builder.count)
     fix = "put strings that end with `:` in quotes, and write `'` without a backslash"
     message = f"more than {MAX_STAND_INS} escaped `'`, or strings in brackets that end with `:`"
     finding = Finding(Code.MANIFEST_SYNTAX, message, Location(file, first_line, 1), fix)
-    return Parsed(None, (finding,), False, 0, 0)
+    return ParsedDocument(None, (finding,), False, 0, 0)
 
 
-def _broken(builder: TreeBuilder, last: Finding) -> Parsed:
-    return Parsed(None, (*builder.findings, last), False, 0, builder.count)
+def _broken(builder: TreeBuilder, last: Finding) -> ParsedDocument:
+    return ParsedDocument(None, (*builder.findings, last), False, 0, builder.count)
 
 
 def _with_stand_in(text: str, problem: MarkedYAMLError) -> str:
@@ -139,7 +139,9 @@ class _Events:
         if event.style == '"' and self._has_slashes:
             self._refuse_slash(event)
         if self._is_flow[-1] and not event.style and "?" in event.value:
-            message = f"{shown(event.value)} contains `?` in brackets, where kubectl reads it as YAML syntax"
+            message = (
+                f"{quote_value(event.value)} contains `?` in brackets, where kubectl reads it as YAML syntax"
+            )
             raise _DifferenceError(event, message, "put the string in quotes")
         if self._has_stand_ins:
             for written, stand_in in _STAND_INS.values():

@@ -13,9 +13,9 @@ from typing import NoReturn
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
-from gpupool.yamlio.kubectl import KUBECTL, fraction, whole
+from gpupool.yamlio.kubectl import KUBECTL, convert_float, convert_int
 from gpupool.yamlio.located import Located
-from gpupool.yamlio.scalars import shown
+from gpupool.yamlio.scalars import quote_value
 from gpupool.yamlio.tree import MAX_FINDINGS
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -107,7 +107,7 @@ class JsonReader:
         name = self._string()
         if name in entries:
             first = entries[name].key or at
-            message = f"duplicate key {shown(name)}; the first is on line {first.line}"
+            message = f"duplicate key {quote_value(name)}; the first is on line {first.line}"
             self._say(Finding(Code.MANIFEST_KEY_TWICE, message, at, "remove one of them"))
         self._take(":")
         entries[name] = self.value(depth, at)
@@ -155,11 +155,11 @@ class JsonReader:
 
     def _number(self, found: re.Match[str], at: Location) -> int | float | None:
         if found[1] is None and found[2] is None and len(found[0]) <= _MAX_DIGITS:
-            return whole(int(found[0]))
+            return convert_int(int(found[0]))
         value = float(found[0])
         if math.isfinite(value):
-            return fraction(value)
-        message = f"the number {shown(found[0])} is too large"
+            return convert_float(value)
+        message = f"the number {quote_value(found[0])} is too large"
         self._say(Finding(Code.MANIFEST_SYNTAX, message, at, "use a smaller number"))
         return None
 

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gpupool.codes import Code
-from gpupool.yamlio.dialect import Dialect, KeyValue, ReadLimits, key_problem
-from gpupool.yamlio.scalars import Reading, as_string, kubectl_reading, shown
+from gpupool.yamlio.dialect import Dialect, KeyValue, ReadLimits, describe_key_problem
+from gpupool.yamlio.scalars import Reading, quote_value, resolve_kubectl, suggest_quotes
 
 if TYPE_CHECKING:
     from gpupool.yamlio.located import Scalar
@@ -40,23 +40,23 @@ _FEWEST_EXPONENT, _MOST_EXPONENT = -4, 6
 """Where Go begins to write an exponent."""
 
 
-def fraction(value: float) -> int | float:
+def convert_float(value: float) -> int | float:
     """Return a finite number with a fraction or an exponent as the API server gets it.
 
     Go writes one without a fraction like a whole number, with the fewest digits that tell it from others.
     """
-    whole = int(Decimal(repr(value))) if value.is_integer() else None
-    return whole if whole is not None and whole in _INT64 else value
+    convert_int = int(Decimal(repr(value))) if value.is_integer() else None
+    return convert_int if convert_int is not None and convert_int in _INT64 else value
 
 
-def whole(value: int) -> int | float:
+def convert_int(value: int) -> int | float:
     """Return a whole number as the API server takes it: as a float where 64 bits do not hold it."""
     return value if value in _INT64 else float(value)
 
 
-def read(text: str) -> Reading:
+def read_untagged(text: str) -> Reading:
     """Read a scalar without quotes as go-yaml does."""
-    return Reading(text if text[:1].isalpha() and text[0] not in _MAY_BE_A_WORD else kubectl_reading(text))
+    return Reading(text if text[:1].isalpha() and text[0] not in _MAY_BE_A_WORD else resolve_kubectl(text))
 
 
 def read_tagged(tag: str, text: str) -> Reading:
@@ -64,34 +64,35 @@ def read_tagged(tag: str, text: str) -> Reading:
     if tag == f"{_PREFIX}binary":
         return _binary(text)
     if tag == f"{_PREFIX}timestamp" and not _TIMESTAMP.fullmatch(text):
-        return _mistake(f"{shown(text)} is not a valid !!timestamp", "put the string in quotes")
+        return _mistake(f"{quote_value(text)} is not a valid !!timestamp", "put the string in quotes")
     if tag not in _TYPES:
         return Reading(text)
-    value = kubectl_reading(text)
+    value = resolve_kubectl(text)
     if type(value) not in _TYPES[tag]:
         name = tag.removeprefix(_PREFIX)
         return _mistake(
-            f"{shown(text)} is not a valid !!{name} for kubectl", f"remove the tag, or write a !!{name} value"
+            f"{quote_value(text)} is not a valid !!{name} for kubectl",
+            f"remove the tag, or write a !!{name} value",
         )
     return Reading(float(value) if isinstance(value, int) and tag == _FLOAT_TAG else value)
 
 
-def key_text(value: KeyValue, spelled: str | None) -> Reading:
+def convert_key(value: KeyValue, spelled: str | None) -> Reading:
     """Return the text that becomes of a key on the way to JSON."""
     if value is None or isinstance(value, (dict, list)):
-        return _mistake(key_problem(value, spelled), "use a string as the key")
+        return _mistake(describe_key_problem(value, spelled), "use a string as the key")
     if isinstance(value, bool):
         return Reading("true" if value else "false")
     # What an alias stands for went through JSON already; how it is written still says what it was.
-    original = kubectl_reading(spelled or "")
+    original = resolve_kubectl(spelled or "")
     if not isinstance(original, int):
-        return Reading(single(original if isinstance(original, float) else float(value)))
+        return Reading(format_single(original if isinstance(original, float) else float(value)))
     if original not in _INT64:
-        return _mistake(f"the key {original} has more than 64 bits", as_string(spelled or str(original)))
+        return _mistake(f"the key {original} has more than 64 bits", suggest_quotes(spelled or str(original)))
     return Reading(str(original))
 
 
-def single(value: float) -> str:
+def format_single(value: float) -> str:
     """Spell a number as Go does with the fewest digits for single precision, as go-yaml does in a key."""
     narrow = _narrow(value)
     if not math.isfinite(narrow):
@@ -113,13 +114,15 @@ def _narrow(value: float) -> float:
     return narrow
 
 
-def in_json(value: Scalar, text: str) -> Reading:
+def convert_value(value: Scalar, text: str) -> Reading:
     """Return what becomes of a value on the way to JSON and to the API server."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Reading(value)
     if isinstance(value, float) and not math.isfinite(value):
-        return _mistake(f"{shown(text)} is not a finite number; JSON supports no others", "write a number")
-    return Reading(fraction(value) if isinstance(value, float) else whole(value))
+        return _mistake(
+            f"{quote_value(text)} is not a finite number; JSON supports no others", "write a number"
+        )
+    return Reading(convert_float(value) if isinstance(value, float) else convert_int(value))
 
 
 def _binary(text: str) -> Reading:
@@ -139,11 +142,11 @@ KUBECTL = Dialect(
     unreadable=Code.MANIFEST_UNREADABLE,
     syntax=Code.MANIFEST_SYNTAX,
     key_twice=Code.MANIFEST_KEY_TWICE,
-    plain=read,
+    plain=read_untagged,
     tagged=read_tagged,
-    value=in_json,
-    key=key_text,
-    collection_problem=lambda _tag, _is_map: "",
+    value=convert_value,
+    key=convert_key,
+    check_tag=lambda _tag, _is_map: "",
     merges=True,
     keeps_last=True,
 )

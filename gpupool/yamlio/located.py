@@ -108,7 +108,7 @@ def listing(nodes: list[Located], cause: Located) -> Located:
     return Located(nodes, cause.at, cause.key, note=cause.note)
 
 
-def over(upper: Located, lower: Located) -> Located:
+def replace_value(upper: Located, lower: Located) -> Located:
     """Return `upper` with the value that it replaced."""
     return Located(upper.value, upper.at, upper.key, upper.text, lower, upper.note)
 

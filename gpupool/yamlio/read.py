@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Located
 
 
-class Read(NamedTuple):
+class ParsedFile(NamedTuple):
     """What one file says.
 
     `node` is None for a file with nothing in it, and for one that can't be read to its end. Otherwise
@@ -29,7 +29,7 @@ class Read(NamedTuple):
     """All errors, in file order."""
 
 
-def read(text: bytes, file: str) -> Read:
+def read(text: bytes, file: str) -> ParsedFile:
     """Read one YAML 1.2 document; `file` is only the name for the places.
 
     An alias becomes a Node of its own with the place (and the inner Nodes) of what it stands for.
@@ -37,12 +37,12 @@ def read(text: bytes, file: str) -> Read:
     try:
         decoded = decode(text, file)
     except UnreadableError as problem:
-        return Read(None, problem.findings)
+        return ParsedFile(None, problem.findings)
     builder = TreeBuilder(file)
     try:
         builder.run(CSafeLoader(decoded).get_event)
     except StopError as problem:
-        return Read(None, in_file_order([*builder.findings, problem.finding]))
+        return ParsedFile(None, in_file_order([*builder.findings, problem.finding]))
     except MarkedYAMLError as problem:
-        return Read(None, in_file_order([*builder.findings, Explainer(decoded, file).explain(problem)]))
-    return Read(builder.root, in_file_order(builder.findings))
+        return ParsedFile(None, in_file_order([*builder.findings, Explainer(decoded, file).explain(problem)]))
+    return ParsedFile(builder.root, in_file_order(builder.findings))

@@ -53,23 +53,25 @@ def read_plain(text: str) -> Reading:
     """Read a plain scalar as YAML 1.2 core and say whether kubectl and Helm disagree."""
     if text and text[0] not in _MAYBE_NOT_TEXT:
         return _text(text)
-    value = resolve(text)
+    value = resolve_core(text)
     if isinstance(value, float) and not math.isfinite(value):
-        problem = f"{shown(text)} is not a finite number; JSON supports no others"
+        problem = f"{quote_value(text)} is not a finite number; JSON supports no others"
         return Reading(value, Code.AMBIGUOUS_SCALAR, problem, "write a number, or put the string in quotes")
-    theirs = kubectl_reading(text)
+    theirs = resolve_kubectl(text)
     if type(value) is not type(theirs) and {type(value), type(theirs)} != {int, float}:
         return _disagreement(text, value, theirs)
     if value != theirs or _is_past_64_bits(value):
         return _disagreement(text, value, theirs)
     if _LEADING_ZERO.fullmatch(text):
-        problem = f"{shown(text)} has a leading zero: a number loses it, and some readers take it as octal"
-        fix = f"remove the zero, or {as_string(text)}"
+        problem = (
+            f"{quote_value(text)} has a leading zero: a number loses it, and some readers take it as octal"
+        )
+        fix = f"remove the zero, or {suggest_quotes(text)}"
         return Reading(value, Code.AMBIGUOUS_SCALAR, problem, fix)
     return Reading(value)
 
 
-def resolve(text: str) -> Scalar:
+def resolve_core(text: str) -> Scalar:
     """Return what YAML 1.2 core makes of a plain scalar; `.inf` and `.nan` become floats."""
     if text in _CORE_WORDS:
         return _CORE_WORDS[text]
@@ -82,7 +84,7 @@ def resolve(text: str) -> Scalar:
     return text
 
 
-def kubectl_reading(text: str) -> Scalar:
+def resolve_kubectl(text: str) -> Scalar:
     """Return what kubectl and Helm make of a plain scalar.
 
     Both read YAML with sigs.k8s.io/yaml, which is go-yaml v2: YAML 1.1's booleans, Go's spelling of
@@ -104,12 +106,12 @@ def kubectl_reading(text: str) -> Scalar:
     return float(text.replace(".", "").lower()) if _NON_FINITE.fullmatch(text) else text
 
 
-def shown(text: str) -> str:
+def quote_value(text: str) -> str:
     """Return the beginning of a text as a message can quote it."""
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 
-def as_string(text: str) -> str:
+def suggest_quotes(text: str) -> str:
     """Return how to write a short plain scalar as a string, for a fix."""
     return f'put it in quotes: `"{text}"`' if len(text) <= _LONGEST_SHOWN else "put it in quotes"
 
@@ -148,9 +150,9 @@ def _is_past_64_bits(value: Scalar) -> bool:
 
 
 def _disagreement(text: str, ours: Scalar, theirs: Scalar) -> Reading:
-    problem = f"{shown(text)} is {_words(ours)} in YAML 1.2, but {_words(theirs)} for kubectl and Helm"
+    problem = f"{quote_value(text)} is {_words(ours)} in YAML 1.2, but {_words(theirs)} for kubectl and Helm"
     others = dict.fromkeys(f"`{_spelling(value)}`" for value in (theirs, ours) if not isinstance(value, str))
-    fix = f"write {' or '.join(others)}, or {as_string(text)}"
+    fix = f"write {' or '.join(others)}, or {suggest_quotes(text)}"
     return Reading(ours, Code.AMBIGUOUS_SCALAR, problem, fix)
 
 

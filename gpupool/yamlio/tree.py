@@ -17,9 +17,9 @@ from yaml import (
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.yamlio.dialect import BLUEPRINT, Dialect
-from gpupool.yamlio.frames import Anchored, Open
+from gpupool.yamlio.frames import AnchoredValue, OpenCollection
 from gpupool.yamlio.located import Located
-from gpupool.yamlio.scalars import Reading, as_string, shown
+from gpupool.yamlio.scalars import Reading, quote_value, suggest_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,8 +60,8 @@ class TreeBuilder:
         self._file = file
         self._dialect = dialect
         self._first_line = first_line
-        self._stack: list[Open] = []
-        self._anchors: dict[str, Anchored | Open] = {}
+        self._stack: list[OpenCollection] = []
+        self._anchors: dict[str, AnchoredValue | OpenCollection] = {}
         self._known: dict[str, Reading] = {}
         self._known_keys: dict[str, Reading] = {}
         self._documents = 0
@@ -102,7 +102,7 @@ class TreeBuilder:
         value = reading.value
         spelled = None if type(value) is str else event.value
         if event.anchor is not None:
-            self._anchors[event.anchor] = Anchored(Located(value, at, None, spelled))
+            self._anchors[event.anchor] = AnchoredValue(Located(value, at, None, spelled))
         if parent is None:
             self._root_scalar(event, Located(value, at, None, spelled))
         elif is_key:
@@ -135,7 +135,7 @@ class TreeBuilder:
             if event.tag is None:
                 known[text] = reading
         if reading.code:
-            fix = as_string(text) if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
+            fix = suggest_quotes(text) if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
             self._say(reading.code, reading.problem, at, fix)
         return reading
 
@@ -145,14 +145,16 @@ class TreeBuilder:
         if len(self._stack) >= deepest:
             self._stop(f"more than {deepest} nested maps and lists", at, "reduce the nesting")
         is_map = type(event) is MappingStartEvent
-        if event.tag is not None and (problem := self._dialect.collection_problem(event.tag, is_map)):
+        if event.tag is not None and (problem := self._dialect.check_tag(event.tag, is_map)):
             self._say(self._dialect.syntax, problem, at, "remove the tag")
         parent = self._stack[-1] if self._stack else None
         entries: dict[str, Located] = {}
         items: list[Located] | None = None if is_map else []
         node = Located(entries if items is None else items, at, _key_at(parent))
         is_key = parent is not None and parent.wants_key()
-        opened = Open(node, items, entries, self.count, bool(event.flow_style), is_key, event.anchor)
+        opened = OpenCollection(
+            node, items, entries, self.count, bool(event.flow_style), is_key, event.anchor
+        )
         if parent is not None and is_key:
             self._collection_as_key(parent, opened)
         else:
@@ -166,7 +168,7 @@ class TreeBuilder:
         closed = self._stack.pop()
         if closed.anchor and self._anchors[closed.anchor] is closed:
             size = self.count - closed.counted
-            self._anchors[closed.anchor] = Anchored(closed.node, size, closed.height)
+            self._anchors[closed.anchor] = AnchoredValue(closed.node, size, closed.height)
         if not self._stack:
             return
         parent = self._stack[-1]
@@ -182,7 +184,7 @@ class TreeBuilder:
         alias = f"the alias *{(event.anchor or '')[:40]}"
         if anchored is None:
             self._stop(f"{alias} has no anchor above it", at, "put it in quotes if it is a string")
-        if isinstance(anchored, Open):
+        if isinstance(anchored, OpenCollection):
             self._stop(f"{alias} refers to the map or list that contains it", at, "remove the alias")
         deepest = self._dialect.limits.depth
         if len(self._stack) + anchored.height > deepest:
@@ -190,7 +192,7 @@ class TreeBuilder:
             self._stop(message, at, "use fewer aliases")
         self._put_alias(anchored, at)
 
-    def _put_alias(self, anchored: Anchored, at: Location) -> None:
+    def _put_alias(self, anchored: AnchoredValue, at: Location) -> None:
         parent = self._stack[-1] if self._stack else None
         if parent is not None and parent.wants_key():
             self._key(parent, (anchored.node.value, anchored.node.text), at)
@@ -203,7 +205,9 @@ class TreeBuilder:
                 self._merge(parent, node, is_alias=True)
         self._attach(parent, node, anchored.size, at)
 
-    def _attach(self, parent: Open | None, node: Located, size: int = 1, at: Location | None = None) -> None:
+    def _attach(
+        self, parent: OpenCollection | None, node: Located, size: int = 1, at: Location | None = None
+    ) -> None:
         """Put a node where it belongs: the root, the end of a list, or under the last key."""
         self.count += size
         if self.count > self._dialect.limits.nodes:
@@ -227,7 +231,7 @@ class TreeBuilder:
             )
         self.root = node
 
-    def _key(self, parent: Open, key: _Key, at: Location, *, is_refused: bool = False) -> None:
+    def _key(self, parent: OpenCollection, key: _Key, at: Location, *, is_refused: bool = False) -> None:
         """Remember a key; one that is no text is kept as it is spelled, a null or a collection is dropped."""
         parent.key_at = at
         parent.key = key[0] if isinstance(key[0], str) else self._key_text(key, at, is_refused=is_refused)
@@ -242,13 +246,13 @@ class TreeBuilder:
             self._say(reading.code, reading.problem, at, reading.fix)
         return reading.value if isinstance(reading.value, str) else None
 
-    def _twice(self, parent: Open, key: str, at: Location) -> None:
+    def _twice(self, parent: OpenCollection, key: str, at: Location) -> None:
         first = parent.entries[key].key
         line = first.line if first else 0
-        message = f"duplicate key {shown(key)}; the first is on line {line}"
+        message = f"duplicate key {quote_value(key)}; the first is on line {line}"
         self._say(self._dialect.key_twice, message, at, "remove one of them")
 
-    def _merge_key(self, parent: Open, at: Location) -> None:
+    def _merge_key(self, parent: OpenCollection, at: Location) -> None:
         parent.key, parent.key_at = None, at
         if self._dialect.merges:
             parent.merge_at = at
@@ -256,18 +260,18 @@ class TreeBuilder:
         message = "the merge key `<<` does not exist in YAML 1.2"
         self._say(self._dialect.syntax, message, at, "repeat the fields, or move them to a profile")
 
-    def _merge(self, parent: Open, node: Located, *, is_alias: bool = False) -> None:
+    def _merge(self, parent: OpenCollection, node: Located, *, is_alias: bool = False) -> None:
         """Take the entries of one or more maps, over those that the map has already."""
         at, parent.merge_at = parent.merge_at or node.at, None
         if not is_mergeable(node, is_alias=is_alias):
             message = "the merge key `<<` requires a map or a list of maps"
             self._say(self._dialect.syntax, message, at, "use an alias of a map, or remove it")
-        for source in sources(node, is_alias=is_alias):
+        for source in find_merge_sources(node, is_alias=is_alias):
             for key in source.keys() & parent.entries.keys():
                 self._twice(parent, key, at)
             parent.entries.update(source)
 
-    def _collection_as_key(self, parent: Open, key: Open) -> None:
+    def _collection_as_key(self, parent: OpenCollection, key: OpenCollection) -> None:
         at, outer = key.node.at, parent.node.at
         if parent.is_flow and key.is_flow and (at.line, at.column) == (outer.line, outer.column + 1):
             message = f"`{{{{` starts a map inside a map; a {self._dialect.noun} is not a template"
@@ -294,14 +298,14 @@ class TreeBuilder:
         )
 
 
-def _key_at(parent: Open | None) -> Location | None:
+def _key_at(parent: OpenCollection | None) -> Location | None:
     return parent.key_at if parent is not None else None
 
 
 MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
-def sources(node: Located, *, is_alias: bool) -> list[dict[str, Located]]:
+def find_merge_sources(node: Located, *, is_alias: bool) -> list[dict[str, Located]]:
     """Return the maps to merge, the one that counts most last; nothing where `<<` can't take this value.
 
     As go-yaml does: a list of maps may be written out, but not stand for an alias.
@@ -316,4 +320,4 @@ def sources(node: Located, *, is_alias: bool) -> list[dict[str, Located]]:
 
 def is_mergeable(node: Located, *, is_alias: bool) -> bool:
     """Return whether `<<` can take this value."""
-    return (node.value == [] and not is_alias) or bool(sources(node, is_alias=is_alias))
+    return (node.value == [] and not is_alias) or bool(find_merge_sources(node, is_alias=is_alias))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gpupool.yamlio.spelling import comment, literal, spell
+from gpupool.yamlio.quoting import format_block, format_comment, format_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ def dump_all(objects: Iterable[Plain], header: Iterable[str] = ()) -> str:
 
 
 def _comments(lines: Iterable[str]) -> str:
-    return "".join(comment(part) for line in lines for part in line.splitlines() or [""])
+    return "".join(format_comment(part) for line in lines for part in line.splitlines() or [""])
 
 
 class _Emitter:
@@ -60,11 +60,11 @@ class _Emitter:
         lead = indent if first is None else first
         out = self._out
         for key, value in entries.items():
-            name = spell(key if type(key) is str else _key(key))
+            name = format_string(key if type(key) is str else _key(key))
             if len(name) > _LONGEST_SIMPLE_KEY:
                 name = f"? {name}\n{indent}"
             if type(value) is str and "\n" not in value:
-                out.append(f"{lead}{name}: {spell(value)}\n")
+                out.append(f"{lead}{name}: {format_string(value)}\n")
             else:
                 out.append(f"{lead}{name}:")
                 self._value(value, indent)
@@ -99,12 +99,12 @@ class _Emitter:
     def _block(self, value: Plain, indent: str) -> str:
         """Spell a value with nothing inside, several lines of text as a literal block if it can hold them."""
         if isinstance(value, str) and "\n" in value:
-            return literal(value, indent) or spell(value)
+            return format_block(value, indent) or format_string(value)
         return self._inline(value)
 
     def _inline(self, value: Plain) -> str:
         if isinstance(value, str):
-            return spell(str(value))
+            return format_string(str(value))
         if value is None:
             return "null"
         if isinstance(value, bool):

@@ -32,13 +32,13 @@ _LINES_AND_TABS = str.maketrans("\t\n", "  ")
 
 
 @lru_cache(maxsize=8192)  # most texts of Kubernetes objects are the same few hundred
-def spell(text: str) -> str:
+def format_string(text: str) -> str:
     """Spell a text on one line, without quotes where every reader takes it for text.
 
     Raises:
         ValueError: for half a surrogate pair, which no file can hold.
     """
-    return text if is_plain(text) else quoted(text)
+    return text if is_plain(text) else format_quoted(text)
 
 
 def is_plain(text: str) -> bool:
@@ -48,20 +48,20 @@ def is_plain(text: str) -> bool:
     return _NO_NUMBER.match(text) is not None
 
 
-def quoted(text: str) -> str:
+def format_quoted(text: str) -> str:
     """Return a text in double quotes, on one line; the same errors as `spell`."""
     if text.isascii() and text.isprintable():
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return f'"{re.sub(_ESCAPED, _escape, text)}"'
 
 
-def comment(line: str) -> str:
+def format_comment(line: str) -> str:
     """Return a line as a comment; what can't stand in YAML becomes a question mark."""
     shown = re.sub(_NOT_IN_BLOCK, "?", line) if _has_unseen(line) else line
     return f"# {shown}\n" if shown else "#\n"
 
 
-def literal(text: str, indent: str) -> str:
+def format_block(text: str, indent: str) -> str:
     """Return a text as a literal block, its lines at `indent`; empty where a block can't hold it.
 
     `indent` has to be two more than what the block stands in.

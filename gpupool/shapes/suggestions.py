@@ -32,14 +32,14 @@ _ARCHITECTURES: Final = {
 _REGION: Final = re.compile(r"([a-z]{2})-?(?:(gov|iso[a-z]?)-?)?([a-z]+?)-?([0-9])[a-z]?")
 
 
-def duration(text: str) -> str:
+def suggest_duration(text: str) -> str:
     """Suggest `10m` for `10 min`, and seconds for a bare number."""
     found = re.fullmatch(r"([0-9]{1,6})\s*([a-z]*)", text.strip().lower(), re.ASCII)
     unit = _UNITS.get(found[2] or "s") if found else None
     return f"did you mean `{found[1]}{unit}`?" if found and unit else ""
 
 
-def node_count(text: str) -> str:
+def suggest_node_count(text: str) -> str:
     """Suggest `"10%"` for `10 %` and for 0.1."""
     share = re.fullmatch(r"([0-9]{1,2}|100)\s*%", text.strip(), re.ASCII)
     part = re.fullmatch(r"0?\.([0-9]{1,2})", text.strip(), re.ASCII)
@@ -47,20 +47,20 @@ def node_count(text: str) -> str:
     return "" if percent is None else f'did you mean `"{percent}%"`?'
 
 
-def size(text: str) -> str:
+def suggest_size(text: str) -> str:
     """Suggest `200G` for `200GB`, and GiB for a bare number."""
     found = re.fullmatch(r"([0-9]{1,5})\s*([a-z]*)", text.strip().lower(), re.ASCII)
     unit = _SIZES.get(found[2]) if found else None
     return f"did you mean `{found[1]}{unit}`?" if found and unit else ""
 
 
-def name(text: str) -> str:
+def suggest_name(text: str) -> str:
     """Suggest `my-pools` for `My_Pools`."""
     made = re.sub(r"[^a-z0-9-]+", "-", text.strip().lower()).strip("-")
     return f"did you mean `{made}`?" if made else ""
 
 
-def region(text: str) -> str:
+def suggest_region(text: str) -> str:
     """Suggest `us-east-1` for `us-east1`, `US_EAST_1` and the zone `us-east-1a`."""
     found = _REGION.fullmatch(text.strip().lower().replace("_", "-"))
     if found is None:
@@ -69,13 +69,13 @@ def region(text: str) -> str:
     return f"did you mean `{'-'.join(parts)}`?"
 
 
-def architecture(text: str) -> str:
+def suggest_architecture(text: str) -> str:
     """Suggest `amd64` for `x86_64`."""
     known = _ARCHITECTURES.get(text.strip().lower())
     return f"did you mean `{known}`?" if known else ""
 
 
-def taint(text: str) -> str:
+def suggest_taint(text: str) -> str:
     """Suggest `taints: {team: ml:NoSchedule}` for kubectl's `team=ml:NoSchedule`."""
     found = re.fullmatch(
         r"([\w./-]+)(?:=([\w.-]*))?:(NoSchedule|PreferNoSchedule|NoExecute)", text.strip(), re.ASCII
