@@ -64,7 +64,7 @@ class Code(StrEnum):
     MISSING = "GP0011", "A required field is missing."
     WRONG_TYPE = "GP0012", "A value of the wrong type."
     WRONG_VALUE = "GP0013", "A value of the right type that the field does not accept."
-    SAID_TWICE = (
+    SET_TWICE = (
         "GP0014",
         "Two fields in one place set the same thing, one short and one in Karpenter's own form.",
     )
@@ -81,7 +81,7 @@ class Code(StrEnum):
         "GP0024",
         "Several kinds of accelerator in one pool, or `none` beside instance types with one.",
     )
-    CPU_MACHINES_TOO = (
+    CPU_TYPES_TOO = (
         "GP0025",
         "A constraint on the GPU count that also matches instance types without a GPU.",
     )
@@ -96,7 +96,7 @@ class Code(StrEnum):
     DISK = "GP0034", "A disk that the AMI family does not have, or whose device is unknown."
     TWO_PLUGINS = "GP0035", "A label that starts a second device plugin on nodes that have one."
     TARGET = "GP0040", "An unsupported Karpenter version."
-    NO_MACHINES = "GP0041", "A pool without a field that selects instance types."
+    NO_TYPE_SELECTOR = "GP0041", "A pool without a field that selects instance types."
     UNKNOWN_CLASS = "GP0042", "A node class that is not declared."
     PROFILE_CLASS_UNUSED = (
         "GP0043",
@@ -247,7 +247,7 @@ class Code(StrEnum):
     MIXED_ARCHITECTURES = "GP5004", "GPU instance types of both architectures in one pool."
     DEAD_VALUE = "GP5005", "A value that matches no instance type of the pool."
     LIMIT_BELOW_NODE = "GP5006", "A limit that is below a single node of the pool."
-    LARGE_MACHINE = "GP5007", "A pod for one accelerator that can land on an instance type with many."
+    LARGE_TYPE = "GP5007", "A pod for one accelerator that can land on an instance type with many."
     NO_PRICE = "GP5008", "Instance types without a price, which Karpenter does not launch."
     NOTHING_LEFT = "GP5009", "A pool that can't launch a node."
     FEW_SPOT_TYPES = "GP5010", "A spot pool with few instance types."

@@ -44,7 +44,7 @@ class Finding(NamedTuple):
     also: tuple["Finding", ...] = ()
 
     @property
-    def each(self) -> "tuple[Finding, ...]":
+    def occurrences(self) -> "tuple[Finding, ...]":
         """Return one finding for each place."""
         return (self._replace(also=()), *self.also)
 
@@ -67,7 +67,7 @@ def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     places: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         same = (finding.code, finding.message, finding.fix, finding.severity, finding.at.file)
-        places.setdefault(same, []).extend(finding.each)
+        places.setdefault(same, []).extend(finding.occurrences)
     return tuple(first._replace(also=tuple(others)) for first, *others in places.values())
 
 

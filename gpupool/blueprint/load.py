@@ -125,7 +125,7 @@ def word_conflicts(node: Located, kind: MergeKind, path: str = "") -> Iterator[F
         later = find(node, *second) or find(node, second[0]) or node
         names = f"`{'.'.join(first)}` and `{'.'.join(second)}`"
         yield Finding(
-            Code.SAID_TWICE, f"{names} both set {target}", later.key or later.at,
+            Code.SET_TWICE, f"{names} both set {target}", later.key or later.at,
             "remove one of the two", path=".".join(filter(None, (path, *second))),
         )  # fmt: skip
     for key, item in mapping(node).items():

@@ -56,7 +56,7 @@ def check_files(wanted: ValidationRequest, stdin: Callable[[], bytes], *, strict
         files,
         tuple(sorted(checked, key=lambda each: (order.get(each.at.file, 0), each.at))),
         documents=found.documents + len(wanted.blueprint),
-        passed_over=_passed_over(found, checked),
+        other_kinds=_passed_over(found, checked),
         skipped=tuple(Skipped(each.at, each.reason) for each in found.skipped),
         strict=strict,
     )
@@ -86,7 +86,7 @@ def _blueprint(files: Sequence[str]) -> _Result:
 def _objects(found: "Manifests", target: str | None) -> list[_Result]:
     if not found.objects:
         return []
-    from gpupool.karpenter.validation.check import named
+    from gpupool.karpenter.validation.check import check, named
     from gpupool.karpenter.versions import LATEST
     from gpupool.scheduling.naming.checks import in_manifest
 

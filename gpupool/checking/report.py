@@ -45,7 +45,7 @@ class Report(NamedTuple):
     documents: int = 0
     """How many YAML or JSON documents the files hold."""
 
-    passed_over: Mapping[str, int] = {}
+    other_kinds: Mapping[str, int] = {}
     """How many objects of each other kind there were, by kind."""
 
     skipped: tuple[Skipped, ...] = ()
@@ -58,7 +58,7 @@ class Report(NamedTuple):
         return finding.severity is Severity.ERROR or (self.strict and finding.severity is Severity.WARNING)
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Return whether any finding fails the run."""
         return any(self.fails(finding) for finding in self.findings)
 
@@ -66,6 +66,6 @@ class Report(NamedTuple):
         """Count the findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
-    def kinds(self) -> dict[str, int]:
+    def count_kinds(self) -> dict[str, int]:
         """Count the checked objects by kind, in the order in which the kinds came first."""
         return dict(Counter(each.kind for each in self.checked))

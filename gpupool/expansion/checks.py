@@ -60,7 +60,7 @@ def chooses(name: str, pool: Located) -> Iterator[Finding]:
     said = {key for key, node in mapping(pool).items() if node.value is not None}
     if not said & set(_CHOICES):
         fix = f"set one of {', '.join(f'`{word}`' for word in _CHOICES)}"
-        yield error(Code.NO_MACHINES, f"pool `{name}` selects no instance types", pool, fix)
+        yield error(Code.NO_TYPE_SELECTOR, f"pool `{name}` selects no instance types", pool, fix)
 
 
 def declared(layers: Layered, known_classes: Sequence[str]) -> Iterator[Finding]:
