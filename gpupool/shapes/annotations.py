@@ -33,7 +33,10 @@ class Since:
 
 
 def is_match(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches as in Go's RE2: ASCII classes, blanks without the vertical tab, `$` only at the very end."""
+    """Return whether a pattern matches somewhere in a text, as in Go's RE2.
+
+    Classes are ASCII, blanks do not include the vertical tab, and `$` matches only at the very end.
+    """
     return _compile(pattern).search(text) is not None
 
 

@@ -32,7 +32,7 @@ MODELS = [BLUEPRINT, PROFILE, *TYPES.values()]
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep validators in a folder of the test's own, and begin with none."""
-    monkeypatch.setattr(compiled, "kept_at", lambda model: tmp_path / model.name)
+    monkeypatch.setattr(compiled, "cache_path", lambda model: tmp_path / model.name)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     again()
     return tmp_path
@@ -87,7 +87,7 @@ def test_a_kept_one_says_of_blueprints_what_the_model_says(data: st.DataObject) 
 def test_it_is_read_back(model: compiled.Model, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled.load_validator(model)
     again()
-    monkeypatch.setattr(compiled, "_made", lambda _: pytest.fail("made anew"))
+    monkeypatch.setattr(compiled, "_compile", lambda _: pytest.fail("made anew"))
 
     assert compiled.load_validator(model) is not None
     assert [path.name for path in kept.iterdir()] == [model.name]
@@ -120,7 +120,7 @@ def test_a_damaged_one_is_made_anew(damage: bytes, kept: Path) -> None:
 
 def test_nothing_is_kept_where_nothing_can_be_written(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = kept / "missing" / "Blueprint"
-    monkeypatch.setattr(compiled, "kept_at", lambda _: missing)
+    monkeypatch.setattr(compiled, "cache_path", lambda _: missing)
 
     assert compiled.load_validator(BLUEPRINT) is not None
     assert not missing.parent.exists()
@@ -209,7 +209,7 @@ def test_a_second_run_of_the_program_makes_none(tmp_path: Path) -> None:
     file.write_text("{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {}}\n")
     program = (
         "import sys; from gpupool.shapes import compiled; from gpupool.cli.app import main;"
-        "compiled._made = compiled._made if sys.argv[1] == 'first' else None;"
+        "compiled._compile = compiled._compile if sys.argv[1] == 'first' else None;"
         "sys.exit(main(['validate', sys.argv[2]]))"
     )
     command = [sys.executable, "-X", f"pycache_prefix={tmp_path}/bytecode", "-c", program]
