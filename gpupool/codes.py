@@ -1,6 +1,6 @@
-"""The code of every finding: `GP` and four digits, never with another meaning and never used again.
+"""Codes of findings: `GP` and four digits, which are never reused or given another meaning.
 
-The first digit is the layer that the finding belongs to.
+The first digit is the layer of the finding.
 """
 
 from enum import StrEnum
@@ -8,10 +8,10 @@ from typing import Self
 
 
 class Layer(StrEnum):
-    """Which check rejects what a finding is about."""
+    """The check that would reject the value of a finding."""
 
     BLUEPRINT = "blueprint"
-    """gpupool: the finding is about a field of a blueprint, or about another file of gpupool."""
+    """gpupool: a field of a blueprint, or another file of gpupool."""
 
     STRUCTURAL = "structural"
     """The API server, by the schema of the CRD."""
@@ -29,21 +29,21 @@ class Layer(StrEnum):
     """No check: a lint rule."""
 
 
-def layer(code: str) -> Layer:
-    """Return the layer that a finding's code belongs to."""
-    return _LAYERS.get(code[2:3], Layer.RULE)
-
-
 _LAYERS = dict(zip("01234", Layer, strict=False))
 
 
+def layer(code: str) -> Layer:
+    """Return the layer of a code."""
+    return _LAYERS.get(code[2:3], Layer.RULE)
+
+
 class Code(StrEnum):
-    """What a finding is about, and in one sentence what that means."""
+    """The code of a finding, with its meaning in one sentence."""
 
     meaning: str
 
     def __new__(cls, value: str, meaning: str) -> Self:
-        """Make a code of its text and its meaning."""
+        """Create a code from its text and its meaning."""
         code = str.__new__(cls, value)
         code._value_ = value
         code.meaning = meaning
