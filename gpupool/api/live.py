@@ -170,8 +170,8 @@ def wait_until(
 ) -> list[str]:
     """Wait until all objects are Ready, or with `rollout` also until no node is outdated.
 
-    Returns the objects that are not after `cluster.timeout`, as `NodePool/chat: …` with the reason; the list is
-    empty on success.
+    Returns the objects that are not after `cluster.timeout`, as `NodePool/chat: …` with the reason; an empty
+    list on success.
 
     Raises:
         InputError: with every error in the blueprint.

@@ -117,7 +117,7 @@ def fit(
     daemon_sets: Sequence[str] = (),
     region: str | None = None,
 ) -> "FitReport":
-    """Return which NodePools of a blueprint, or of manifests, the pods of workloads fit, and why others do not.
+    """Return which NodePools of a blueprint, or of manifests, fit the pods of workloads, and why not.
 
     Without a region, and without one in the blueprint, offerings and prices are not checked.
 

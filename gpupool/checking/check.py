@@ -25,7 +25,7 @@ class ValidationRequest(NamedTuple):
     """The files to validate, and the options."""
 
     paths: Sequence[str]
-    """Manifests and blueprints; a folder stands for all files in it."""
+    """Manifests and blueprints; a folder includes all files in it."""
 
     blueprint: Sequence[str]
     """The files of one layered blueprint, in order; may be empty."""

@@ -204,9 +204,9 @@ def _describe_value_error(kind: str, context: Mapping[str, Any], details: ErrorD
         fix = suggest_architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
         return f"{value} is not {'one of ' if ' or ' in expected else ''}{expected}", fix
     if "wanted" in context:
-        wanted = context["wanted"]
+        expected = str(context["wanted"])
         is_empty = details["input"] == ""
-        message = f"must be {wanted}, not the empty string" if is_empty else f"{value} is not {wanted}"
+        message = f"must be {expected}, not the empty string" if is_empty else f"{value} is not {expected}"
         return message, str(context.get("fix", ""))
     if kind in _COMPARISONS:
         fix = (
