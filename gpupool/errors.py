@@ -13,7 +13,7 @@ GpupoolError
 ├── NotReadyError 6   everything was applied, but not all of it is Ready in time
 ├── PartialError  7   a part was applied, the rest was not
 ├── UsageError   64   invalid options on the command line
-└── StoppedError      ended by a signal: 130 for SIGINT, 143 for SIGTERM
+└── StoppedError      a signal ended it: 130 for SIGINT, 143 for SIGTERM
 """
 
 from collections.abc import Sequence

@@ -86,7 +86,7 @@ class _DescribingGenerator(GenerateJsonSchema):
                     del described["default"]
         return result
 
-    def build_dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
+    def dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
         result = super().dataclass_schema(schema)
         kind = schema["cls"]
         docs = _read_module_docs(kind.__module__).get(kind.__qualname__, {})
