@@ -1,4 +1,4 @@
-"""Where the shipped folders are: in the wheel, or beside the package in a checkout."""
+"""Folders that are shipped with gpupool: in the wheel, or beside the package in a checkout."""
 
 from pathlib import Path
 from typing import Literal
@@ -6,10 +6,10 @@ from typing import Literal
 PACKAGE = Path(__file__).parent
 
 
-def shipped(folder: Literal["templates", "profiles"]) -> Path:
-    """Return the shipped `folder`: `gpupool/_data/` in a wheel, the repository's root otherwise.
+def find_shipped_folder(folder: Literal["templates", "profiles"]) -> Path:
+    """Return the path of a shipped folder: in `_data` in a wheel, in the repository's root otherwise.
 
-    An editable install copies `_data` once and never again, so the checkout's own folder has to win there.
+    An editable install would copy `_data` once and not update it, so the checkout's own folder is used there.
     """
     packaged = PACKAGE / "_data" / folder
     return packaged if packaged.is_dir() else PACKAGE.parent / folder

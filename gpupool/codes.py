@@ -1,6 +1,6 @@
-"""The code of every finding: `GP` and four digits, never with another meaning and never used again.
+"""Codes of findings: `GP` and four digits, which are never reused or given another meaning.
 
-The first digit is the layer that the finding belongs to.
+The first digit is the layer of the finding.
 """
 
 from enum import StrEnum
@@ -8,10 +8,10 @@ from typing import Self
 
 
 class Layer(StrEnum):
-    """Which check rejects what a finding is about."""
+    """The check that would reject the value of a finding."""
 
     BLUEPRINT = "blueprint"
-    """gpupool: the finding is about a field of a blueprint, or about another file of gpupool."""
+    """gpupool: a field of a blueprint, or another file of gpupool."""
 
     STRUCTURAL = "structural"
     """The API server, by the schema of the CRD."""
@@ -29,21 +29,21 @@ class Layer(StrEnum):
     """No check: a lint rule."""
 
 
-def layer(code: str) -> Layer:
-    """Return the layer that a finding's code belongs to."""
-    return _LAYERS.get(code[2:3], Layer.RULE)
-
-
 _LAYERS = dict(zip("01234", Layer, strict=False))
 
 
+def layer(code: str) -> Layer:
+    """Return the layer of a code."""
+    return _LAYERS.get(code[2:3], Layer.RULE)
+
+
 class Code(StrEnum):
-    """What a finding is about, and in one sentence what that means."""
+    """The code of a finding, with its meaning in one sentence."""
 
     meaning: str
 
     def __new__(cls, value: str, meaning: str) -> Self:
-        """Make a code of its text and its meaning."""
+        """Create a code from its text and its meaning."""
         code = str.__new__(cls, value)
         code._value_ = value
         code.meaning = meaning
@@ -64,7 +64,7 @@ class Code(StrEnum):
     MISSING = "GP0011", "A required field is missing."
     WRONG_TYPE = "GP0012", "A value of the wrong type."
     WRONG_VALUE = "GP0013", "A value of the right type that the field does not accept."
-    SAID_TWICE = (
+    SET_TWICE = (
         "GP0014",
         "Two fields in one place set the same thing, one short and one in Karpenter's own form.",
     )
@@ -81,7 +81,7 @@ class Code(StrEnum):
         "GP0024",
         "Several kinds of accelerator in one pool, or `none` beside instance types with one.",
     )
-    CPU_MACHINES_TOO = (
+    CPU_TYPES_TOO = (
         "GP0025",
         "A constraint on the GPU count that also matches instance types without a GPU.",
     )
@@ -96,7 +96,7 @@ class Code(StrEnum):
     DISK = "GP0034", "A disk that the AMI family does not have, or whose device is unknown."
     TWO_PLUGINS = "GP0035", "A label that starts a second device plugin on nodes that have one."
     TARGET = "GP0040", "An unsupported Karpenter version."
-    NO_MACHINES = "GP0041", "A pool without a field that selects instance types."
+    NO_TYPE_SELECTOR = "GP0041", "A pool without a field that selects instance types."
     UNKNOWN_CLASS = "GP0042", "A node class that is not declared."
     PROFILE_CLASS_UNUSED = (
         "GP0043",
@@ -247,7 +247,7 @@ class Code(StrEnum):
     MIXED_ARCHITECTURES = "GP5004", "GPU instance types of both architectures in one pool."
     DEAD_VALUE = "GP5005", "A value that matches no instance type of the pool."
     LIMIT_BELOW_NODE = "GP5006", "A limit that is below a single node of the pool."
-    LARGE_MACHINE = "GP5007", "A pod for one accelerator that can land on an instance type with many."
+    LARGE_TYPE = "GP5007", "A pod for one accelerator that can land on an instance type with many."
     NO_PRICE = "GP5008", "Instance types without a price, which Karpenter does not launch."
     NOTHING_LEFT = "GP5009", "A pool that can't launch a node."
     FEW_SPOT_TYPES = "GP5010", "A spot pool with few instance types."

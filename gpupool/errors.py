@@ -1,4 +1,4 @@
-"""The errors that end a command, each with its exit code.
+"""Errors that end a command, with their exit codes.
 
 GpupoolError
 ├── InputError    1   a blueprint, a profile or an output folder is invalid
@@ -19,7 +19,7 @@ GpupoolError
 from collections.abc import Sequence
 from typing import ClassVar
 
-from gpupool.findings import Finding, Severity, merged
+from gpupool.findings import Finding, Severity, merge_findings
 
 
 class GpupoolError(Exception):
@@ -32,9 +32,9 @@ class InputError(GpupoolError):
     """Invalid input; `findings` has every mistake, in file order."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
-        """Keep every finding; the text names how many are errors."""
+        """Store the findings; the message counts the errors."""
         self.findings = tuple(findings)
-        errors = sum(finding.severity is Severity.ERROR for finding in merged(findings))
+        errors = sum(finding.severity is Severity.ERROR for finding in merge_findings(findings))
         super().__init__(f"{errors} error{'s' * (errors != 1)}")
 
 
@@ -44,13 +44,13 @@ class StaleError(GpupoolError):
     exit_code = 2
 
     def __init__(self, names: Sequence[str]) -> None:
-        """Keep the names of the files that differ, are missing or are left over."""
+        """Store the names of the files that differ, are missing or are left over."""
         self.names = tuple(names)
         super().__init__(f"{len(names)} rendered file{'s' * (len(names) != 1)} out of date")
 
 
 class KeyFileError(GpupoolError):
-    """A key that signs or verifies a plan can't be used; the text quotes nothing of it."""
+    """A key that signs or verifies a plan can't be used; the message quotes no part of it."""
 
 
 class AccountError(GpupoolError):
@@ -95,9 +95,9 @@ class StoppedError(GpupoolError):
     """A signal ended the command; finished changes are recorded."""
 
     def __init__(self, signal: int, done: str = "") -> None:
-        """Take the exit code that shells use for a signal; `done` says how far it came."""
+        """Set the exit code that shells use for a signal; `done` describes the completed work."""
         self.signal = signal
-        self.exit_code = 128 + signal  # type: ignore[misc] # the one error whose code is not of its class
+        self.exit_code = 128 + signal  # type: ignore[misc] # the only error whose code depends on the instance
         super().__init__(f"stopped by a signal{': ' * bool(done)}{done}")
 
 

@@ -1,4 +1,4 @@
-"""One thing wrong at one place: what, where, how bad, and what to do about it."""
+"""Findings: errors, warnings and infos with their location, severity and fix."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Location(NamedTuple):
-    """A place in a file; lines and columns count from 1, and line 0 means the file as a whole."""
+    """A location in a file; lines and columns count from 1, and line 0 means the whole file."""
 
     file: str
     line: int = 0
@@ -18,7 +18,7 @@ class Location(NamedTuple):
 
 
 class Severity(StrEnum):
-    """How bad a finding is: an error ends the command, the others are only said."""
+    """The severity of a finding: an error ends the command, the others are only printed."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -26,12 +26,11 @@ class Severity(StrEnum):
 
 
 class Finding(NamedTuple):
-    """One thing wrong (or worth knowing) at one place.
+    """An error, a warning or an info at one location.
 
-    `code` is one of `gpupool.codes`; `message` says what and why in one
-    sentence; `fix` says what to do and may be empty; `path` is the key path, as in
-    `pools.chat.limits`; `object` is the Kubernetes object it is about, as in `NodePool/chat`, where there
-    is one. `also` are the other places of the same finding, after the first, each a finding of its own.
+    `code` is one of `gpupool.codes`; `message` describes the problem in one sentence; `fix` is the proposed
+    change and may be empty; `path` is the key path, as in `pools.chat.limits`; `object` is the Kubernetes
+    object, as in `NodePool/chat`, and may be empty. `also` holds the same finding at its other locations.
     """
 
     code: str
@@ -44,33 +43,33 @@ class Finding(NamedTuple):
     also: tuple["Finding", ...] = ()
 
     @property
-    def each(self) -> "tuple[Finding, ...]":
-        """Return one finding for each place."""
+    def occurrences(self) -> "tuple[Finding, ...]":
+        """Return one finding for each location."""
         return (self._replace(also=()), *self.also)
 
 
 def in_file_order(findings: Iterable[Finding], files: Iterable[str] = ()) -> tuple[Finding, ...]:
-    """Return findings once each, by file (in the order of `files`), line and column."""
+    """Return findings without duplicates, sorted by file (in the order of `files`), line and column."""
     order: dict[str, int] = {}
     for file in files:
         order.setdefault(file, len(order))
 
-    def place(finding: Finding) -> tuple[int, str, int, int]:
+    def position(finding: Finding) -> tuple[int, str, int, int]:
         at = finding.at
         return order.get(at.file, len(order)), at.file, at.line, at.column
 
-    return tuple(sorted(dict.fromkeys(findings), key=place))
+    return tuple(sorted(dict.fromkeys(findings), key=position))
 
 
-def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings that say the same of several places as one, at the first of them."""
-    places: dict[tuple[str, ...], list[Finding]] = {}
+def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Merge equal findings at several locations of a file into one, at the first location."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        same = (finding.code, finding.message, finding.fix, finding.severity, finding.at.file)
-        places.setdefault(same, []).extend(finding.each)
-    return tuple(first._replace(also=tuple(others)) for first, *others in places.values())
+        key = (finding.code, finding.message, finding.fix, finding.severity, finding.at.file)
+        groups.setdefault(key, []).extend(finding.occurrences)
+    return tuple(first._replace(also=tuple(others)) for first, *others in groups.values())
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
-    """Return whether any of `findings` is an error."""
+    """Return whether any finding is an error."""
     return any(finding.severity is Severity.ERROR for finding in findings)

@@ -1,4 +1,4 @@
-"""What differs between a rendered folder and what would be rendered now, without sensitive values."""
+"""Unified diff between a rendered folder and a new rendering, without sensitive values."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from gpupool.rendering.render import Rendered
 
-_UNSEEN: Final = "  only comments, formatting or sensitive values differ"
+_HIDDEN: Final = "  only comments, formatting or sensitive values differ"
 
 
 def folder_diff(rendered: Rendered, folder: Path) -> Iterator[str]:
-    """Yield the lines of a unified diff from a folder to what was rendered; nothing where it is up to date.
+    """Yield the lines of a unified diff from a folder to a rendering; no lines where it is up to date.
 
-    Both sides are shown as YAML without comments, and with a mark in place of each sensitive value.
+    Both sides are YAML without comments, with a mark in place of each sensitive value.
 
     Raises:
         InputError: where a file can't be read.
@@ -32,18 +32,18 @@ def folder_diff(rendered: Rendered, folder: Path) -> Iterator[str]:
     for path in find_stale(files, folder, rendered.name):
         old, new = read_content(folder / path), files.get(path)
         sides = (
-            _shown(rendered.sensitive, path, "" if old is None else old.decode("utf-8", "replace")),
-            _shown(rendered.sensitive, path, new or ""),
+            _format_file(rendered.sensitive, path, "" if old is None else old.decode("utf-8", "replace")),
+            _format_file(rendered.sensitive, path, new or ""),
         )
         names = (f"a/{path}" if old is not None else "/dev/null", f"b/{path}" if new else "/dev/null")
         lines = [*unified_diff(*sides, *names, lineterm="")]
-        yield from lines or [f"--- {names[0]}", f"+++ {names[1]}", _UNSEEN]
+        yield from lines or [f"--- {names[0]}", f"+++ {names[1]}", _HIDDEN]
 
 
-def _shown(sensitive: Sequence[str], path: str, text: str) -> list[str]:
+def _format_file(sensitive: Sequence[str], path: str, text: str) -> list[str]:
     if not text:
         return []
-    found = read(text.encode(), path)
-    if found.node is None or found.findings:
+    parsed = read(text.encode(), path)
+    if parsed.node is None or parsed.findings:
         return ["(not readable as YAML)"]
-    return dump(blanked(sensitive, plain(found.node))).splitlines()
+    return dump(blanked(sensitive, plain(parsed.node))).splitlines()

@@ -1,4 +1,4 @@
-"""A Kubernetes object as identity and located body, and what can be asked of any plain one."""
+"""Kubernetes objects: references, rendered manifests, labels and digests."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Ref(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """One object to be rendered; every leaf of `body` knows its place in the blueprint."""
+    """One rendered object; every leaf of `body` has its location in the blueprint."""
 
     ref: Ref
     path: str
-    """Where it stands in the blueprint: `pools.chat.tiers.spot`."""
+    """The path in the blueprint: `pools.chat.tiers.spot`."""
 
     body: Located
     data: Plain
-    """The body without its places: what is checked and written."""
+    """The body without locations, which is checked and written."""
 
     pool: str = ""
     """The blueprint's pool that a NodePool is rendered from; empty for other kinds."""
@@ -56,5 +56,5 @@ def is_pool(ref: Ref) -> bool:
 
 def digest(value: Plain) -> str:
     """Return the sha256 of a value's canonical JSON."""
-    said = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -5,7 +5,7 @@ from typing import Any
 
 from gpupool.blueprint.model import Blueprint
 from gpupool.codes import Code, Layer, layer
-from gpupool.shapes.docs import json_schema
+from gpupool.shapes.docs import build_json_schema
 
 _Schema = Mapping[str, Any]
 _ANYTHING = "JsonValue"
@@ -56,7 +56,7 @@ def _layer_section(part: Layer) -> list[str]:
 
 def blueprint_page() -> str:
     """Return the page of every key of a blueprint, map by map."""
-    schema = json_schema(Blueprint)
+    schema = build_json_schema(Blueprint)
     parts = {"Blueprint": schema, **{_name(key): part for key, part in schema["$defs"].items()}}
     head = [
         "# The blueprint, field by field",

@@ -1,6 +1,6 @@
-"""The Python API: everything that the command line does, as functions of blueprint files.
+"""Python API: the commands of the command line, as functions of blueprint files.
 
-`offline` needs no cluster, `live` asks one. What a function needs is imported when it is called.
+`offline` does not contact a cluster, `live` does. Modules are imported when a function needs them.
 """
 
 from typing import TYPE_CHECKING
@@ -57,7 +57,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import the types of arguments when they are asked for: most commands need neither."""
+    """Import the types of arguments on first access: most commands need neither."""
     if name == "ClusterOptions":
         from gpupool.rollout.connection import ClusterOptions
 

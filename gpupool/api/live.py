@@ -1,9 +1,9 @@
-"""What asks a cluster: plan, diff, apply, status, doctor, move and unlock.
+"""Python API with a cluster: plan, diff, apply, status, doctor, move and unlock.
 
-Each function connects by itself, as `cluster` says, and ensures first that the cluster is the one that the
-blueprint names. Without `cluster`, that is the kubeconfig and the context that kubectl would use, unless
-the blueprint names another one. Without `consent`, nothing is done beyond what the blueprint says: no
-deletion, and nothing of another owner is taken over. The errors are those of the commands
+Each function connects with the options in `cluster` and first checks that the cluster is the one that the
+blueprint names. Without `cluster`, the default is the kubeconfig and the context that kubectl would use,
+unless the blueprint names another one. Without `consent`, nothing is done beyond applying the blueprint's
+own objects: no deletion, and no takeover of objects of another owner. The errors are those of the commands
 (`GpupoolError.exit_code`).
 """
 
@@ -27,38 +27,38 @@ if TYPE_CHECKING:
 
 
 def diff(files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None) -> Plan:
-    """Return what an apply would change; the plan is complete, but not sealed to be saved.
+    """Return the changes of an apply; the plan is complete, but not sealed for saving.
 
     Raises:
-        InputError: with every mistake in the blueprint.
+        InputError: with every error in the blueprint.
         GuardError: where the cluster is not the blueprint's.
         ClusterError: where the API server can't be reached, or answers with an error.
     """
     from gpupool.rollout import session
 
-    return session.prepare_session(files, _current(cluster), consent or _no_consent()).plan
+    return session.prepare_session(files, _or_default(cluster), consent or _no_consent()).plan
 
 
 def plan(files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None) -> Plan:
-    """Return a plan to be saved: what an apply would change, and what it was decided on.
+    """Return a plan that can be saved: the changes of an apply, and the live state that they depend on.
 
-    `consent` holds what the plan may do beyond writing the blueprint's own objects.
+    `consent` allows changes beyond applying the blueprint's own objects.
 
     Raises:
-        InputError: with every mistake in the blueprint.
+        InputError: with every error in the blueprint.
         GuardError: where the cluster is not the blueprint's.
         ClusterError: where the API server can't be reached, or answers with an error.
     """
     from gpupool.rollout import session
 
-    return session.prepare_saved_session(files, _current(cluster), consent or _no_consent()).plan
+    return session.prepare_saved_session(files, _or_default(cluster), consent or _no_consent()).plan
 
 
 def read_plan(path: str, verify_key: str | None = None) -> Plan:
-    """Read a saved plan; with the path of a public key, only one that is signed by it.
+    """Read a saved plan; with the path of a public key, its signature is required and verified.
 
     Raises:
-        InputError: where the file can't be read, or is no valid plan.
+        InputError: where the file can't be read, or is not a valid plan.
         GuardError: where the signature is missing or wrong.
     """
     from gpupool.planning import file
@@ -74,7 +74,7 @@ def read_plan(path: str, verify_key: str | None = None) -> Plan:
 
 
 def write_plan(plan: Plan, path: str, sign_key: str | None = None) -> None:
-    """Write a plan as JSON, readable by its owner alone; with the path of a private key, signed by it.
+    """Write a plan as JSON that only its owner can read; with the path of a private key, sign it.
 
     Raises:
         InputError: where the file can't be written.
@@ -100,26 +100,26 @@ def apply(
     files: Sequence[str], cluster: ClusterOptions | None = None, consent: Consent | None = None, *,
     wait: bool = True, lock_timeout: float = 60.0, on_progress: Callable[[str], None] | None = None,
 ) -> Result:  # fmt: skip
-    """Plan and apply a blueprint without a prompt, and return what became of each object.
+    """Plan and apply a blueprint without a prompt, and return the outcome of each object.
 
     Args:
         files: The blueprint's files, later ones over earlier ones.
         cluster: How to connect.
-        consent: What may be done beyond writing the blueprint's own objects, such as pruning.
-        wait: Whether to wait until what was applied is Ready.
+        consent: Changes that are allowed beyond applying the blueprint's own objects, such as pruning.
+        wait: Whether to wait until the applied objects are Ready.
         lock_timeout: Seconds to wait for another run that holds the blueprint's lock.
         on_progress: Called with a line for each event.
 
     Raises:
-        InputError: with every mistake in the blueprint.
+        InputError: with every error in the blueprint.
         GuardError: where a guard blocks the plan, or another run holds the lock; nothing is applied.
-        ConflictError: where another owner manages what would be written; nothing is applied.
+        ConflictError: where another owner manages fields of the objects; nothing is applied.
         ClusterError: where the API server can't be reached or rejects an object; nothing is applied.
     """
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout import session
 
-    cluster = _current(cluster)
+    cluster = _or_default(cluster)
     deadline = Deadline(cluster.timeout)
     prepared = session.prepare_session(files, cluster, consent or _no_consent(), deadline)
     session.ensure_applicable(prepared.plan)
@@ -134,9 +134,9 @@ def apply_plan(
     plan: Plan, files: Sequence[str] = (), cluster: ClusterOptions | None = None, *,
     wait: bool = True, lock_timeout: float = 60.0, on_progress: Callable[[str], None] | None = None,
 ) -> Result:  # fmt: skip
-    """Apply a saved plan as it is, if it is not stale, and return what became of each object.
+    """Apply a saved plan that is not stale, and return the outcome of each object.
 
-    `files` are the blueprint's; they are read only where the plan holds sensitive values as digests.
+    `files` are the blueprint's; they are read only where the plan has digests of sensitive values.
 
     Raises:
         OutdatedError: where the plan has expired, is for another cluster, or is stale; nothing is applied.
@@ -145,7 +145,7 @@ def apply_plan(
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.session import carry_out_saved
 
-    cluster = _current(cluster)
+    cluster = _or_default(cluster)
     options = apply_options(
         files, wait=wait, lock_timeout=lock_timeout, is_overlay_gate_on=False, on_progress=on_progress
     )
@@ -156,7 +156,7 @@ def status(files: Sequence[str], cluster: ClusterOptions | None = None) -> Statu
     """Return the state of the blueprint's objects in the cluster, and of the nodes of its pools.
 
     Raises:
-        InputError: with every mistake in the blueprint.
+        InputError: with every error in the blueprint.
         ClusterError: where the API server can't be reached, or answers with an error.
     """
     from gpupool.rollout.watch.status import read_status
@@ -170,11 +170,11 @@ def wait_until(
 ) -> list[str]:
     """Wait until all objects are Ready, or with `rollout` also until no node is outdated.
 
-    Returns what is not when `cluster.timeout` is over: `NodePool/chat: …`, each with its reason; empty for a
-    success.
+    Returns the objects that are not after `cluster.timeout`, as `NodePool/chat: …` with the reason; an empty
+    list on success.
 
     Raises:
-        InputError: with every mistake in the blueprint.
+        InputError: with every error in the blueprint.
         ClusterError: where the API server can't be reached, or answers with an error.
     """
     from gpupool.rollout.watch.status import wait_until as wait_for
@@ -186,25 +186,25 @@ def wait_until(
 def doctor(
     files: Sequence[str] = (), cluster: ClusterOptions | None = None, *, prove_plan_only: bool = False
 ) -> Diagnosis:
-    """Return the checks of whether plan and apply would work; without files, those of the cluster only.
+    """Check whether plan and apply would work; without files, check only the cluster.
 
-    Nothing is written; with `prove_plan_only` it tries to, which has to be denied.
+    Nothing is written; `prove_plan_only` also checks that a write attempt is denied.
 
     Raises:
-        InputError: with every mistake in the blueprint.
+        InputError: with every error in the blueprint.
         GuardError: where the cluster is not the blueprint's.
     """
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
 
-    cluster = _current(cluster)
+    cluster = _or_default(cluster)
     blueprint = load_desired_state(files) if files else None
     return diagnose(DoctorRequest(cluster, blueprint, prove_plan_only), Deadline(cluster.timeout))
 
 
 def lock_holder(files: Sequence[str], cluster: ClusterOptions | None = None) -> Lease | None:
-    """Return the lock of a blueprint; None where it is free.
+    """Return the lock of a blueprint, or None where it is free.
 
     Raises:
         ClusterError: where the API server can't be reached, or answers with an error.
@@ -216,9 +216,9 @@ def lock_holder(files: Sequence[str], cluster: ClusterOptions | None = None) -> 
 
 
 def unlock(files: Sequence[str], holder: str, cluster: ClusterOptions | None = None) -> Lease | None:
-    """Delete the lock of a dead run and return it as it was; None where the lock is free.
+    """Delete the lock of a run that has died, and return it; return None where the lock is free.
 
-    `holder` is the id that the lock's holder has; the lock of any other holder stays.
+    `holder` is the id of the lock's holder; the lock of any other holder is kept.
 
     Raises:
         GuardError: where another run holds the lock.
@@ -239,12 +239,12 @@ def move(
 ) -> Result | None:  # fmt: skip
     """Move the objects of a renamed blueprint to its new name or inventory, without a prompt.
 
-    `source` is the blueprint that has them now: `NAME`, or `NAMESPACE/NAME` where its inventory is elsewhere.
-    Returns what became of each object; None where nothing is left to be moved.
+    `source` is the blueprint that owns them now: `NAME`, or `NAMESPACE/NAME` for an inventory in another
+    namespace. Returns the outcome of each object, or None where there is nothing to move.
 
     Raises:
         GuardError: where another run holds one of the locks.
-        ConflictError: where an object is of neither blueprint.
+        ConflictError: where neither blueprint owns an object.
     """
     from gpupool.rollout.applying import moving
 
@@ -273,17 +273,17 @@ def apply_options(
     files: Sequence[str], *, wait: bool, lock_timeout: float, is_overlay_gate_on: bool,
     on_progress: Callable[[str], None] | None = None,
 ) -> ApplyOptions:  # fmt: skip
-    """Return the options of an apply by this user, from the commit that the files are of."""
+    """Return the options of an apply by this user, with the commit of the files."""
     from gpupool.reports.apply.result import done_line
     from gpupool.rollout.applying.apply import ApplyOptions
     from gpupool.rollout.commit import find_commit
     from gpupool.rollout.lock.lock_owner import current_owner
     from gpupool.rollout.session import gpupool_version
 
-    say = on_progress or _ignore
+    report = on_progress or _ignore
 
     def done(outcome: Outcome) -> None:
-        say(done_line(outcome))
+        report(done_line(outcome))
 
     return ApplyOptions(
         wait="ready" if wait else "none",
@@ -292,21 +292,21 @@ def apply_options(
         who={"by": current_owner().text, "commit": find_commit(dict.fromkeys(files, ""))},
         is_overlay_gate_on=is_overlay_gate_on,
         files=tuple(files),
-        say=say,
+        say=report,
         done=done,
         waits=_ignore_progress,
     )
 
 
 def _ignore(_text: str) -> None:
-    """Drop a line of progress."""
+    """Ignore a line of progress."""
 
 
 def _ignore_progress(_progress: object) -> None:
-    """Drop the progress of a wait."""
+    """Ignore the progress of a wait."""
 
 
-def _current(cluster: ClusterOptions | None) -> ClusterOptions:
+def _or_default(cluster: ClusterOptions | None) -> ClusterOptions:
     from gpupool.rollout.connection import ClusterOptions
 
     return cluster or ClusterOptions()
@@ -323,5 +323,5 @@ def _reach(files: Sequence[str], cluster: ClusterOptions | None) -> tuple[Desire
     from gpupool.rollout.connection import reach
     from gpupool.rollout.desired_state import load_desired_state
 
-    blueprint, cluster = load_desired_state(files), _current(cluster)
+    blueprint, cluster = load_desired_state(files), _or_default(cluster)
     return blueprint, reach(cluster, blueprint.pins, Deadline(cluster.timeout))

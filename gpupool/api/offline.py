@@ -1,6 +1,6 @@
-"""What needs no cluster: render, check, explain and fit blueprints and manifests.
+"""Python API without a cluster: render, validate, explain and fit blueprints and manifests.
 
-Each function imports what it needs when it is called: to read manifests takes no blueprint.
+Modules are imported when a function needs them: reading manifests does not import the blueprint's.
 """
 
 import json
@@ -37,7 +37,7 @@ def render_files(paths: Sequence[str]) -> "Rendered":
     """Read blueprint files, later ones over earlier ones, and render them.
 
     Raises:
-        InputError: with every mistake found, in file order.
+        InputError: with every error, in file order.
     """
     from gpupool.rendering import render
 
@@ -48,7 +48,7 @@ def write_folder(rendered: "Rendered", folder: Path) -> "FolderResult":
     """Make a folder hold what was rendered, and nothing older of the same blueprint; return the counts.
 
     Raises:
-        InputError: where a file that gpupool did not write is in the way; nothing is written then.
+        InputError: where a file exists that gpupool did not write; nothing is written.
     """
     from gpupool.rendering import folder as folders
 
@@ -56,7 +56,7 @@ def write_folder(rendered: "Rendered", folder: Path) -> "FolderResult":
 
 
 def check_folder(rendered: "Rendered", folder: Path) -> None:
-    """Compare a folder with what was rendered.
+    """Compare a folder with a rendering.
 
     Raises:
         StaleError: with the names of the files that differ, are missing or are left over.
@@ -68,9 +68,7 @@ def check_folder(rendered: "Rendered", folder: Path) -> None:
 
 
 def folder_diff(rendered: "Rendered", folder: Path) -> str:
-    """Return a unified diff from what a folder holds to what was rendered, without sensitive values.
-
-    It is empty where nothing differs.
+    """Return a unified diff from a folder to a rendering, without sensitive values; empty without changes.
 
     Raises:
         InputError: where a file can't be read.
@@ -81,7 +79,7 @@ def folder_diff(rendered: "Rendered", folder: Path) -> str:
 
 
 def chart_values(rendered: "Rendered", chart: str) -> str:
-    """Return one chart's values file.
+    """Return the values file of a chart.
 
     Raises:
         UsageError: where the blueprint renders no values for that chart.
@@ -102,13 +100,13 @@ def validate(
     strict: bool = False,
     allow_empty: bool = False,
 ) -> "Report":
-    """Check all that can be known offline: manifests and blueprints in `paths`, and one layered blueprint.
+    """Validate manifests and blueprints in `paths`, and one layered blueprint.
 
-    Manifests are held against Karpenter `target`, or the latest; a blueprint names its own version.
+    Manifests are checked for Karpenter `target`, or the latest version; a blueprint sets its own version.
     """
-    from gpupool.checking.check import ValidationRequest, check
+    from gpupool.checking.check import ValidationRequest, check_files
 
-    return check(ValidationRequest(paths, blueprint, target, allow_empty), _stdin, strict=strict)
+    return check_files(ValidationRequest(paths, blueprint, target, allow_empty), _stdin, strict=strict)
 
 
 def fit(
@@ -119,12 +117,12 @@ def fit(
     daemon_sets: Sequence[str] = (),
     region: str | None = None,
 ) -> "FitReport":
-    """Return which NodePools of a blueprint, or of plain manifests, take the pods of workloads, and why not.
+    """Return which NodePools of a blueprint, or of manifests, fit the pods of workloads, and why not.
 
-    Without a region, and without one in the blueprint, offers and prices are not judged.
+    Without a region, and without one in the blueprint, offerings and prices are not checked.
 
     Raises:
-        InputError: with every mistake found in the workloads, in file order; or else in the pools.
+        InputError: with every error in the workloads, in file order; without any, with those in the pools.
     """
     from gpupool.manifests.workloads import read_workloads
     from gpupool.reports.fit.text import Counted, FitReport, Fitted, offers_of, taken_for_granted
@@ -133,37 +131,37 @@ def fit(
     from gpupool.scheduling.pods.fit import sites
     from gpupool.scheduling.pods.verdicts import judge, judge_daemon
 
-    found = read_workloads(workloads, _stdin)
-    pods = pending.pending(found)
+    loaded = read_workloads(workloads, _stdin)
+    pods = pending.pending(loaded)
     running = read_workloads(daemon_sets, _stdin) if daemon_sets else None
     daemons = pending.daemons(running) if running else []
     offered = pools(blueprint, manifests, region)
     fixed = None if daemon_sets else pending.overhead(offered.cluster)
-    known = [read_pool(each.data, each.market) for each in offered.items]
-    places = sites(known, daemons, fixed)
+    node_pools = [read_pool(item.data, item.market) for item in offered.items]
+    places = sites(node_pools, daemons, fixed)
     return FitReport(
         fitted=tuple(
-            Fitted(each.template, each.pod, judge(each.pod, places))
-            if each.template.pods is not None
-            else Fitted(each.template, each.pod, judge_daemon(each.pod, sites(known)))
-            for each in pods
+            Fitted(pod.template, pod.pod, judge(pod.pod, places))
+            if pod.template.pods is not None
+            else Fitted(pod.template, pod.pod, judge_daemon(pod.pod, sites(node_pools)))
+            for pod in pods
         ),
         offers=offers_of(offered),
         counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
         notes=tuple(taken_for_granted(offered)),
-        findings=(*found.findings, *(running.findings if running else ()), *offered.findings),
-        passed_over=found.passed_over,
-        skipped=found.skipped,
+        findings=(*loaded.findings, *(running.findings if running else ()), *offered.findings),
+        passed_over=loaded.passed_over,
+        skipped=loaded.skipped,
     )
 
 
 def pools(
     blueprint: Sequence[str], manifests: Sequence[str] = (), region: str | None = None
 ) -> "LoadedNodePools":
-    """Return the NodePools of a blueprint, or of plain manifests, each with what its class may launch.
+    """Return the NodePools of a blueprint, or of manifests, each with the offerings that its class allows.
 
     Raises:
-        InputError: with every mistake found, in file order; also where there is no NodePool.
+        InputError: with every error, in file order; also without any NodePool.
     """
     from gpupool.pools import load_from_blueprint, load_from_manifests
 
@@ -180,10 +178,10 @@ def pools(
 
 
 def explain(pools: "LoadedNodePools", pool: str, type_name: str | None = None) -> "Explanation":
-    """Return what a pool may launch, and what becomes of one instance type there.
+    """Return the instance types that a pool can launch, and why it can or can't launch one type.
 
     Raises:
-        UsageError: where there is no such pool, or nobody knows the type.
+        UsageError: where the pool or the type does not exist.
     """
     from gpupool.explain.explanation import explain_pool
 
@@ -198,11 +196,11 @@ def explain_all(pools: "LoadedNodePools") -> "list[Explanation]":
 
 
 def provenance(blueprint: Sequence[str], field: str) -> "Provenance":
-    """Return where a value of a blueprint comes from; `field` is as in `chat.limits.gpus`.
+    """Return the sources of a value of a blueprint; `field` is a path as in `chat.limits.gpus`.
 
     Raises:
-        InputError: with every mistake found in the blueprint.
-        UsageError: where there is no such field.
+        InputError: with every error in the blueprint.
+        UsageError: where the field does not exist.
     """
     from gpupool.provenance.trace import trace
     from gpupool.rendering.render import render_files
@@ -214,10 +212,10 @@ def provenance(blueprint: Sequence[str], field: str) -> "Provenance":
 def calendars(
     pools: "LoadedNodePools", pool: str, timezone: str | None, nodes: int, day: "date"
 ) -> "list[Calendar]":
-    """Return for each NodePool of a pool how many of so many nodes may be disrupted in each hour of a week.
+    """Return for each NodePool of a pool how many of `nodes` nodes can be disrupted in each hour of a week.
 
     Raises:
-        UsageError: where there is no such pool or time zone.
+        UsageError: where the pool or the time zone does not exist.
     """
     from gpupool.expansion.windows.timezones import UnknownTimezoneError
     from gpupool.explain.calendar import build_calendar
@@ -232,10 +230,10 @@ def calendars(
 
 
 def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
-    """Return the catalogue that `explain` asks: a blueprint's own, the user's, or what gpupool brings.
+    """Return the catalogue that `explain` uses: a blueprint's own, the user's, or the shipped one.
 
     Raises:
-        InputError: where a file can't be read, or is no catalogue.
+        InputError: where a file can't be read, or is not a catalogue.
     """
     from gpupool.catalogue.load import preferred
     from gpupool.expansion.catalogue_access import load_named_catalogue
@@ -250,10 +248,10 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
 
 
 def write_karpenter_schemas(folder: Path, target: str) -> None:
-    """Write JSON Schemas of the kinds of Karpenter `target` into a folder, as `GROUP/KIND_VERSION.json`.
+    """Write the JSON Schemas of Karpenter `target` into a folder, as `GROUP/KIND_VERSION.json`.
 
     Raises:
-        InputError: where the system does not let us write.
+        InputError: where a file can't be written.
     """
     from gpupool.karpenter.schemas import schemas
     from gpupool.rendering.folder import write_atomically
@@ -262,25 +260,25 @@ def write_karpenter_schemas(folder: Path, target: str) -> None:
         write_atomically(folder / path, text)
 
 
-def schema_text(what: str) -> str:
+def schema_text(kind: str) -> str:
     """Return the JSON Schema of a `blueprint`, a `profile` or a `plan` file as text."""
     from gpupool.blueprint.model import Blueprint
     from gpupool.planning.plan import Plan
     from gpupool.profiles.model import Profile
-    from gpupool.shapes.docs import dataclass_schema, json_schema
+    from gpupool.shapes.docs import build_dataclass_schema, build_json_schema
 
-    if what == "plan":
-        made = dataclass_schema(Plan)
+    if kind == "plan":
+        schema = build_dataclass_schema(Plan)
     else:
-        made = json_schema(Blueprint) if what == "blueprint" else json_schema(Profile)
-    return json.dumps(made, indent=2) + "\n"
+        schema = build_json_schema(Blueprint) if kind == "blueprint" else build_json_schema(Profile)
+    return json.dumps(schema, indent=2) + "\n"
 
 
 def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
     """Write the starter blueprint.
 
     Raises:
-        InputError: where a file of that name is there already.
+        InputError: where the file exists already.
     """
     from gpupool.rendering.folder import write_atomically
     from gpupool.rendering.starter import render_starter
@@ -294,12 +292,12 @@ def write_starter(path: Path, starter: "Starter", *, force: bool) -> None:
 def refresh_catalogue(
     regions: Sequence[str] = (), profile: str | None = None, *, today: "date | None" = None
 ) -> "Catalogue":
-    """Return the shipped catalogue with what an AWS account answers about regions laid over it.
+    """Return the shipped catalogue, updated with the answers of an AWS account about regions.
 
-    Unlike the rest of this module, it asks AWS: about the regions, or that of the AWS profile.
+    Unlike the rest of this module it contacts AWS. The default region is that of the AWS profile.
 
     Raises:
-        AccountError: where the account can't be reached, or refuses to answer.
+        AccountError: where the account can't be reached, or returns an error.
     """
     from datetime import UTC, datetime
 
@@ -312,7 +310,7 @@ def refresh_catalogue(
 
 
 def profiles() -> "Sequence[ProfileListing]":
-    """Return the profiles that gpupool ships, each with what it sets and why."""
+    """Return the profiles that gpupool ships, each with its settings and their reasons."""
     from gpupool.profiles.shown import show_all
 
     return show_all()
@@ -323,7 +321,7 @@ def profile(name: str) -> "ProfileListing":
 
     Raises:
         UsageError: for an unknown name.
-        InputError: with every mistake in the file.
+        InputError: with every error in the file.
     """
     from gpupool.profiles.shown import show
 
@@ -331,12 +329,12 @@ def profile(name: str) -> "ProfileListing":
 
 
 def roles(purpose: "Literal['plan', 'apply']", files: Sequence[str], subject: "Subject | None" = None) -> str:
-    """Return the Kubernetes roles to grant to whoever plans, or applies, a blueprint, as YAML.
+    """Return the Kubernetes roles that planning, or applying, a blueprint requires, as YAML.
 
     `purpose` is `plan` or `apply`; the default subject is the group `gpupool-plan` or `gpupool-apply`.
 
     Raises:
-        InputError: with every mistake in the blueprint.
+        InputError: with every error in the blueprint.
     """
     from gpupool.rendering.roles import RoleScope, render_roles
     from gpupool.rollout.desired_state import load_desired_state
@@ -346,7 +344,7 @@ def roles(purpose: "Literal['plan', 'apply']", files: Sequence[str], subject: "S
 
 
 def _stdin() -> bytes:
-    """Return what standard input holds; of what has no end, enough to refuse it."""
+    """Read standard input up to one byte more than the size limit, so that endless input is rejected."""
     from gpupool.yamlio.decoding import MAX_MANIFEST_BYTES
 
     return sys.stdin.buffer.read(MAX_MANIFEST_BYTES + 1)

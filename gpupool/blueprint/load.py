@@ -113,10 +113,10 @@ def check(node: Located, model: Model, kind: str, findings: list[Finding]) -> No
     try:
         validate(model, plain(node))
     except ValidationError as problem:
-        fields = error_messages.keys_at(model.load(), ())
+        fields = error_messages.list_keys(model.load(), ())
         findings += (
             _lost_indentation(add_hint(finding), node, fields)
-            for finding in error_messages.findings(problem, node, model)
+            for finding in error_messages.convert_errors(problem, node, model)
         )
 
 
@@ -141,7 +141,7 @@ def find_conflicting_fields(node: Located, kind: MergeKind, path: str = "") -> I
         later = find(node, *second) or find(node, second[0]) or node
         names = f"`{'.'.join(first)}` and `{'.'.join(second)}`"
         yield Finding(
-            Code.SAID_TWICE, f"{names} both set {target}", later.key or later.at,
+            Code.SET_TWICE, f"{names} both set {target}", later.key or later.at,
             "remove one of the two", path=".".join(filter(None, (path, *second))),
         )  # fmt: skip
     for key, item in mapping(node).items():
@@ -168,7 +168,7 @@ def _load_file(path: str, findings: list[Finding]) -> Located | None:
 
 def _check_kind(node: Located, kind: str) -> Finding | None:
     if not isinstance(node.value, dict):
-        message = f"a {kind.lower()} must be a map, but this is {error_messages.kind_of(node)}"
+        message = f"a {kind.lower()} must be a map, but this is {error_messages.describe_value(node)}"
         return Finding(Code.NOT_THE_KIND, message, node.at)
     head = {"apiVersion": API_VERSION, "kind": kind}
     if missing := [key for key in head if key not in node.value]:
@@ -178,7 +178,7 @@ def _check_kind(node: Located, kind: str) -> Finding | None:
     for key, expected in head.items():
         actual = node.value[key]
         if actual.value != expected:
-            message = f"`{key}` is {error_messages.kind_of(actual)}, not `{expected}`"
+            message = f"`{key}` is {error_messages.describe_value(actual)}, not `{expected}`"
             return Finding(Code.NOT_THE_KIND, message, actual.at, f"set `{key}: {expected}`", path=key)
     return None
 

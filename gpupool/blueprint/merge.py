@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gpupool.yamlio.located import Located, mapping, over
+from gpupool.yamlio.located import Located, mapping, replace_value
 
 TargetFinder: TypeAlias = Callable[[Located], Iterator[tuple[tuple[str, ...], str]]]
 
@@ -43,7 +43,7 @@ def merge(lower: Located, upper: Located, kind: MergeKind = ANY) -> Located:
     """
     lower, upper = as_map(lower, kind), as_map(upper, kind)
     if not isinstance(lower.value, dict) or not isinstance(upper.value, dict):
-        return over(upper, lower)
+        return replace_value(upper, lower)
     merged = dict(mapping(_without_replaced(lower, upper, kind)))
     for key, node in upper.value.items():
         below = merged.get(key)
@@ -99,7 +99,7 @@ def find_conflicts(
 
 def _merge_value(lower: Located, upper: Located, key: str, kind: MergeKind) -> Located:
     if kind.all_atomic or key in kind.atomic:
-        return over(upper, lower)
+        return replace_value(upper, lower)
     return merge(lower, upper, kind.fields.get(key) or kind.entries or ANY)
 
 

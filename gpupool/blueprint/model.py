@@ -9,7 +9,7 @@ from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassFields, Obj
 from gpupool.blueprint.pool import BlueprintAmount, BlueprintLimits, BlueprintPool, Name, PoolFields
 from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
-from gpupool.shapes import repairs
+from gpupool.shapes import suggestions
 from gpupool.shapes.annotations import Matching
 from gpupool.shapes.base import Shape
 
@@ -18,7 +18,7 @@ BlueprintName: TypeAlias = Annotated[
     Matching(
         r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
         "a name of lower-case letters, digits and `-`, at most 63 characters",
-        repairs.name,
+        suggestions.suggest_name,
     ),
 ]
 ClusterName: TypeAlias = Annotated[
@@ -41,7 +41,10 @@ class BlueprintCluster(Shape):
     """The EKS cluster's name; the default node role and discovery tags contain it."""
 
     region: (
-        Annotated[str, Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1", repairs.region)]
+        Annotated[
+            str,
+            Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1", suggestions.suggest_region),
+        ]
         | None
     ) = None
     """The AWS region."""

@@ -30,20 +30,24 @@ from gpupool.karpenter.v1.nodepool import (
     Taint,
     Weight,
 )
-from gpupool.shapes import repairs
+from gpupool.shapes import suggestions
 from gpupool.shapes.annotations import Matching, Since, form, number_or_text
 from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
 Name: TypeAlias = Annotated[
     str,
     Matching(
-        r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a name of lower-case letters, digits and `-`", repairs.name
+        r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+        "a name of lower-case letters, digits and `-`",
+        suggestions.suggest_name,
     ),
 ]
 _DURATION = "a duration such as 30m, 12h or 14d"
-BlueprintDuration: TypeAlias = Annotated[str, Matching(r"^([0-9]+(s|m|h|d))+$", _DURATION, repairs.duration)]
+BlueprintDuration: TypeAlias = Annotated[
+    str, Matching(r"^([0-9]+(s|m|h|d))+$", _DURATION, suggestions.suggest_duration)
+]
 BlueprintDurationOrNever: TypeAlias = Annotated[
-    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DURATION}, or Never", repairs.duration)
+    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DURATION}, or Never", suggestions.suggest_duration)
 ]
 
 
@@ -144,7 +148,8 @@ BlueprintAmount: TypeAlias = Annotated[
     Discriminator(number_or_text),
 ]
 Share: TypeAlias = Annotated[
-    str, Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%", repairs.share)
+    str,
+    Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%", suggestions.suggest_share),
 ]
 TierLimits: TypeAlias = Annotated[
     Annotated[Share, Tag("<one>")] | Annotated[BlueprintLimits, Tag("<map>")],

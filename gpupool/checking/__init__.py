@@ -1,1 +1,1 @@
-"""Validation of blueprints and manifests, and its report."""
+"""Offline validation of blueprints and manifests, and its report."""

@@ -1,6 +1,6 @@
-"""All that can be known offline about blueprints and manifests, as one report.
+"""Offline validation of blueprints and manifests.
 
-It imports what it needs when it meets it: to check manifests takes no blueprint.
+Modules are imported when they are needed: checking manifests does not import the blueprint's.
 """
 
 from collections import Counter
@@ -10,59 +10,59 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from gpupool.checking.report import CheckedObject, Report, Skipped
 from gpupool.codes import Code
 from gpupool.errors import InputError
-from gpupool.findings import Finding, Location, has_errors, in_file_order, merged
+from gpupool.findings import Finding, Location, has_errors, in_file_order, merge_findings
 
 if TYPE_CHECKING:
     from gpupool.manifests.result import Manifests, OwnFile
     from gpupool.scheduling.naming.names import Names
 
 _STDIN = "-"
-_NO_SUCH_KIND = frozenset({Code.OLD_VERSION, Code.UNKNOWN_VERSION})
+_UNKNOWN_KIND = frozenset({Code.OLD_VERSION, Code.UNKNOWN_VERSION})
 _Result: TypeAlias = tuple[list[CheckedObject], Sequence[Finding]]
 
 
 class ValidationRequest(NamedTuple):
-    """What is to be checked, and how."""
+    """The files to validate, and the options."""
 
     paths: Sequence[str]
-    """Manifests and blueprints; a folder with all that is in it."""
+    """Manifests and blueprints; a folder includes all files in it."""
 
     blueprint: Sequence[str]
-    """The files of one layered blueprint, in order; empty for none."""
+    """The files of one layered blueprint, in order; may be empty."""
 
     target: str | None
-    """The Karpenter version for manifests; None for the latest. A blueprint names its own."""
+    """The Karpenter version for manifests; None for the latest. A blueprint sets its own."""
 
     allow_empty: bool
 
 
-def check(wanted: ValidationRequest, stdin: Callable[[], bytes], *, strict: bool) -> Report:
-    """Check everything that is wanted; `stdin` is read where `-` is among the paths."""
-    found = _manifests(wanted.paths, stdin)
+def check_files(request: ValidationRequest, stdin: Callable[[], bytes], *, strict: bool) -> Report:
+    """Check all files of a request; `stdin` is read where `-` is among the paths."""
+    manifests = _read_manifests(request.paths, stdin)
     results = [
-        *([_blueprint(wanted.blueprint)] if wanted.blueprint else []),
-        *_objects(found, wanted.target),
-        (_refused(found.findings), ()),
-        *(_own_file(each) for each in found.own_files),
+        *([_check_blueprint(request.blueprint)] if request.blueprint else []),
+        *_check_objects(manifests, request.target),
+        (_list_rejected(manifests.findings), ()),
+        *(_check_own_file(file) for file in manifests.own_files),
     ]
-    findings = [*found.findings, *(finding for result in results for finding in result[1])]
-    checked = [each for result in results for each in result[0]]
-    if not (checked or wanted.allow_empty or has_errors(findings)):
-        findings.append(_nothing_there(wanted.paths))
-    files = tuple(dict.fromkeys((*wanted.blueprint, *found.files)))
+    findings = [*manifests.findings, *(finding for result in results for finding in result[1])]
+    checked = [item for result in results for item in result[0]]
+    if not (checked or request.allow_empty or has_errors(findings)):
+        findings.append(_report_nothing(request.paths))
+    files = tuple(dict.fromkeys((*request.blueprint, *manifests.files)))
     order = {file: index for index, file in enumerate(files)}
     return Report(
-        merged(in_file_order(findings, files)),
+        merge_findings(in_file_order(findings, files)),
         files,
-        tuple(sorted(checked, key=lambda each: (order.get(each.at.file, 0), each.at))),
-        documents=found.documents + len(wanted.blueprint),
-        passed_over=_passed_over(found, checked),
-        skipped=tuple(Skipped(each.at, each.reason) for each in found.skipped),
+        tuple(sorted(checked, key=lambda item: (order.get(item.at.file, 0), item.at))),
+        documents=manifests.documents + len(request.blueprint),
+        other_kinds=_count_other_kinds(manifests, checked),
+        skipped=tuple(Skipped(entry.at, entry.reason) for entry in manifests.skipped),
         strict=strict,
     )
 
 
-def _manifests(paths: Sequence[str], stdin: Callable[[], bytes]) -> "Manifests":
+def _read_manifests(paths: Sequence[str], stdin: Callable[[], bytes]) -> "Manifests":
     from gpupool.manifests.result import Manifests
 
     if not paths:
@@ -72,7 +72,7 @@ def _manifests(paths: Sequence[str], stdin: Callable[[], bytes]) -> "Manifests":
     return read_manifests(paths, stdin)
 
 
-def _blueprint(files: Sequence[str]) -> _Result:
+def _check_blueprint(files: Sequence[str]) -> _Result:
     from gpupool.rendering.render import render_files
 
     at = Location(files[0])
@@ -83,28 +83,30 @@ def _blueprint(files: Sequence[str]) -> _Result:
     return [CheckedObject("Blueprint", rendered.name, at)], rendered.findings
 
 
-def _objects(found: "Manifests", target: str | None) -> list[_Result]:
-    if not found.objects:
+def _check_objects(manifests: "Manifests", target: str | None) -> list[_Result]:
+    if not manifests.objects:
         return []
     from gpupool.karpenter.validation.check import check, named
     from gpupool.karpenter.versions import LATEST
     from gpupool.scheduling.naming.checks import in_manifest
 
     results: list[_Result] = []
-    placeholders = {each.at for each in found.findings if each.code == Code.PLACEHOLDER}
-    names = _shipped_names()
-    for each in found.objects:
-        said = check(each.kind, each.body, target or LATEST)
-        told = {finding.at for finding in said}
-        said += (finding for finding in in_manifest(names, each.kind, each.body) if finding.at not in told)
-        # What a placeholder is wrong for is nobody's mistake before it was filled in.
-        meant = [finding for finding in said if finding.at not in placeholders]
-        results.append(([CheckedObject(each.kind, named(each.body), each.at)], meant))
+    placeholders = {finding.at for finding in manifests.findings if finding.code == Code.PLACEHOLDER}
+    names = _load_shipped_names()
+    for item in manifests.objects:
+        findings = check(item.kind, item.body, target or LATEST)
+        places = {finding.at for finding in findings}
+        findings += (
+            finding for finding in in_manifest(names, item.kind, item.body) if finding.at not in places
+        )
+        # An error in an unrendered placeholder may disappear once the template is rendered.
+        reported = [finding for finding in findings if finding.at not in placeholders]
+        results.append(([CheckedObject(item.kind, named(item.body), item.at)], reported))
     return results
 
 
-def _shipped_names() -> "Names":
-    """Return what names there are, by the catalogue that everybody has: a check says the same everywhere."""
+def _load_shipped_names() -> "Names":
+    """Return the names in the shipped catalogue, so that findings are the same on every computer."""
     from gpupool.catalogue.load import shipped
     from gpupool.scheduling.naming.names import Names
     from gpupool.scheduling.types.typemasks import TypeMasks
@@ -112,40 +114,40 @@ def _shipped_names() -> "Names":
     return Names(TypeMasks(shipped()))
 
 
-def _own_file(found: "OwnFile") -> _Result:
-    if found.path == _STDIN:
-        message = f"a {(found.kind or 'blueprint').lower()} can't be read here from standard input"
-        fix = "pass its file" if found.kind == "Profile" else "run `gpupool validate -f -`"
-        return [], [Finding(Code.NOT_THE_KIND, message, Location(found.path), fix)]
-    return _profile(found) if found.kind == "Profile" else _blueprint([found.path])
+def _check_own_file(file: "OwnFile") -> _Result:
+    if file.path == _STDIN:
+        message = f"a {(file.kind or 'blueprint').lower()} can't be read here from standard input"
+        fix = "pass its file" if file.kind == "Profile" else "run `gpupool validate -f -`"
+        return [], [Finding(Code.NOT_THE_KIND, message, Location(file.path), fix)]
+    return _check_profile(file) if file.kind == "Profile" else _check_blueprint([file.path])
 
 
-def _profile(found: "OwnFile") -> _Result:
+def _check_profile(file: "OwnFile") -> _Result:
     from gpupool.profiles.load import Profiles
     from gpupool.yamlio.located import Located
 
-    profiles, at = Profiles((found.path,)), Location(found.path)
-    profiles.resolve(Located(found.path if "/" in found.path else f"./{found.path}", at))
-    return [CheckedObject("Profile", found.name, at)], profiles.findings
+    profiles, at = Profiles((file.path,)), Location(file.path)
+    profiles.resolve(Located(file.path if "/" in file.path else f"./{file.path}", at))
+    return [CheckedObject("Profile", file.name, at)], profiles.findings
 
 
-def _nothing_there(paths: Sequence[str]) -> Finding:
+def _report_nothing(paths: Sequence[str]) -> Finding:
     message = "nothing to check: no NodePool, EC2NodeClass, NodeOverlay or blueprint found"
     fix = "pass other files, or add `--allow-empty`"
     return Finding(Code.NO_KARPENTER_OBJECT, message, Location(paths[0]), fix)
 
 
-def _refused(findings: Sequence[Finding]) -> list[CheckedObject]:
-    """Return the objects of Karpenter's groups whose kind or version is itself the mistake."""
-    found = []
-    for each in findings:
-        if each.code in _NO_SUCH_KIND and each.path in {"apiVersion", "kind"}:
-            kind, _, name = each.object.partition("/")
-            found.append(CheckedObject(kind, name, each.at))
-    return found
+def _list_rejected(findings: Sequence[Finding]) -> list[CheckedObject]:
+    """Return the objects of Karpenter's API groups with an unknown kind or version."""
+    rejected = []
+    for finding in findings:
+        if finding.code in _UNKNOWN_KIND and finding.path in {"apiVersion", "kind"}:
+            kind, _, name = finding.object.partition("/")
+            rejected.append(CheckedObject(kind, name, finding.at))
+    return rejected
 
 
-def _passed_over(found: "Manifests", checked: Sequence[CheckedObject]) -> dict[str, int]:
-    left = Counter(found.kinds)
-    left.subtract(each.kind for each in checked)
-    return {kind: count for kind, count in left.items() if count > 0}
+def _count_other_kinds(manifests: "Manifests", checked: Sequence[CheckedObject]) -> dict[str, int]:
+    counts = Counter(manifests.kinds)
+    counts.subtract(item.kind for item in checked)
+    return {kind: count for kind, count in counts.items() if count > 0}

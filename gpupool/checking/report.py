@@ -1,4 +1,4 @@
-"""What one run of `validate` checked and found: the value that every format is made from."""
+"""Report of `validate`: the findings and the checked objects that every output format shows."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,45 +8,45 @@ from gpupool.findings import Finding, Location, Severity
 
 
 class CheckedObject(NamedTuple):
-    """An object that was checked, whether or not anything was found."""
+    """An object that was checked, with or without findings."""
 
     kind: str
     name: str
-    """Name in the cluster; empty where the object has none."""
+    """The name in the cluster; empty where the object has none."""
 
     at: Location
-    """Where the object begins."""
+    """The location where the object begins."""
 
     @property
     def object(self) -> str:
-        """Return it as findings name it: `NodePool/chat`."""
+        """Return the object as in findings: `NodePool/chat`."""
         return f"{self.kind}/{self.name}"
 
 
 class Skipped(NamedTuple):
-    """A file, or a document in one, that was not looked into."""
+    """A file or a document that was not checked."""
 
     at: Location
     reason: str
 
 
 class Report(NamedTuple):
-    """The findings of one run, and what they are about."""
+    """The findings of one run, with the checked files and objects."""
 
     findings: tuple[Finding, ...]
-    """In the order of files, then by line and column; what is the same at several places is one finding."""
+    """In the order of files, lines and columns; equal findings at several locations are one."""
 
     files: tuple[str, ...] = ()
-    """Every file that was read, in the order of reading."""
+    """All files that were read, in order."""
 
     checked: tuple[CheckedObject, ...] = ()
-    """Every object that was checked, blueprints among them."""
+    """All objects that were checked, including blueprints."""
 
     documents: int = 0
-    """How many YAML or JSON documents the files hold."""
+    """The number of YAML and JSON documents in the files."""
 
-    passed_over: Mapping[str, int] = {}
-    """How many objects of each other kind there were, by kind."""
+    other_kinds: Mapping[str, int] = {}
+    """The number of objects of other kinds, which were skipped, by kind."""
 
     skipped: tuple[Skipped, ...] = ()
 
@@ -58,7 +58,7 @@ class Report(NamedTuple):
         return finding.severity is Severity.ERROR or (self.strict and finding.severity is Severity.WARNING)
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Return whether any finding fails the run."""
         return any(self.fails(finding) for finding in self.findings)
 
@@ -66,6 +66,6 @@ class Report(NamedTuple):
         """Count the findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
-    def kinds(self) -> dict[str, int]:
-        """Count the checked objects by kind, in the order in which the kinds came first."""
-        return dict(Counter(each.kind for each in self.checked))
+    def count_kinds(self) -> dict[str, int]:
+        """Count the checked objects by kind, in the order of the first object of each kind."""
+        return dict(Counter(item.kind for item in self.checked))

@@ -10,7 +10,7 @@ from gpupool.cli import verbosity
 from gpupool.cli.options import Output
 from gpupool.cli.terminal import columns, has_colour
 from gpupool.errors import GpupoolError, InputError, StaleError
-from gpupool.findings import Finding, Severity, merged
+from gpupool.findings import Finding, Severity, merge_findings
 from gpupool.reports import finding_text
 from gpupool.reports.escaping import in_json, one_line
 from gpupool.reports.styles import SEVERITIES, styled
@@ -25,9 +25,9 @@ def json_text(value: object) -> str:
 
 def say(findings: Sequence[Finding]) -> None:
     """Write findings, each part of one on one line; of infos their number, unless `-v` asks for them."""
-    shown = merged(each for each in findings if verbosity.shows(each.severity))
+    shown = merge_findings(each for each in findings if verbosity.shows(each.severity))
     sys.stderr.write(finding_text.findings(shown, colour=has_colour(sys.stderr)))
-    notes = merged(each for each in findings if each.severity is Severity.INFO)
+    notes = merge_findings(each for each in findings if each.severity is Severity.INFO)
     if notes and not verbosity.shows(Severity.INFO) and verbosity.shows(Severity.WARNING):
         number = f"{len(notes)} note{'s' * (len(notes) != 1)}"
         sys.stderr.write(
@@ -39,7 +39,7 @@ def fail(problem: GpupoolError) -> None:
     """Write an error that ends the command, with what it carries."""
     colour = has_colour(sys.stderr)
     if isinstance(problem, InputError):
-        shown = merged(each for each in problem.findings if verbosity.shows(each.severity))
+        shown = merge_findings(each for each in problem.findings if verbosity.shows(each.severity))
         sys.stderr.write(finding_text.findings(shown, colour=colour))
     if isinstance(problem, StaleError):
         sys.stderr.write("".join(f"{one_line(name)}\n" for name in problem.names))

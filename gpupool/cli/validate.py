@@ -66,5 +66,5 @@ def validate(
     )
     if all(each.path is not None or each.format != "text" for each in places):
         sys.stderr.write(summary(report))
-    if report.failed:
+    if report.has_failed:
         raise typer.Exit(1)

@@ -17,7 +17,7 @@ from gpupool.findings import Finding
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import amount
 from gpupool.karpenter.versions import TARGETS
-from gpupool.shapes.error_messages import nearest
+from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find, items, mapping, text_at
 
 _SELECTION_FIELDS = ("profile", "accelerator", "instances", "requirements")
@@ -60,14 +60,14 @@ def check_selects_types(name: str, pool: Located) -> Iterator[Finding]:
     set_fields = {key for key, node in mapping(pool).items() if node.value is not None}
     if not set_fields & set(_SELECTION_FIELDS):
         fix = f"set one of {', '.join(f'`{field}`' for field in _SELECTION_FIELDS)}"
-        yield error(Code.NO_MACHINES, f"pool `{name}` selects no instance types", pool, fix)
+        yield error(Code.NO_TYPE_SELECTOR, f"pool `{name}` selects no instance types", pool, fix)
 
 
 def check_declared_class(layers: LayeredPool, known_classes: Sequence[str]) -> Iterator[Finding]:
     """Yield an error for an unknown node class, and a note where a profile's `nodeClass` is ignored."""
     reference = find(layers.tier, "nodeClass") or find(layers.own, "nodeClass") or layers.own
     if layers.class_name not in known_classes:
-        match = nearest(layers.class_name, known_classes)
+        match = find_close_match(layers.class_name, known_classes)
         fix = (
             f"did you mean `{match}`?"
             if match

@@ -14,7 +14,7 @@ from gpupool.expansion.problem import Problem, error, info, warning
 from gpupool.karpenter.quantities import amount
 from gpupool.scheduling.types.capacity import ACCELERATORS, EFA, IPV4, POD_ENI
 from gpupool.scheduling.types.typemasks import positions
-from gpupool.shapes.error_messages import nearest
+from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find, leaf, mapping
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def unknown_resource(key: str, node: Located) -> Problem | None:
             return None
         near = folded[close[0]]
     else:
-        near = nearest(key, ("gpus", USD, *_COUNTED))
+        near = find_close_match(key, ("gpus", USD, *_COUNTED))
     fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "set the resource's full name")
     message = f"unknown resource `{key}`: Karpenter does not count it, so it limits nothing"
     return Problem(Code.LIMIT_KEY, message, node, fix)

@@ -19,7 +19,7 @@ from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
 from gpupool.profiles.load import SHIPPED
-from gpupool.shapes.error_messages import nearest
+from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _expand_taint(key: str, item: Located) -> list[Located]:
         return [tree({name: parts.get(name) for name in ("key", "value", "effect")}, item)]
     value, colon, effect = str(item.value).rpartition(":")
     if effect not in _EFFECTS:
-        match = nearest(effect, _EFFECTS)
+        match = find_close_match(effect, _EFFECTS)
         fix = f"did you mean `{match}`?" if match else f"set `{key}: true:NoSchedule`, or only the effect"
         raise Problem(
             Code.TAINT, f"taint `{key}`: unknown effect `{effect}` ({', '.join(_EFFECTS)})", item, fix

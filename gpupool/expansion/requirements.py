@@ -184,4 +184,4 @@ def _check_gpu_count_bounds(requirements: list[Located]) -> Iterator[Finding]:
     if "NotIn" in operators and operators & {"Gt", "Lt", "Gte", "Lte"}:
         node = next(node for node in counts if text_at(node, "operator") == "NotIn")
         message = "`not` beside a bound on the GPU count also matches instance types without a GPU"
-        yield error(Code.CPU_MACHINES_TOO, message, node, "list the counts instead, as in `gpus: [1, 4, 8]`")
+        yield error(Code.CPU_TYPES_TOO, message, node, "list the counts instead, as in `gpus: [1, 4, 8]`")

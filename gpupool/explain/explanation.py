@@ -12,7 +12,7 @@ from gpupool.scheduling.explained import explain
 from gpupool.scheduling.naming.checks import with_article
 from gpupool.scheduling.naming.names import NOUNS, Names
 from gpupool.scheduling.traps.find import traps
-from gpupool.shapes.error_messages import dotted, locate, nearest
+from gpupool.shapes.error_messages import find_close_match, format_path, locate
 from gpupool.yamlio.located import place
 
 if TYPE_CHECKING:
@@ -102,12 +102,12 @@ def _explain_node_pool(pool: LoadedNodePool, type_name: str | None) -> NodePoolE
 def _note(pool: LoadedNodePool, trap: Trap) -> Finding:
     at = place(locate(pool.body, trap.path)[0])
     return Finding(
-        trap.code, trap.message, at, trap.fix, trap.severity, dotted(trap.path), f"NodePool/{pool.name}"
+        trap.code, trap.message, at, trap.fix, trap.severity, format_path(trap.path), f"NodePool/{pool.name}"
     )
 
 
 def _unknown(kind: str, name: str, available: Sequence[str]) -> str:
-    match = nearest(name, available)
+    match = find_close_match(name, available)
     names = ", ".join(available) if len(available) <= _MAX_NAMES else f"{len(available)} of them"
     hint = f"did you mean {match}?" if match else f"available: {names}"
     return f"unknown {kind} `{name}`; {hint}"

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from gpupool.karpenter.instants import is_date_time, is_rfc3339
 from gpupool.karpenter.labels import syntax_problem
-from gpupool.shapes.annotations import matches
+from gpupool.shapes.annotations import is_match
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -121,7 +121,7 @@ def _refuse(wanted: str) -> NoReturn:
 def beginning(text: str) -> str:
     """Check the beginning of a name, whose last dash the API server leaves out of account."""
     is_cut = len(text) > 1 and text.endswith("-")
-    if text and not matches(f"^{DNS}$", f"{text[:-2]}a" if is_cut else text):
+    if text and not is_match(f"^{DNS}$", f"{text[:-2]}a" if is_cut else text):
         _refuse("a name prefix of lower-case letters, digits, - and .")
     return text
 

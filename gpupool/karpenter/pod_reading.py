@@ -10,7 +10,7 @@ from gpupool.karpenter.pod_requests import Container, RequestsAndLimits, pod_req
 from gpupool.karpenter.pods import Expression, HostPort, Pod, Resources, Term, Toleration
 from gpupool.karpenter.quantities import Amount, amount
 from gpupool.yamlio.located import Located, find, items, mapping, place, text_at
-from gpupool.yamlio.scalars import shown
+from gpupool.yamlio.scalars import quote_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,7 +206,7 @@ class _Reader:
         return found
 
     def _refuse(self, node: Located, path: str, wanted: str) -> None:
-        value = shown(node.value) if isinstance(node.value, str) else (node.text or str(node.value))
+        value = quote_value(node.value) if isinstance(node.value, str) else (node.text or str(node.value))
         has = f"{value} must be" if isinstance(node.value, str) or _is_scalar(node) else "must be"
         finding = Finding(
             Code.POD_SPEC,
@@ -262,9 +262,9 @@ def _not_judged(spec: Located) -> Iterator[str]:
         yield "the zones of its volumes"
     name = text_at(spec, "runtimeClassName")
     if name and find(spec, "overhead") is None:
-        yield f"what RuntimeClass {shown(name)} adds (overhead, selector, tolerations)"
+        yield f"what RuntimeClass {quote_value(name)} adds (overhead, selector, tolerations)"
     scheduler = text_at(spec, "schedulerName")
     if scheduler not in ("", _DEFAULT_SCHEDULER):
-        yield f"what scheduler {shown(scheduler)} requires"
+        yield f"what scheduler {quote_value(scheduler)} requires"
     if items(find(spec, "schedulingGates")):
         yield "its scheduling gates, which block it until they are removed"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gpupool.karpenter.checks import QUANTITY_PATTERN, QUANTITY_WORDS, DateTime, IntOrString, in_hours
 from gpupool.karpenter.labels import LABEL_VALUE_PATTERN
-from gpupool.shapes import repairs
+from gpupool.shapes import suggestions
 from gpupool.shapes.annotations import Matching
 from gpupool.shapes.base import Whole
 
@@ -87,7 +87,7 @@ BudgetNodes: TypeAlias = Annotated[
     Matching(
         r"^((100|[0-9]{1,2})%|[0-9]+)$",
         'a number of nodes or a percentage in quotes, such as "3" or "10%"',
-        repairs.node_count,
+        suggestions.suggest_node_count,
     ),
 ]
 CronSchedule: TypeAlias = Annotated[
@@ -117,7 +117,7 @@ VolumeSize: TypeAlias = Annotated[
     Matching(
         rf"^({_SIZE})$",
         "a volume size such as 100Gi, 500G or 2Ti (whole numbers, at most 59000Gi or 64T)",
-        repairs.size,
+        suggestions.suggest_size,
     ),
 ]
 Switch: TypeAlias = Literal["enabled", "disabled"]

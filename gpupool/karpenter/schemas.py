@@ -15,7 +15,7 @@ from gpupool.karpenter.validation.status import STATUS, Known
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, VALUES_SINCE, knows
 from gpupool.shapes.annotations import Since
-from gpupool.shapes.docs import json_schema
+from gpupool.shapes.docs import build_json_schema
 
 _Schema: TypeAlias = dict[str, Any]
 
@@ -60,7 +60,7 @@ def _path(kind: str, schema: _Schema) -> str:
 
 def _root(kind: str, target: str) -> _Schema:
     model = TYPES[kind].load()
-    document = json_schema(model)
+    document = build_json_schema(model)
     later = frozenset(_later_fields(model, target))
     found = _Reading(document.get("$defs", {}), later, target).of(document, model.__name__)
     found["properties"]["status"] |= _status(STATUS[kind])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.codes import Code
 from gpupool.findings import Finding
 from gpupool.yamlio.located import find, mapping, text_at
-from gpupool.yamlio.scalars import shown
+from gpupool.yamlio.scalars import quote_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,11 +83,11 @@ def unknown_version(found: Identity, node: Located) -> Iterator[Finding]:
     is_core = not found.group
     if found.kind in PASSED_OVER or (found.group not in _GROUPS and not (is_core and current)):
         return
-    wrong, message = "apiVersion", f"{found.kind} does not exist in {shown(found.api_version)}"
+    wrong, message = "apiVersion", f"{found.kind} does not exist in {quote_value(found.api_version)}"
     fix = f"write `apiVersion: {current}`"
     if not current:
         wrong = "kind"
-        message = f"unknown kind {shown(found.kind)} in {shown(found.api_version)}"
+        message = f"unknown kind {quote_value(found.kind)} in {quote_value(found.api_version)}"
         near = get_close_matches(found.kind, CURRENT, n=1)
         fix = f"write `kind: {near[0]}`" if near else f"use one of {', '.join(CURRENT)}"
     at = (find(node, wrong) or node).at

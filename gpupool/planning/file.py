@@ -80,7 +80,7 @@ def read(raw: bytes, name: str) -> Plan:
     from pydantic import ValidationError
 
     from gpupool.planning import agreement
-    from gpupool.shapes.error_messages import dotted
+    from gpupool.shapes.error_messages import format_path
 
     document = _checked(_parsed(raw, name), name)
     if document.get("id") != _digest(document):
@@ -90,11 +90,11 @@ def read(raw: bytes, name: str) -> Plan:
     try:
         plan = validated(document, extra="ignore" if is_newer else "forbid")
     except ValidationError as problem:
-        path = dotted(problem.errors(include_url=False)[0]["loc"])
+        path = format_path(problem.errors(include_url=False)[0]["loc"])
         reason = f"`{path}`"
         raise _invalid(reason, Location(name), path) from None
     for where, message in agreement.mistakes(plan):
-        path = dotted(where)
+        path = format_path(where)
         reason = f"`{path}`: {message}"
         raise _invalid(reason, Location(name), path)
     return plan
@@ -123,10 +123,10 @@ def _parsed(raw: bytes, name: str) -> Plain:
     """Parse a file as JSON."""
     from pydantic_core import from_json
 
-    from gpupool.yamlio.decoding import UnreadableError, as_text
+    from gpupool.yamlio.decoding import UnreadableError, decode_text
 
     try:
-        written = as_text(raw, name, Code.PLAN_FILE, MAX_BYTES)
+        written = decode_text(raw, name, Code.PLAN_FILE, MAX_BYTES)
     except UnreadableError as problem:
         raise _invalid(problem.findings[0].message, problem.findings[0].at) from None
     try:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from os.path import normpath
 from pathlib import Path, PurePath
 
-from gpupool.assets import shipped
+from gpupool.assets import find_shipped_folder
 from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import check, find_conflicting_fields, read_file
 from gpupool.blueprint.merge import merge
@@ -13,7 +13,7 @@ from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import FOLDER, is_allowed
 from gpupool.shapes.compiled import Model
-from gpupool.shapes.error_messages import nearest
+from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find
 from gpupool.yamlio.read import read
 
@@ -26,7 +26,9 @@ MAX_LEVELS = 20
 def shipped_names() -> list[str]:
     """Return the names of the shipped profiles."""
     return sorted(
-        PurePath(file.name).stem for file in shipped("profiles").iterdir() if file.name.endswith(".yaml")
+        PurePath(file.name).stem
+        for file in find_shipped_folder("profiles").iterdir()
+        if file.name.endswith(".yaml")
     )
 
 
@@ -91,7 +93,7 @@ class Profiles:
                 self.findings.append(Finding(Code.UNKNOWN_PROFILE, message, reference.at, fix))
                 return None
             return self._check_not_empty(read_file(file, self.findings), file)
-        text = shipped("profiles").joinpath(file.removeprefix(SHIPPED))
+        text = find_shipped_folder("profiles").joinpath(file.removeprefix(SHIPPED))
         if not text.is_file():
             self.findings.append(_unknown_error(reference))
             return None
@@ -136,7 +138,7 @@ def _outside_error(reference: Located) -> Finding:
 
 def _unknown_error(reference: Located) -> Finding:
     names = shipped_names()
-    match = nearest(str(reference.value), names)
+    match = find_close_match(str(reference.value), names)
     fix = (
         f"did you mean `{match}`?"
         if match

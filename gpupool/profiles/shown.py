@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from gpupool.assets import shipped
+from gpupool.assets import find_shipped_folder
 from gpupool.errors import InputError
 from gpupool.findings import Location, in_file_order
 from gpupool.profiles.load import SHIPPED, Profiles, shipped_names
@@ -108,7 +108,7 @@ def _comment(text: str) -> str:
 
 def _text(file: str) -> str:
     if file.startswith(SHIPPED):
-        return shipped("profiles").joinpath(file.removeprefix(SHIPPED)).read_text("utf-8")
+        return find_shipped_folder("profiles").joinpath(file.removeprefix(SHIPPED)).read_text("utf-8")
     return Path(file).read_text("utf-8")
 
 

@@ -9,7 +9,7 @@ from gpupool.findings import Location
 from gpupool.provenance.field_path import find_keys
 from gpupool.provenance.items import BlueprintItem, build_class_item, build_overlay_item, build_pool_items
 from gpupool.provenance.values import Path
-from gpupool.shapes.error_messages import dotted
+from gpupool.shapes.error_messages import format_path
 from gpupool.yamlio.located import Located, find, mapping
 
 _SECTIONS = {"nodeClasses": build_class_item, "nodeOverlays": build_overlay_item}
@@ -39,14 +39,14 @@ def field_paths(loaded: LoadedBlueprint, pool: str) -> list[str]:
     owners = [name for name in _declared(loaded, "pools") if pool == name or pool.startswith(f"{name}-")]
     paths: dict[str, None] = {}
     for item, below in ((item, below) for owner in owners for item, below in _items(loaded, owner, pool)):
-        paths |= dict.fromkeys(dotted((pool, *below, *path)) for path in _paths(item))
+        paths |= dict.fromkeys(format_path((pool, *below, *path)) for path in _paths(item))
     return list(paths)
 
 
 def section_paths(loaded: LoadedBlueprint) -> list[str]:
     """Return the paths of node classes and overlays, and of their fields, as in `nodeClasses.shared.ami`."""
     return [
-        dotted((section, name, *path))
+        format_path((section, name, *path))
         for section, build_item in _SECTIONS.items()
         for name in _declared(loaded, section)
         for path in _paths(build_item(loaded, name, ()))

@@ -21,7 +21,7 @@ from gpupool.provenance.items import (
 from gpupool.provenance.sources import Sources
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Path, Provenance
 from gpupool.shapes.compiled import Model
-from gpupool.shapes.error_messages import dotted, keys_at, nearest
+from gpupool.shapes.error_messages import find_close_match, format_path, list_keys
 from gpupool.yamlio.located import Located, find, mapping, place
 
 _SECTIONS = {"nodeClasses": build_class_item, "nodeOverlays": build_overlay_item}
@@ -137,14 +137,14 @@ def _build_query(item: BlueprintItem, rest: str) -> _Query | None:
     valid_fields = _find_valid_fields(item, first.path)
     if first.key in valid_fields:
         return None
-    parent = dotted((*item.path, *first.path))
+    parent = format_path((*item.path, *first.path))
     raise UsageError(_unknown(f"`{parent}` has no", first.key, first.available, valid_fields))
 
 
 def _find_valid_fields(item: BlueprintItem, path: Path) -> list[str]:
     """Return the fields that a blueprint can set below a path."""
     inside = "nodeClasses" if item.path[-1] == "nodeClass" else item.path[0]
-    return keys_at(_MODELS[inside].load(), path)
+    return list_keys(_MODELS[inside].load(), path)
 
 
 def _find_origins(query: _Query, cluster: BlueprintItem) -> list[Origin]:
@@ -243,6 +243,6 @@ def _section_names(loaded: LoadedBlueprint, section: str) -> list[str]:
 
 
 def _unknown(subject: str, name: str, available: Collection[str], more: Collection[str] = ()) -> str:
-    match = nearest(name, [*available, *more])
+    match = find_close_match(name, [*available, *more])
     hint = f"did you mean `{match}`? " if match else ""
     return f"{subject} `{name}`; {hint}available: {', '.join(available) or 'none'}"

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from gpupool.assets import shipped
+from gpupool.assets import find_shipped_folder
 from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.spelling import spell
+from gpupool.yamlio.quoting import format_string
 
 TEMPLATE = "gpupool.yaml.j2"
 _OPTIONAL = ("context", "uid")
@@ -39,7 +39,7 @@ def render_starter(starter: Starter) -> str:
 
 
 def _quote(name: str, value: str) -> str:
-    return "" if name in _OPTIONAL and not value else spell(value)
+    return "" if name in _OPTIONAL and not value else format_string(value)
 
 
 def fill_template(template: str, variables: dict[str, str]) -> str:
@@ -49,7 +49,7 @@ def fill_template(template: str, variables: dict[str, str]) -> str:
 
 def build_environment() -> Environment:
     """Build the jinja2 environment of shipped templates."""
-    folder = shipped("templates")
+    folder = find_shipped_folder("templates")
     return Environment(  # noqa: S701 - templates are YAML and text, not HTML
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
         undefined=StrictUndefined,

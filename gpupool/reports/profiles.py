@@ -9,8 +9,8 @@ from gpupool.profiles.shown import ProfileListing, Setting
 from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.tables import aligned
 from gpupool.yamlio.located import Plain
+from gpupool.yamlio.quoting import format_quoted
 from gpupool.yamlio.scalars import Reading, read_plain
-from gpupool.yamlio.spelling import quoted
 
 _WIDTH = 100
 _COMMENT_COLUMN = 44
@@ -119,7 +119,11 @@ def flow(value: Plain) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(flow(item) for item in value) + "]"
     if isinstance(value, str):
-        return value if _SIMPLE.fullmatch(value) and read_plain(value) == Reading(value) else quoted(value)
+        return (
+            value
+            if _SIMPLE.fullmatch(value) and read_plain(value) == Reading(value)
+            else format_quoted(value)
+        )
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else str(value)

@@ -1,1 +1,1 @@
-"""What every typed model shares: the strict base, small types in their own words, errors as findings."""
+"""Base class, field types, cached validators and error messages of the pydantic models."""

@@ -1,4 +1,4 @@
-"""The strict base of every model, and the smallest types of fields."""
+"""Base class of the models, and basic field types."""
 
 from typing import Annotated, TypeAlias
 
@@ -9,7 +9,7 @@ from gpupool.shapes.annotations import Matching
 
 
 class Shape(BaseModel):
-    """A frozen model that refuses unknown keys and spells its keys as Karpenter does (camelCase)."""
+    """A frozen model that rejects unknown fields; its fields are camelCase, as Karpenter's are."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
 

@@ -1,11 +1,11 @@
-"""Models' validators, kept beside the bytecode of their modules from one run to the next.
+"""Cached validators of the models, stored beside the bytecode of their modules.
 
-Pydantic works a model's validator out anew in each process, and to make the models' classes it has to
-be imported first. For a small blueprint that takes longer than all else that a run does, and the
-outcome is the same until the code changes. So it is kept the way Python keeps bytecode: in
-`__pycache__`, next to the module, and only where nobody but this user and root can write: to unpickle a
-file is to run it. What is kept knows no classes: a run without mistakes imports neither the models nor
-pydantic. Without it `gpupool render docs/examples/genai-inference.yaml` takes 1.3 times as long.
+Pydantic compiles a model's validator again in each process, and pydantic has to be imported first to create
+the model classes. For a small blueprint that takes longer than the rest of a run, and the result is the same
+until the code changes. So validators are cached as Python caches bytecode: in `__pycache__`, next to the
+module, and only where no other user except root can write, because unpickling a file executes it. A cached
+validator does not refer to the classes: a run without errors imports neither the models nor pydantic.
+Without the cache `gpupool render docs/examples/genai-inference.yaml` takes 1.3 times as long.
 """
 
 import os
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pydantic_core
 from pydantic_core import SchemaValidator
 
-from gpupool.shapes.annotations import json_kind
+from gpupool.shapes.annotations import tag_json_type
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,100 +31,102 @@ PACKAGE: Final = Path(__file__).parents[1]
 SOURCES: Final = (
     "blueprint", "helm", "karpenter", "karpenter/v1", "karpenter/v1alpha1", "profiles", "shapes",
 )  # fmt: skip
-"""The folders of all that validators are made of."""
+"""The folders with the code that validators depend on."""
 
 _PYDANTIC: Final = Path(pydantic_core.__file__).parents[1] / "pydantic" / "version.py"
-_UNUSED: Final = frozenset({"metadata", "serialization"})
+_UNUSED_KEYS: Final = frozenset({"metadata", "serialization"})
+_HEADER_SIZE: Final = 8
+"""Two CRC-32 checksums."""
 
 
 class Model(NamedTuple):
-    """A model by its name: to say which one is meant imports nothing."""
+    """A reference to a model by module and name, which does not import it."""
 
     module: str
     name: str
 
     def load(self) -> "type[BaseModel]":
-        """Import the model itself."""
-        found: type[BaseModel] = getattr(import_module(self.module), self.name)
-        return found
+        """Import the model."""
+        model: type[BaseModel] = getattr(import_module(self.module), self.name)
+        return model
 
 
 def validate(model: Model, data: object) -> None:
-    """Hold data against a model.
+    """Validate data against a model.
 
     Raises:
         ValidationError: as `model_validate` of the model does.
     """
-    validator(model).validate_python(data)
+    load_validator(model).validate_python(data)
 
 
 @cache
-def validator(model: Model) -> SchemaValidator:
-    """Return a model's validator: the one that was kept, or else a new one, which is then kept."""
-    place, written = kept_at(model), stamp()
-    kept = _read(place, written)
-    if kept is not None:
-        return kept
-    made = _made(model)
-    if not sys.dont_write_bytecode and _is_safe_folder(place.parent):
-        _keep(place, written, made)
-    return made
+def load_validator(model: Model) -> SchemaValidator:
+    """Load a model's validator from the cache; otherwise compile it and write it to the cache."""
+    path, stamp = cache_path(model), build_stamp()
+    cached = _read(path, stamp)
+    if cached is not None:
+        return cached
+    compiled = _compile(model)
+    if not sys.dont_write_bytecode and _is_safe_folder(path.parent):
+        _write(path, stamp, compiled)
+    return compiled
 
 
-def kept_at(model: Model) -> Path:
-    """Return the file that keeps a model's validator."""
+def cache_path(model: Model) -> Path:
+    """Return the path of a model's cached validator."""
     source = PACKAGE.parent / f"{model.module.replace('.', '/')}.py"
     return Path(cache_from_source(str(source))).with_suffix(f".{model.name}")
 
 
-def _made(model: Model) -> SchemaValidator:
-    loaded = model.load()
-    loaded.model_rebuild()
-    return SchemaValidator(_without_classes(loaded.__pydantic_core_schema__))
+def _compile(model: Model) -> SchemaValidator:
+    model_class = model.load()
+    model_class.model_rebuild()
+    return SchemaValidator(_remove_classes(model_class.__pydantic_core_schema__))
 
 
-def _without_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
-    """Return a schema that checks the same and makes no models of it."""
+def _remove_classes(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    """Return a schema with the same checks that does not create models."""
     if isinstance(part, list | tuple):
-        return type(part)(_without_classes(item) for item in part)
+        return type(part)(_remove_classes(item) for item in part)
     if not isinstance(part, dict):
-        # Pydantic's own way to tell JSON values apart would have to be imported with all of pydantic.
-        return json_kind if getattr(part, "__name__", "") == "_get_type_name" else part
+        # Pydantic's own discriminator of JSON values would import all of pydantic.
+        return tag_json_type if getattr(part, "__name__", "") == "_get_type_name" else part
     if not isinstance(part.get("type"), str):
-        return {name: _without_classes(below) for name, below in part.items()}
-    found = {word: _without_classes(below) for word, below in part.items() if word not in _UNUSED}
-    if found["type"] != "model":
-        return found
+        return {name: _remove_classes(value) for name, value in part.items()}
+    schema = {name: _remove_classes(value) for name, value in part.items() if name not in _UNUSED_KEYS}
+    if schema["type"] != "model":
+        return schema
     extra = part.get("config", {}).get("extra_fields_behavior")
-    named = {"ref": part["ref"]} if "ref" in part else {}
-    return {**found["schema"], **named, **({"extra_behavior": extra} if extra else {})}
+    reference = {"ref": part["ref"]} if "ref" in part else {}
+    return {**schema["schema"], **reference, **({"extra_behavior": extra} if extra else {})}
 
 
 @cache
-def stamp() -> bytes:
-    """Return what the validators depend on: pydantic, and when the code was written."""
+def build_stamp() -> bytes:
+    """Return a text that changes whenever a cached validator is stale: versions and the dates of the code."""
     sources = [
         entry for folder in SOURCES for entry in os.scandir(PACKAGE / folder) if entry.name.endswith(".py")
     ]
-    written = [f"{entry.path} {entry.stat().st_mtime_ns} {entry.stat().st_size}" for entry in sources]
+    dates = [f"{entry.path} {entry.stat().st_mtime_ns} {entry.stat().st_size}" for entry in sources]
     pydantic = str(_PYDANTIC.stat().st_mtime_ns) if _PYDANTIC.exists() else ""
-    return "\n".join([sys.version, pydantic_core.__version__, pydantic, *sorted(written)]).encode()
+    return "\n".join([sys.version, pydantic_core.__version__, pydantic, *sorted(dates)]).encode()
 
 
-def _read(place: Path, stamp: bytes) -> SchemaValidator | None:
+def _read(path: Path, stamp: bytes) -> SchemaValidator | None:
     try:
-        with place.open("rb") as file:
-            if not _is_safe_folder(place.parent) or not _is_safe(os.fstat(file.fileno())):
+        with path.open("rb") as file:
+            if not _is_safe_folder(path.parent) or not _is_safe(os.fstat(file.fileno())):
                 return None
-            kept = file.read()
+            content = file.read()
     except OSError:
         return None
-    head = _head(stamp, kept[_SIZE:])
-    # A file that is not whole, or of other code, is as good as none.
-    if kept[:_SIZE] != head:
+    header = _build_header(stamp, content[_HEADER_SIZE:])
+    # The file is damaged, or belongs to other code.
+    if content[:_HEADER_SIZE] != header:
         return None
-    found: SchemaValidator = pickle.loads(kept[_SIZE:])  # noqa: S301 - only this user and root can write it
-    return found
+    validator: SchemaValidator = pickle.loads(content[_HEADER_SIZE:])  # noqa: S301 - only this user and root can write it
+    return validator
 
 
 def _is_safe_folder(folder: Path) -> bool:
@@ -140,21 +142,18 @@ def _is_safe(status: os.stat_result) -> bool:
     return status.st_uid in {0, os.geteuid()} and not is_shared
 
 
-def _keep(place: Path, stamp: bytes, made: SchemaValidator) -> None:
-    text = pickle.dumps(made)
-    draft = place.with_suffix(f"{place.suffix}.{os.getpid()}")
+def _write(path: Path, stamp: bytes, validator: SchemaValidator) -> None:
+    text = pickle.dumps(validator)
+    draft = path.with_suffix(f"{path.suffix}.{os.getpid()}")
     try:
-        # A lax umask must not let others write it.
+        # With a lax umask, others could write the file.
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
-            file.write(_head(stamp, text) + text)
-        draft.replace(place)
+            file.write(_build_header(stamp, text) + text)
+        draft.replace(path)
     except OSError:
-        # Nobody has to be able to write there.
+        # The cache is optional: the folder may not be writable.
         draft.unlink(missing_ok=True)
 
 
-def _head(stamp: bytes, text: bytes) -> bytes:
+def _build_header(stamp: bytes, text: bytes) -> bytes:
     return zlib.crc32(stamp).to_bytes(4) + zlib.crc32(text).to_bytes(4)
-
-
-_SIZE = len(_head(b"", b""))

@@ -1,7 +1,7 @@
-"""JSON Schema with the docstring under each field as its description, for editors and reference pages.
+"""JSON Schemas of the models, with field descriptions, for editors and reference pages.
 
-The docstrings are read from the source only when a schema is asked for: pydantic's own way reads
-them whenever a model is imported, which every command would pay for.
+The description of a field is the docstring under it. It is read from the source only when a schema is built:
+pydantic itself would read all of them whenever a model is imported, which would slow every command.
 """
 
 import ast
@@ -18,88 +18,91 @@ from gpupool.shapes.annotations import Since
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DEFS = "#/$defs/"
-_OWN = "Blueprint"
-"""The prefix of types whose field Karpenter or Kubernetes has under the same name."""
+_PREFIX = "Blueprint"
+"""The prefix of types that share their name with a type of Karpenter or Kubernetes."""
 
 
-def json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return a model's JSON Schema, every field described."""
-    return {"$schema": DIALECT, **_short_names(model.model_json_schema(schema_generator=_Described))}
+def build_json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Build a model's JSON Schema with a description of every field."""
+    return {
+        "$schema": DIALECT,
+        **_shorten_names(model.model_json_schema(schema_generator=_DescribingGenerator)),
+    }
 
 
-def dataclass_schema(kind: type[Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a dataclass, every field described."""
-    return {"$schema": DIALECT, **TypeAdapter(kind).json_schema(schema_generator=_Described)}
+def build_dataclass_schema(kind: type[Any]) -> dict[str, Any]:
+    """Build the JSON Schema of a dataclass with a description of every field."""
+    return {"$schema": DIALECT, **TypeAdapter(kind).json_schema(schema_generator=_DescribingGenerator)}
 
 
-def _short_names(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose definitions have the names that users know: `Pool`, not `BlueprintPool`."""
+def _shorten_names(schema: dict[str, Any]) -> dict[str, Any]:
+    """Rename the definitions of a schema to the names in the documentation: `Pool`, not `BlueprintPool`."""
     names = {
-        name: name.removeprefix(_OWN) if name.removeprefix(_OWN) not in schema["$defs"] else name
+        name: name.removeprefix(_PREFIX) if name.removeprefix(_PREFIX) not in schema["$defs"] else name
         for name in schema.get("$defs", {})
     }
 
-    def renamed(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    def rename(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
         if isinstance(part, list):
-            return [renamed(item) for item in part]
+            return [rename(item) for item in part]
         if not isinstance(part, dict):
             return part
-        made = {key: renamed(value) for key, value in part.items()}
-        if isinstance(made.get("$ref"), str):
-            made["$ref"] = _DEFS + names[made["$ref"].removeprefix(_DEFS)]
-        if isinstance(made.get("title"), str):
-            made["title"] = names.get(made["title"], made["title"])
-        return made
+        entry = {key: rename(value) for key, value in part.items()}
+        if isinstance(entry.get("$ref"), str):
+            entry["$ref"] = _DEFS + names[entry["$ref"].removeprefix(_DEFS)]
+        if isinstance(entry.get("title"), str):
+            entry["title"] = names.get(entry["title"], entry["title"])
+        return entry
 
-    made: dict[str, Any] = renamed(schema)
+    renamed: dict[str, Any] = rename(schema)
     if names:
-        made["$defs"] = dict(sorted((names[name], part) for name, part in made["$defs"].items()))
-    return made
+        renamed["$defs"] = dict(sorted((names[name], part) for name, part in renamed["$defs"].items()))
+    return renamed
 
 
-def field_docs(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring of each field of a model by its Python name; a subclass' word wins."""
-    found: dict[str, str] = {}
+def read_field_docs(model: type[BaseModel]) -> dict[str, str]:
+    """Return the docstring of each field of a model by its Python name; a subclass overrides its base."""
+    docs: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base is not BaseModel:
-            found |= _docs_in_module(base.__module__).get(base.__qualname__, {})
-    since = {name: _since(model, name) for name in model.model_fields}
-    return {name: f"{doc} {since[name]}".strip() for name, doc in found.items() if name in since}
+            docs |= _read_module_docs(base.__module__).get(base.__qualname__, {})
+    since = {name: _describe_since(model, name) for name in model.model_fields}
+    return {name: f"{doc} {since[name]}".strip() for name, doc in docs.items() if name in since}
 
 
-class _Described(GenerateJsonSchema):
-    """Pydantic's generator, plus each field's docstring."""
+class _DescribingGenerator(GenerateJsonSchema):
+    """Pydantic's generator, with the docstring of each field as its description."""
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
-        made = super().model_schema(schema)
+        result = super().model_schema(schema)
         model: type[BaseModel] = schema["cls"]
-        docs = field_docs(model)
+        docs = read_field_docs(model)
         for name, field in model.model_fields.items():
-            described = made.get("properties", {}).get(field.alias or name)
+            described = result.get("properties", {}).get(field.alias or name)
             if described is not None and name in docs:
                 described["description"] = docs[name]
                 described.pop("title", None)
                 if described.get("default", 0) is None:
                     del described["default"]
-        return made
+        return result
 
     def dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
-        made = super().dataclass_schema(schema)
+        result = super().dataclass_schema(schema)
         kind = schema["cls"]
-        docs = _docs_in_module(kind.__module__).get(kind.__qualname__, {})
-        for field, described in zip(schema["fields"], made.get("properties", {}).values(), strict=True):
+        docs = _read_module_docs(kind.__module__).get(kind.__qualname__, {})
+        for field, described in zip(schema["fields"], result.get("properties", {}).values(), strict=True):
             described.pop("title", None)
             if field in docs:
                 described["description"] = docs[field]
-        return {**made, "description": inspect.getdoc(kind)}
+        return {**result, "description": inspect.getdoc(kind)}
 
     def dict_schema(self, schema: DictSchema) -> JsonSchemaValue:
-        """Refuse names that no key pattern allows: an editor would take them otherwise."""
-        made = super().dict_schema(schema)
-        return {**made, "additionalProperties": False} if "patternProperties" in made else made
+        """Reject keys that match no pattern: an editor would accept them otherwise."""
+        result = super().dict_schema(schema)
+        return {**result, "additionalProperties": False} if "patternProperties" in result else result
 
 
-def _since(model: type[BaseModel], name: str) -> str:
+def _describe_since(model: type[BaseModel], name: str) -> str:
     for mark in model.model_fields[name].metadata:
         if isinstance(mark, Since):
             gate = f", with the feature gate {mark.gate}" if mark.gate else ""
@@ -108,21 +111,21 @@ def _since(model: type[BaseModel], name: str) -> str:
 
 
 @cache
-def _docs_in_module(module: str) -> dict[str, dict[str, str]]:
+def _read_module_docs(module: str) -> dict[str, dict[str, str]]:
     parsed = ast.parse(inspect.getsource(sys.modules[module]))
-    return {node.name: _docs_in_class(node) for node in parsed.body if isinstance(node, ast.ClassDef)}
+    return {node.name: _read_class_docs(node) for node in parsed.body if isinstance(node, ast.ClassDef)}
 
 
-def _docs_in_class(node: ast.ClassDef) -> dict[str, str]:
-    found = {}
-    for field, below in zip(node.body, node.body[1:], strict=False):
-        text = _text(below)
+def _read_class_docs(node: ast.ClassDef) -> dict[str, str]:
+    docs = {}
+    for field, statement in zip(node.body, node.body[1:], strict=False):
+        text = _read_docstring(statement)
         if text and isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-            found[field.target.id] = " ".join(text.split())
-    return found
+            docs[field.target.id] = " ".join(text.split())
+    return docs
 
 
-def _text(node: ast.stmt) -> str:
-    """Return the text that stands alone as a statement, or an empty one."""
+def _read_docstring(node: ast.stmt) -> str:
+    """Return the text of a statement that is only a string; empty for any other statement."""
     value = node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
     return value if isinstance(value, str) else ""

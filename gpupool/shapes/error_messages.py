@@ -1,4 +1,4 @@
-"""Pydantic's error types in plain English, each at the place in the file that caused it."""
+"""Findings from pydantic's validation errors, with plain messages and the location in the file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -10,9 +10,9 @@ from pydantic_core import ErrorDetails, ValidationError
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.shapes.annotations import matches
+from gpupool.shapes.annotations import is_match
 from gpupool.shapes.compiled import Model
-from gpupool.shapes.repairs import architecture, node_count, taint
+from gpupool.shapes.suggestions import suggest_architecture, suggest_node_count, suggest_taint
 from gpupool.yamlio.located import Located, items
 
 if TYPE_CHECKING:
@@ -32,22 +32,22 @@ _KINDS = {
     "float_type": "a number",
 }
 
-_COMPARED = {
-    "greater_than_equal": "{shown} is less than {ge}",
-    "less_than_equal": "{shown} is more than {le}",
-    "string_too_short": "{shown} is shorter than the minimum length of {min_length}",
-    "string_too_long": "{shown} is longer than {max_length} characters",
+_COMPARISONS = {
+    "greater_than_equal": "{value} is less than {ge}",
+    "less_than_equal": "{value} is more than {le}",
+    "string_too_short": "{value} is shorter than the minimum length of {min_length}",
+    "string_too_long": "{value} is longer than {max_length} characters",
     "too_short": "{actual_length} items, at least {min_length} required",
     "too_long": "{actual_length} items, at most {max_length} allowed",
 }
 _LONGEST_SHOWN = 80
-"""Enough of a value to know it again; what is longer may be a script or a secret."""
+"""Enough to recognize a value; a longer one may be a script or a secret."""
 
-_MAPS = {
+_MAIN_FIELDS = {
     "limits": "gpus", "disk": "size", "osDisk": "size", "metadata": "name", "cluster": "name",
     "sharing": "timeSlicing", "instances": "types",
 }  # fmt: skip
-"""The key that is meant where a map of such a name is a single value."""
+"""The field that a single value was probably meant for where these fields require a map."""
 
 _TAGS = {
     "<one>": "a string",
@@ -58,32 +58,32 @@ _TAGS = {
 }
 
 
-def findings(error: ValidationError, node: Located, model: Model) -> Iterator[Finding]:
-    """Say each mistake that pydantic found in `node`, read as a `model`, in human words."""
+def convert_errors(error: ValidationError, node: Located, model: Model) -> Iterator[Finding]:
+    """Convert each error that pydantic reported for `node` as a `model` to a finding."""
     for details in error.errors(include_url=False):
-        yield finding(details, node, model)
+        yield convert_error(details, node, model)
 
 
 def locate(node: Located, path: Sequence[str | int]) -> tuple[Located, ErrorPath, bool]:
-    """Follow `path` into `node` as far as it goes.
+    """Find the value at `path` in `node`, or the deepest one on the way.
 
-    Returns the deepest Node, the path that led there, and whether all of `path` was found. Parts of
-    a path that name a branch of a union (and so stand in no file) are stepped over.
+    Returns the value, its path, and whether all of `path` exists. Parts of a path that name a branch of a
+    union, and so are not in the file, are skipped.
     """
-    here, walked, whole = node, [], True
+    current, existing, is_complete = node, [], True
     for index, part in enumerate(path):
-        below = _child(here, part)
-        if below is not None:
-            here = below
-            walked.append(part)
-            whole = True
+        child = _find_child(current, part)
+        if child is not None:
+            current = child
+            existing.append(part)
+            is_complete = True
         elif index + 1 == len(path):
-            whole = part in _TAGS
-    return here, tuple(walked), whole
+            is_complete = part in _TAGS
+    return current, tuple(existing), is_complete
 
 
-def dotted(path: Sequence[str | int]) -> str:
-    """Return a key path as people write it: `pools.chat.budgets[0].nodes`."""
+def format_path(path: Sequence[str | int]) -> str:
+    """Format a key path: `pools.chat.budgets[0].nodes`."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -94,14 +94,14 @@ def dotted(path: Sequence[str | int]) -> str:
     return text
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
-    """Return the known word that `word` was probably meant to be, or an empty text."""
-    folded = {name.lower(): name for name in reversed(known)}
-    close = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
+def find_close_match(text: str, valid: Sequence[str]) -> str:
+    """Return the valid value that is most similar to a text; empty where none is similar."""
+    folded = {name.lower(): name for name in reversed(valid)}
+    close = get_close_matches(text.lower(), list(folded), n=1, cutoff=0.6)
     return folded[close[0]] if close else ""
 
 
-def _child(node: Located, part: str | int) -> Located | None:
+def _find_child(node: Located, part: str | int) -> Located | None:
     if isinstance(node.value, dict) and isinstance(part, str):
         return node.value.get(part)
     if isinstance(node.value, list) and isinstance(part, int) and part < len(node.value):
@@ -109,30 +109,30 @@ def _child(node: Located, part: str | int) -> Located | None:
     return None
 
 
-def finding(details: ErrorDetails, root: Located, model: Model) -> Finding:
-    """Say one mistake that pydantic found in `root`, read as a `model`, in human words."""
-    here, path, whole = locate(root, details["loc"])
-    at = here.at if whole else here.key or here.at
+def convert_error(details: ErrorDetails, root: Located, model: Model) -> Finding:
+    """Convert one error that pydantic reported for `root` as a `model` to a finding."""
+    node, path, is_complete = locate(root, details["loc"])
+    at = node.at if is_complete else node.key or node.at
     kind, context = details["type"], details.get("ctx", {})
-    name = dotted(path)
+    name = format_path(path)
     if kind == "extra_forbidden":
-        return _unknown_key(here, path, keys_at(model.load(), path[:-1]))
+        return _report_unknown_field(node, path, list_keys(model.load(), path[:-1]))
     if kind == "missing":
         missing = str(details["loc"][-1])
         message = f"`{missing}` is missing{_inside(name)}"
-        return Finding(Code.MISSING, message, here.key or here.at, path=dotted((*path, missing)))
+        return Finding(Code.MISSING, message, node.key or node.at, path=format_path((*path, missing)))
     if kind in _KINDS:
-        return _wrong_kind(_KINDS[kind], here, path)
+        return _report_wrong_type(_KINDS[kind], node, path)
     if kind == "union_tag_invalid":
-        return _wrong_kind(
-            " or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), here, path
+        return _report_wrong_type(
+            " or ".join(_TAGS[tag] for tag in _TAGS if tag in context["expected_tags"]), node, path
         )
     if "item" in context:
-        here, path = items(here)[context["item"]], (*path, context["item"])
-        at, name = here.at, dotted(path)
-    if kind == "wanted" and at is here.at and not isinstance(here.value, str):
-        return _not_wanted(context, here, path)
-    message, fix = _value_words(kind, context, details)
+        node, path = items(node)[context["item"]], (*path, context["item"])
+        at, name = node.at, format_path(path)
+    if kind == "wanted" and at is node.at and not isinstance(node.value, str):
+        return _report_unexpected(context, node, path)
+    message, fix = _describe_value_error(kind, context, details)
     return Finding(Code.WRONG_VALUE, f"`{name}`: {message}", at, fix, path=name)
 
 
@@ -140,52 +140,54 @@ def _inside(name: str) -> str:
     return f" in `{name}`" if name else ""
 
 
-def _unknown_key(here: Located, path: ErrorPath, known: Sequence[str]) -> Finding:
+def _report_unknown_field(node: Located, path: ErrorPath, valid: Sequence[str]) -> Finding:
     key = str(path[-1]) if path else ""
-    near = nearest(key, known)
-    fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(known)}" if known else ""
-    where = _inside(dotted(path[:-1]))
+    near = find_close_match(key, valid)
+    fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(valid)}" if valid else ""
+    where = _inside(format_path(path[:-1]))
     return Finding(
-        Code.UNKNOWN_KEY, f"unknown field `{key}`{where}", here.key or here.at, fix, path=dotted(path)
+        Code.UNKNOWN_KEY, f"unknown field `{key}`{where}", node.key or node.at, fix, path=format_path(path)
     )
 
 
-def _wrong_kind(wanted: str, here: Located, path: ErrorPath) -> Finding:
+def _report_wrong_type(expected: str, node: Located, path: ErrorPath) -> Finding:
     fix = ""
-    if wanted == "a string" and here.text:
-        fix = f'put it in quotes: `"{here.text}"`'
-    elif wanted == "a map" and (inner := _MAPS.get(str(path[-1]) if path else "")):
-        fix = f"write `{path[-1]}: {{{inner}: {here.text or here.value}}}`" if _is_one(here.value) else ""
-    elif isinstance(here.value, float) and isfinite(here.value):
-        fix = node_count(str(here.value)) or (f"write `{path[-1]}: {int(here.value)}`" if path else "")
+    if expected == "a string" and node.text:
+        fix = f'put it in quotes: `"{node.text}"`'
+    elif expected == "a map" and (inner := _MAIN_FIELDS.get(str(path[-1]) if path else "")):
+        fix = f"write `{path[-1]}: {{{inner}: {node.text or node.value}}}`" if _is_single(node.value) else ""
+    elif isinstance(node.value, float) and isfinite(node.value):
+        fix = suggest_node_count(str(node.value)) or (
+            f"write `{path[-1]}: {int(node.value)}`" if path else ""
+        )
     elif path[-2:-1] in {("taints",), ("startupTaints",)}:
-        fix = taint(str(here.value))
-    elif isinstance(here.value, str) and (plain := _unquoted(wanted, here.value)):
-        fix = f"remove the quotes: `{plain}`"
-    message = f"`{dotted(path)}` must be {wanted}, not {kind_of(here)}"
-    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
+        fix = suggest_taint(str(node.value))
+    elif isinstance(node.value, str) and (unquoted := _unquoted(expected, node.value)):
+        fix = f"remove the quotes: `{unquoted}`"
+    message = f"`{format_path(path)}` must be {expected}, not {describe_value(node)}"
+    return Finding(Code.WRONG_TYPE, message, node.at, fix, path=format_path(path))
 
 
-def _unquoted(wanted: str, text: str) -> str:
-    """Return a string that is a value of the wanted type without its quotes, or an empty one."""
-    is_number = wanted == "a whole number" and text.isdecimal() and text.isascii()
-    return text if is_number or (wanted == "true or false" and text in {"true", "false"}) else ""
+def _unquoted(expected: str, text: str) -> str:
+    """Return a string without its quotes if it is a value of the expected type, or an empty one."""
+    is_number = expected == "a whole number" and text.isdecimal() and text.isascii()
+    return text if is_number or (expected == "true or false" and text in {"true", "false"}) else ""
 
 
-def _is_one(value: object) -> bool:
+def _is_single(value: object) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def _not_wanted(context: Mapping[str, Any], here: Located, path: ErrorPath) -> Finding:
-    """Return what is wanted in place of a value that is no text; quotes may be all that is missing."""
-    is_said = here.text is not None and here.value is not None
-    quoted_fits = is_said and matches(context.get("pattern", "$."), here.text or "")
-    fix = f'put it in quotes: `"{here.text}"`' if quoted_fits else str(context.get("fix", ""))
-    message = f"`{dotted(path)}` must be {context['wanted']}, not {kind_of(here)}"
-    return Finding(Code.WRONG_TYPE, message, here.at, fix, path=dotted(path))
+def _report_unexpected(context: Mapping[str, Any], node: Located, path: ErrorPath) -> Finding:
+    """Report a value that is not the expected string; quotes may be all that is missing."""
+    has_text = node.text is not None and node.value is not None
+    is_quoted_valid = has_text and is_match(context.get("pattern", "$."), node.text or "")
+    fix = f'put it in quotes: `"{node.text}"`' if is_quoted_valid else str(context.get("fix", ""))
+    message = f"`{format_path(path)}` must be {context['wanted']}, not {describe_value(node)}"
+    return Finding(Code.WRONG_TYPE, message, node.at, fix, path=format_path(path))
 
 
-def kind_of(node: Located) -> str:
+def describe_value(node: Located) -> str:
     """Describe a value, as in `the number 1.30` or `a list`."""
     value = node.value
     if isinstance(value, bool):
@@ -199,22 +201,22 @@ def kind_of(node: Located) -> str:
     return "a map" if isinstance(value, dict) else "a list"
 
 
-def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -> tuple[str, str]:
-    """Return what is wrong with a value of the right type, and the fix where one is known."""
-    shown = _shown(details["input"])
+def _describe_value_error(kind: str, context: Mapping[str, Any], details: ErrorDetails) -> tuple[str, str]:
+    """Return the message about a value of the right type, and the fix where there is one."""
+    value = _quote(details["input"])
     if kind in {"literal_error", "enum"}:
         expected = str(context["expected"])
-        near = nearest(
-            str(details["input"]), [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
+        near = find_close_match(
+            str(details["input"]), [value.strip("'") for value in expected.replace(" or ", ", ").split(", ")]
         )
-        fix = architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
-        return f"{shown} is not {'one of ' if ' or ' in expected else ''}{expected}", fix
+        fix = suggest_architecture(str(details["input"])) or (f"did you mean `{near}`?" if near else "")
+        return f"{value} is not {'one of ' if ' or ' in expected else ''}{expected}", fix
     if "wanted" in context:
-        wanted = context["wanted"]
+        expected = str(context["wanted"])
         is_empty = details["input"] == ""
-        message = f"must be {wanted}, not the empty string" if is_empty else f"{shown} is not {wanted}"
+        message = f"must be {expected}, not the empty string" if is_empty else f"{value} is not {expected}"
         return message, str(context.get("fix", ""))
-    if kind in _COMPARED:
+    if kind in _COMPARISONS:
         fix = (
             f"set `{context['ge']}` or more"
             if "ge" in context
@@ -223,13 +225,13 @@ def _value_words(kind: str, context: Mapping[str, Any], details: ErrorDetails) -
             else ""
         )
         # Pydantic stops counting the entries of a map that has too many.
-        given = context.get("actual_length")
-        counted = {**context, "actual_length": "too many" if given is None else given}
-        return _COMPARED[kind].format(shown=shown, **counted), fix
+        length = context.get("actual_length")
+        counted = {**context, "actual_length": "too many" if length is None else length}
+        return _COMPARISONS[kind].format(value=value, **counted), fix
     return details["msg"], str(context.get("fix", ""))
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     if not isinstance(value, str | int | float):
         return "this"
     text = str(value)
@@ -238,17 +240,21 @@ def _shown(value: object) -> str:
     return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
 
 
-def field_names(model: "type[BaseModel]") -> list[str]:
-    """Return the keys that a model takes, as they are spelled in the file."""
+def list_field_names(model: "type[BaseModel]") -> list[str]:
+    """Return the names of a model's fields as they are in a file."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def keys_at(model: "type[BaseModel]", path: ErrorPath) -> list[str]:
-    """Return the keys that a model takes in the map at `path`; nothing where any key is right."""
-    here: list[Any] = [model]
+def list_keys(model: "type[BaseModel]", path: ErrorPath) -> list[str]:
+    """Return the names of the fields that a model allows at `path`; empty where any key is valid."""
+    kinds: list[Any] = [model]
     for part in path:
-        here = [kind for kind in flat(here) for kind in _below(kind, part)]
-    return list(dict.fromkeys(name for kind in flat(here) if _is_model(kind) for name in field_names(kind)))
+        kinds = [inner for kind in flatten_types(kinds) for inner in _find_types(kind, part)]
+    return list(
+        dict.fromkeys(
+            name for kind in flatten_types(kinds) if _is_model(kind) for name in list_field_names(kind)
+        )
+    )
 
 
 def _is_model(kind: object) -> bool:
@@ -257,19 +263,19 @@ def _is_model(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def flat(kinds: Sequence[Any]) -> Iterator[Any]:
+def flatten_types(kinds: Sequence[Any]) -> Iterator[Any]:
     """Yield the members of unions and the types under `Annotated`, each on its own."""
     for kind in kinds:
         origin = get_origin(kind)
         if origin is Annotated:
-            yield from flat(get_args(kind)[:1])
+            yield from flatten_types(get_args(kind)[:1])
         elif origin in (Union, UnionType):
-            yield from flat(get_args(kind))
+            yield from flatten_types(get_args(kind))
         else:
             yield kind
 
 
-def _below(kind: type[Any], part: str | int) -> Iterator[Any]:
+def _find_types(kind: type[Any], part: str | int) -> Iterator[Any]:
     if _is_model(kind):
         yield from (
             field.annotation for name, field in kind.model_fields.items() if (field.alias or name) == part

@@ -1,1 +1,1 @@
-"""The one door to YAML: `read` files to located values, `write` plain data, with one model of scalars."""
+"""Reading and writing of YAML and JSON, with the location of every value."""

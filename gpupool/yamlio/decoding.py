@@ -1,4 +1,4 @@
-"""Bytes of a file to the text that may stand in a YAML file, or what is wrong with them."""
+"""Decoding of a file's bytes to text that is allowed in YAML."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_MANIFEST_BYTES = 4 * MAX_BYTES
-"""Manifests are read document by document, and what a chart renders may be long."""
+"""Manifests are read document by document, and the output of a chart may be long."""
 
 MAX_TAG_DIRECTIVES = 16
-"""libyaml compares each directive with all before it: a file of nothing else would take minutes."""
+"""libyaml compares each directive with all before it: a file of directives alone would take minutes."""
 
 _MAX_BAD_CHARACTERS = 20
 _OTHER_ENCODINGS = {
@@ -35,71 +35,71 @@ _BREAKS_TO_SOME = frozenset("\u0085\u2028\u2029")
 
 
 class UnreadableError(Exception):
-    """The bytes are no YAML text at all; `findings` says why."""
+    """Bytes that are not YAML text; `findings` holds the reasons."""
 
     def __init__(self, *findings: Finding) -> None:
-        """Keep what is wrong."""
+        """Store the findings."""
         super().__init__()
         self.findings = findings
 
 
 def decode(data: bytes, file: str) -> str:
-    """Return the text without its byte order mark.
+    """Decode the text of a YAML file, and drop its byte order mark.
 
     Raises:
         UnreadableError: for too many bytes, another encoding than UTF-8, or characters that YAML forbids.
     """
-    text = as_text(data, file, Code.UNREADABLE, MAX_BYTES)
+    text = decode_text(data, file, Code.UNREADABLE, MAX_BYTES)
     if text.count("\n%TAG") > MAX_TAG_DIRECTIVES:
         message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
         finding = Finding(Code.NOT_YAML, message, Location(file, 1, 1), "remove the %TAG directives")
         raise UnreadableError(finding)
-    bad = _found(_BAD_CHARACTER, text, file)
+    bad = _find_characters(_BAD_CHARACTER, text, file)
     if bad:
-        raise UnreadableError(*(_bad_character(character, at) for character, at in bad))
+        raise UnreadableError(*(_explain_character(character, at) for character, at in bad))
     return text
 
 
-def as_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES) -> str:
-    """Return the text without its byte order mark, whatever its characters.
+def decode_text(data: bytes, file: str, code: Code, limit: int = MAX_MANIFEST_BYTES) -> str:
+    """Decode UTF-8 text with any characters, and drop its byte order mark.
 
     Raises:
-        UnreadableError: with that code, for too many bytes or another encoding than UTF-8.
+        UnreadableError: with `code`, for too many bytes or another encoding than UTF-8.
     """
     if len(data) > limit:
-        raise UnreadableError(_too_large(len(data), limit, file)._replace(code=code))
+        raise UnreadableError(_report_size(len(data), limit, file)._replace(code=code))
     try:
-        return _as_utf8(data, file)
+        return _decode_utf8(data, file)
     except UnreadableError as problem:
         raise UnreadableError(*(finding._replace(code=code) for finding in problem.findings)) from None
 
 
-def bad_to_kubectl(text: str, file: str, code: Code) -> tuple[Finding, ...]:
-    """Return which characters kubectl can't read in YAML."""
-    bad = _found(_BAD_TO_KUBECTL, text, file)
-    return tuple(_bad_character(character, at)._replace(code=code) for character, at in bad)
+def find_kubectl_unsupported(text: str, file: str, code: Code) -> tuple[Finding, ...]:
+    """Find the characters that kubectl can't read in YAML."""
+    bad = _find_characters(_BAD_TO_KUBECTL, text, file)
+    return tuple(_explain_character(character, at)._replace(code=code) for character, at in bad)
 
 
-def _found(pattern: str, text: str, file: str) -> list[tuple[str, Location]]:
-    matches = islice(_bad_characters(pattern, text), _MAX_BAD_CHARACTERS)
-    return [(match[0], place(text, match.start(), file)) for match in matches]
+def _find_characters(pattern: str, text: str, file: str) -> list[tuple[str, Location]]:
+    matches = islice(_match_characters(pattern, text), _MAX_BAD_CHARACTERS)
+    return [(match[0], locate_offset(text, match.start(), file)) for match in matches]
 
 
-def _bad_characters(pattern: str, text: str) -> Iterator[re.Match[str]]:
-    """Find characters that YAML forbids.
+def _match_characters(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    """Find the characters that match a pattern of what YAML forbids.
 
-    Nearly no file has one, so the pattern of all Unicode, slow to compile, is for those that do.
+    The pattern covers all of Unicode and is slow to compile, so it is used only where a character is suspect.
     """
-    if all(_may_stand(character) for character in set(text)):
+    if all(_is_common(character) for character in set(text)):
         return iter(())
     return re.finditer(pattern, text)
 
 
-def _may_stand(character: str) -> bool:
+def _is_common(character: str) -> bool:
     return " " <= character <= "~" or character in _LINES_AND_TABS or "\u00a0" <= character <= "\u2027"
 
 
-def place(text: str, offset: int, file: str) -> Location:
+def locate_offset(text: str, offset: int, file: str) -> Location:
     """Return the line and column of a character; CR LF, CR and LF end a line."""
     line, start = 1, 0
     for match in _LINE_BREAK.finditer(text, 0, offset):
@@ -107,13 +107,13 @@ def place(text: str, offset: int, file: str) -> Location:
     return Location(file, line, offset - start + 1)
 
 
-def _too_large(size: int, limit: int, file: str) -> Finding:
+def _report_size(size: int, limit: int, file: str) -> Finding:
     most = limit // 1024 // 1024
     message = f"the file is {size / 1024 / 1024:.1f} MiB; files over {most} MiB are not read"
     return Finding(Code.UNREADABLE, message, Location(file), "check that this is the right file, or split it")
 
 
-def _as_utf8(data: bytes, file: str) -> str:
+def _decode_utf8(data: bytes, file: str) -> str:
     for mark, name in _OTHER_ENCODINGS.items():
         if data.startswith(mark):
             message = f"the file is {name}, not UTF-8"
@@ -123,11 +123,11 @@ def _as_utf8(data: bytes, file: str) -> str:
     except UnicodeDecodeError as problem:
         readable = problem.object[: problem.start].decode()
         message = f"the file is not UTF-8: invalid byte 0x{problem.object[problem.start]:02x}"
-        at = place(readable, len(readable), file)
+        at = locate_offset(readable, len(readable), file)
         raise UnreadableError(Finding(Code.UNREADABLE, message, at, "save it as UTF-8")) from None
 
 
-def _bad_character(character: str, at: Location) -> Finding:
+def _explain_character(character: str, at: Location) -> Finding:
     name = f"U+{ord(character):04X}"
     escape = f"\\u{ord(character):04x}"
     if character in _BREAKS_TO_SOME:

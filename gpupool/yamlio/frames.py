@@ -1,4 +1,4 @@
-"""Where a reader is inside maps and lists, and what it has seen of anchors."""
+"""Open maps and lists, and anchored values, while a YAML document is read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class Open:
-    """A map or list whose end has not come yet."""
+class OpenCollection:
+    """A map or list whose end was not read yet."""
 
     node: Located
     items: list[Located] | None
@@ -21,32 +21,32 @@ class Open:
     entries: dict[str, Located]
     """The map that is being filled."""
 
-    counted: int
-    """How many nodes there were before it."""
+    values_before: int
+    """The number of values that were read before it."""
 
     is_flow: bool
     is_key: bool
     anchor: str | None
     height: int = 1
     key: str | None = None
-    """The key whose value comes next; None where that value is dropped."""
+    """The key whose value is read next; None where that value is dropped."""
 
     key_at: Location | None = None
-    """Where that key stands; None while a key comes next."""
+    """The location of that key; None while a key is read next."""
 
     merge_at: Location | None = None
-    """Where a merge key stands whose value comes next."""
+    """The location of a merge key whose value is read next."""
 
-    merges: bool = False
-    """It is what a merge key of the map around it brings in."""
+    is_merged: bool = False
+    """Whether it is the value of a merge key of the map around it."""
 
-    def wants_key(self) -> bool:
-        """Return whether the next node is a key."""
+    def is_key_next(self) -> bool:
+        """Return whether the next value is a key."""
         return self.items is None and self.key_at is None
 
 
-class Anchored(NamedTuple):
-    """What an alias stands for, with its size and height when written out."""
+class AnchoredValue(NamedTuple):
+    """A value with an anchor, with its size and height when its aliases are expanded."""
 
     node: Located
     size: int = 1

@@ -1,4 +1,4 @@
-"""YAML as kubectl and the API server read it: sigs.k8s.io/yaml on go-yaml v2, on the way to JSON."""
+"""The YAML dialect of kubectl and the API server: sigs.k8s.io/yaml on go-yaml v2, converted to JSON."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gpupool.codes import Code
-from gpupool.yamlio.dialect import Dialect, KeyValue, ReadLimits, key_problem
-from gpupool.yamlio.scalars import Reading, as_string, kubectl_reading, shown
+from gpupool.yamlio.dialect import Dialect, KeyValue, ReadLimits, describe_key_problem
+from gpupool.yamlio.scalars import Reading, quote_value, resolve_kubectl, suggest_quotes
 
 if TYPE_CHECKING:
     from gpupool.yamlio.located import Scalar
@@ -31,80 +31,81 @@ _TYPES: dict[str, tuple[type, ...]] = {
     f"{_PREFIX}null": (type(None),),
 }
 _NON_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
-_MAY_BE_A_WORD = frozenset("yYnNtTfFoO")
+_BOOLEAN_INITIALS = frozenset("yYnNtTfFoO")
 _NO_BREAKS = str.maketrans("", "", "\r\n")
 _SINGLE_DIGITS = 9
-"""So many digits tell every single-precision number from the next."""
+"""The digits that distinguish every single-precision number from the next."""
 
-_FEWEST_EXPONENT, _MOST_EXPONENT = -4, 6
-"""Where Go begins to write an exponent."""
+_MIN_EXPONENT, _MAX_EXPONENT = -4, 6
+"""Numbers outside this range are written with an exponent by Go."""
 
 
-def fraction(value: float) -> int | float:
-    """Return a finite number with a fraction or an exponent as the API server gets it.
+def convert_float(value: float) -> int | float:
+    """Convert a finite floating-point number to the number that the API server receives.
 
-    Go writes one without a fraction like a whole number, with the fewest digits that tell it from others.
+    Go writes one without a fraction as a whole number, with the fewest digits that identify it.
     """
-    whole = int(Decimal(repr(value))) if value.is_integer() else None
-    return whole if whole is not None and whole in _INT64 else value
+    integer = int(Decimal(repr(value))) if value.is_integer() else None
+    return integer if integer is not None and integer in _INT64 else value
 
 
-def whole(value: int) -> int | float:
-    """Return a whole number as the API server takes it: as a float where 64 bits do not hold it."""
+def convert_int(value: int) -> int | float:
+    """Convert a whole number to the number that the API server receives: a float beyond 64 bits."""
     return value if value in _INT64 else float(value)
 
 
-def read(text: str) -> Reading:
-    """Read a scalar without quotes as go-yaml does."""
-    return Reading(text if text[:1].isalpha() and text[0] not in _MAY_BE_A_WORD else kubectl_reading(text))
+def read_untagged(text: str) -> Reading:
+    """Read a scalar that has neither quotes nor a tag as go-yaml does."""
+    return Reading(text if text[:1].isalpha() and text[0] not in _BOOLEAN_INITIALS else resolve_kubectl(text))
 
 
 def read_tagged(tag: str, text: str) -> Reading:
-    """Read a scalar that has a tag; one that is not known makes it text."""
+    """Read a scalar that has a tag; with an unknown tag it is a string."""
     if tag == f"{_PREFIX}binary":
-        return _binary(text)
+        return _decode_binary(text)
     if tag == f"{_PREFIX}timestamp" and not _TIMESTAMP.fullmatch(text):
-        return _mistake(f"{shown(text)} is not a valid !!timestamp", "put the string in quotes")
+        return _invalid(f"{quote_value(text)} is not a valid !!timestamp", "put the string in quotes")
     if tag not in _TYPES:
         return Reading(text)
-    value = kubectl_reading(text)
+    value = resolve_kubectl(text)
     if type(value) not in _TYPES[tag]:
         name = tag.removeprefix(_PREFIX)
-        return _mistake(
-            f"{shown(text)} is not a valid !!{name} for kubectl", f"remove the tag, or write a !!{name} value"
+        return _invalid(
+            f"{quote_value(text)} is not a valid !!{name} for kubectl",
+            f"remove the tag, or write a !!{name} value",
         )
     return Reading(float(value) if isinstance(value, int) and tag == _FLOAT_TAG else value)
 
 
-def key_text(value: KeyValue, spelled: str | None) -> Reading:
-    """Return the text that becomes of a key on the way to JSON."""
+def convert_key(value: KeyValue, spelled: str | None) -> Reading:
+    """Convert a key to its text in JSON."""
     if value is None or isinstance(value, (dict, list)):
-        return _mistake(key_problem(value, spelled), "use a string as the key")
+        return _invalid(describe_key_problem(value, spelled), "use a string as the key")
     if isinstance(value, bool):
         return Reading("true" if value else "false")
-    # What an alias stands for went through JSON already; how it is written still says what it was.
-    original = kubectl_reading(spelled or "")
+    # The value of an alias was converted to JSON already; its text still shows the original number.
+    original = resolve_kubectl(spelled or "")
     if not isinstance(original, int):
-        return Reading(single(original if isinstance(original, float) else float(value)))
+        return Reading(format_single(original if isinstance(original, float) else float(value)))
     if original not in _INT64:
-        return _mistake(f"the key {original} has more than 64 bits", as_string(spelled or str(original)))
+        return _invalid(f"the key {original} has more than 64 bits", suggest_quotes(spelled or str(original)))
     return Reading(str(original))
 
 
-def single(value: float) -> str:
-    """Spell a number as Go does with the fewest digits for single precision, as go-yaml does in a key."""
-    narrow = _narrow(value)
+def format_single(value: float) -> str:
+    """Format a number with the fewest digits for single precision, as go-yaml does in a key."""
+    narrow = _to_single(value)
     if not math.isfinite(narrow):
         return _NON_FINITE[str(narrow)]
     spellings = (f"{narrow:.{places}e}" for places in range(_SINGLE_DIGITS))
-    digits = next(spelling for spelling in spellings if _narrow(float(spelling)) == narrow)
+    digits = next(spelling for spelling in spellings if _to_single(float(spelling)) == narrow)
     exponent = digits.partition("e")[2]
-    if _FEWEST_EXPONENT <= int(exponent) < _MOST_EXPONENT:
+    if _MIN_EXPONENT <= int(exponent) < _MAX_EXPONENT:
         return f"{Decimal(digits):f}"
     return digits
 
 
-def _narrow(value: float) -> float:
+def _to_single(value: float) -> float:
     """Round to single precision."""
     try:
         narrow: float = struct.unpack("<f", struct.pack("<f", value))[0]
@@ -113,38 +114,39 @@ def _narrow(value: float) -> float:
     return narrow
 
 
-def in_json(value: Scalar, text: str) -> Reading:
-    """Return what becomes of a value on the way to JSON and to the API server."""
+def convert_value(value: Scalar, text: str) -> Reading:
+    """Convert a value as the conversion to JSON and the API server do."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Reading(value)
     if isinstance(value, float) and not math.isfinite(value):
-        return _mistake(f"{shown(text)} is not a finite number; JSON supports no others", "write a number")
-    return Reading(fraction(value) if isinstance(value, float) else whole(value))
+        return _invalid(
+            f"{quote_value(text)} is not a finite number; JSON supports no others", "write a number"
+        )
+    return Reading(convert_float(value) if isinstance(value, float) else convert_int(value))
 
 
-def _binary(text: str) -> Reading:
+def _decode_binary(text: str) -> Reading:
     try:
         return Reading(base64.b64decode(text.translate(_NO_BREAKS), validate=True).decode(errors="replace"))
     except ValueError:
-        return _mistake("the !!binary value is not base64", "remove the tag, or write base64")
+        return _invalid("the !!binary value is not base64", "remove the tag, or write base64")
 
 
-def _mistake(problem: str, fix: str) -> Reading:
+def _invalid(problem: str, fix: str) -> Reading:
     return Reading(None, Code.MANIFEST_SYNTAX, problem, fix)
 
 
 KUBECTL = Dialect(
     noun="manifest",
     limits=ReadLimits(depth=200, nodes=300_000),
-    unreadable=Code.MANIFEST_UNREADABLE,
     syntax=Code.MANIFEST_SYNTAX,
-    key_twice=Code.MANIFEST_KEY_TWICE,
-    plain=read,
-    tagged=read_tagged,
-    value=in_json,
-    key=key_text,
-    collection_problem=lambda _tag, _is_map: "",
-    merges=True,
-    keeps_last=True,
+    duplicate_key=Code.MANIFEST_KEY_TWICE,
+    read_plain=read_untagged,
+    read_tagged=read_tagged,
+    convert_value=convert_value,
+    convert_key=convert_key,
+    check_tag=lambda _tag, _is_map: "",
+    has_merge_keys=True,
+    is_last_key_kept=True,
 )
-"""YAML 1.1 with go-yaml's ways; what the API server's strict reading refuses is a mistake."""
+"""YAML 1.1 as go-yaml reads it; what strict field validation of the API server rejects is an error."""

@@ -1,4 +1,4 @@
-"""Blueprint and profile files to Nodes that know their places, with every mistake in the YAML itself."""
+"""Reading of blueprint and profile files, with locations and every error in the YAML itself."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Located
 
 
-class Read(NamedTuple):
-    """What one file says.
+class ParsedFile(NamedTuple):
+    """The value in one file, and the errors in its YAML.
 
-    `node` is None for a file with nothing in it, and for one that can't be read to its end. Otherwise
-    it is there even with findings, for checks that go on: ambiguous scalars are read as YAML 1.2 does,
-    keys that are numbers as they are spelled; of two equal keys the first is kept, and a null, a map
-    or a list as a key is left out with its value.
+    `node` is None for an empty file, and for one that can't be read to its end. Otherwise it is set even
+    with findings, so that other checks can continue: ambiguous scalars are read as YAML 1.2 does, and keys
+    that are numbers as the text in the file; of two equal keys the first is kept, and a null, a map or a
+    list as a key is dropped with its value.
     """
 
     node: Located | None
@@ -29,20 +29,20 @@ class Read(NamedTuple):
     """All errors, in file order."""
 
 
-def read(text: bytes, file: str) -> Read:
-    """Read one YAML 1.2 document; `file` is only the name for the places.
+def read(text: bytes, file: str) -> ParsedFile:
+    """Read one YAML 1.2 document; `file` is only the name in locations.
 
-    An alias becomes a Node of its own with the place (and the inner Nodes) of what it stands for.
+    An alias becomes a located value of its own, with the location and the inner values of its anchor.
     """
     try:
         decoded = decode(text, file)
     except UnreadableError as problem:
-        return Read(None, problem.findings)
+        return ParsedFile(None, problem.findings)
     builder = TreeBuilder(file)
     try:
         builder.run(CSafeLoader(decoded).get_event)
     except StopError as problem:
-        return Read(None, in_file_order([*builder.findings, problem.finding]))
+        return ParsedFile(None, in_file_order([*builder.findings, problem.finding]))
     except MarkedYAMLError as problem:
-        return Read(None, in_file_order([*builder.findings, Explainer(decoded, file).explain(problem)]))
-    return Read(builder.root, in_file_order(builder.findings))
+        return ParsedFile(None, in_file_order([*builder.findings, Explainer(decoded, file).explain(problem)]))
+    return ParsedFile(builder.root, in_file_order(builder.findings))

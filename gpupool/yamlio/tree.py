@@ -1,4 +1,4 @@
-"""libyaml's events to Nodes, with a finding for what YAML allows and the dialect does not."""
+"""Building of located values from libyaml's events, with findings for what the dialect does not allow."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from yaml import (
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.yamlio.dialect import BLUEPRINT, Dialect
-from gpupool.yamlio.frames import Anchored, Open
+from gpupool.yamlio.frames import AnchoredValue, OpenCollection
 from gpupool.yamlio.located import Located
-from gpupool.yamlio.scalars import Reading, as_string, shown
+from gpupool.yamlio.scalars import Reading, quote_value, suggest_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,93 +31,94 @@ if TYPE_CHECKING:
 
 
 _Key: TypeAlias = "tuple[KeyValue, str | None]"
-"""The value of a key and, where it is no text, how it is spelled."""
+"""The value of a key and, where it is not a string, its text in the file."""
 
+MERGE_TAG = "tag:yaml.org,2002:merge"
 MAX_FINDINGS = 1_000
 MAX_DOCUMENTS = 100
-"""Documents with nothing in them; of the others there may be one."""
+"""Limit on empty documents; only one with a value is allowed."""
 
 
 class StopError(Exception):
-    """The rest of the file can't or must not be read; `finding` says why."""
+    """The rest of the file can't or must not be read; `finding` holds the reason."""
 
     def __init__(self, finding: Finding) -> None:
-        """Keep what is wrong."""
+        """Store the reason."""
         super().__init__()
         self.finding = finding
 
 
 class TreeBuilder:
-    """Builds the Nodes of one file, event by event; `root` and `findings` are the result."""
+    """Builds the located values of one file, event by event; `root` and `findings` are the result."""
 
     def __init__(self, file: str, dialect: Dialect = BLUEPRINT, first_line: int = 1) -> None:
-        """Begin with an empty file of that name; what is read begins on `first_line` of it."""
+        """Start with an empty file; `first_line` is the line of the file on which the text begins."""
         self.root: Located | None = None
         self.findings: list[Finding] = []
         self.count = 0
-        """Values so far, keys not counted, with every alias written out."""
+        """The number of values so far, without keys and with every alias expanded."""
 
         self._file = file
         self._dialect = dialect
         self._first_line = first_line
-        self._stack: list[Open] = []
-        self._anchors: dict[str, Anchored | Open] = {}
-        self._known: dict[str, Reading] = {}
-        self._known_keys: dict[str, Reading] = {}
+        self._stack: list[OpenCollection] = []
+        self._anchors: dict[str, AnchoredValue | OpenCollection] = {}
+        self._readings: dict[str, Reading] = {}
+        self._key_readings: dict[str, Reading] = {}
         self._documents = 0
         self._document_at = Location(file, 1, 1)
 
     def run(self, next_event: Callable[[], Event | None]) -> None:
-        """Take events until there are no more.
+        """Process all events.
 
         Raises:
             StopError: when the rest must not be read.
         """
         steps: dict[type, Callable[..., None]] = {
-            ScalarEvent: self._scalar,
-            MappingStartEvent: self._start,
-            SequenceStartEvent: self._start,
-            MappingEndEvent: self._end,
-            SequenceEndEvent: self._end,
-            AliasEvent: self._alias,
-            DocumentStartEvent: self._document,
+            ScalarEvent: self._add_scalar,
+            MappingStartEvent: self._start_collection,
+            SequenceStartEvent: self._start_collection,
+            MappingEndEvent: self._end_collection,
+            SequenceEndEvent: self._end_collection,
+            AliasEvent: self._add_alias,
+            DocumentStartEvent: self._start_document,
         }
         while (event := next_event()) is not None:
             step = steps.get(type(event))
             if step is not None:
                 step(event)
 
-    def _document(self, event: DocumentStartEvent) -> None:
-        self._document_at = self._place(event.start_mark)
+    def _start_document(self, event: DocumentStartEvent) -> None:
+        self._document_at = self._locate(event.start_mark)
         self._documents += 1
         if self._documents > MAX_DOCUMENTS:
             fix = "keep one document"
             self._stop(f"more than {MAX_DOCUMENTS} documents in the file", self._document_at, fix)
 
-    def _scalar(self, event: ScalarEvent) -> None:
-        at = self._place(event.start_mark)
+    def _add_scalar(self, event: ScalarEvent) -> None:
+        at = self._locate(event.start_mark)
         parent = self._stack[-1] if self._stack else None
-        is_key = parent is not None and parent.wants_key()
+        is_key = parent is not None and parent.is_key_next()
         reading = self._read(event, at, is_key=is_key)
         value = reading.value
         spelled = None if type(value) is str else event.value
         if event.anchor is not None:
-            self._anchors[event.anchor] = Anchored(Located(value, at, None, spelled))
+            self._anchors[event.anchor] = AnchoredValue(Located(value, at, None, spelled))
         if parent is None:
-            self._root_scalar(event, Located(value, at, None, spelled))
+            self._add_root_scalar(event, Located(value, at, None, spelled))
         elif is_key:
             if event.value == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
-                self._merge_key(parent, at)
+                self._start_merge(parent, at)
             else:
-                self._key(parent, (value, spelled), at, is_refused=bool(reading.code))
+                self._set_key(parent, (value, spelled), at, is_rejected=bool(reading.code))
         else:
             node = Located(value, at, parent.key_at, spelled)
             if parent.merge_at is not None:
                 self._merge(parent, node)
             self._attach(parent, node)
 
-    def _root_scalar(self, event: ScalarEvent, node: Located) -> None:
-        """Take a document that is one scalar, unless there is really nothing in it."""
+    def _add_root_scalar(self, event: ScalarEvent, node: Located) -> None:
+        """Add a document that is one scalar, unless it is empty."""
         if event.value or not event.implicit[0] or event.anchor is not None:
             self._attach(None, node)
 
@@ -125,86 +126,90 @@ class TreeBuilder:
         text = event.value
         if event.tag is None and not event.implicit[0]:
             return Reading(text)
-        known = self._known_keys if is_key else self._known
-        reading = known.get(text) if event.tag is None else None
+        cached = self._key_readings if is_key else self._readings
+        reading = cached.get(text) if event.tag is None else None
         if reading is None:
             dialect = self._dialect
-            reading = dialect.plain(text) if event.tag is None else dialect.tagged(event.tag, text)
+            reading = dialect.read_plain(text) if event.tag is None else dialect.read_tagged(event.tag, text)
             if not (is_key or reading.code or type(reading.value) is str):
-                reading = dialect.value(reading.value, text)
+                reading = dialect.convert_value(reading.value, text)
             if event.tag is None:
-                known[text] = reading
+                cached[text] = reading
         if reading.code:
-            fix = as_string(text) if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
-            self._say(reading.code, reading.problem, at, fix)
+            fix = suggest_quotes(text) if is_key and reading.code == Code.AMBIGUOUS_SCALAR else reading.fix
+            self._report(reading.code, reading.problem, at, fix)
         return reading
 
-    def _start(self, event: MappingStartEvent | SequenceStartEvent) -> None:
-        at = self._place(event.start_mark)
+    def _start_collection(self, event: MappingStartEvent | SequenceStartEvent) -> None:
+        at = self._locate(event.start_mark)
         deepest = self._dialect.limits.depth
         if len(self._stack) >= deepest:
             self._stop(f"more than {deepest} nested maps and lists", at, "reduce the nesting")
         is_map = type(event) is MappingStartEvent
-        if event.tag is not None and (problem := self._dialect.collection_problem(event.tag, is_map)):
-            self._say(self._dialect.syntax, problem, at, "remove the tag")
+        if event.tag is not None and (problem := self._dialect.check_tag(event.tag, is_map)):
+            self._report(self._dialect.syntax, problem, at, "remove the tag")
         parent = self._stack[-1] if self._stack else None
         entries: dict[str, Located] = {}
         items: list[Located] | None = None if is_map else []
-        node = Located(entries if items is None else items, at, _key_at(parent))
-        is_key = parent is not None and parent.wants_key()
-        opened = Open(node, items, entries, self.count, bool(event.flow_style), is_key, event.anchor)
+        node = Located(entries if items is None else items, at, _next_key_location(parent))
+        is_key = parent is not None and parent.is_key_next()
+        opened = OpenCollection(
+            node, items, entries, self.count, bool(event.flow_style), is_key, event.anchor
+        )
         if parent is not None and is_key:
-            self._collection_as_key(parent, opened)
+            self._reject_collection_key(parent, opened)
         else:
             self._attach(parent, node)
-            opened.merges = parent is not None and parent.merge_at is not None
+            opened.is_merged = parent is not None and parent.merge_at is not None
         if event.anchor:
             self._anchors[event.anchor] = opened
         self._stack.append(opened)
 
-    def _end(self, _event: Event) -> None:
+    def _end_collection(self, _event: Event) -> None:
         closed = self._stack.pop()
         if closed.anchor and self._anchors[closed.anchor] is closed:
-            size = self.count - closed.counted
-            self._anchors[closed.anchor] = Anchored(closed.node, size, closed.height)
+            size = self.count - closed.values_before
+            self._anchors[closed.anchor] = AnchoredValue(closed.node, size, closed.height)
         if not self._stack:
             return
         parent = self._stack[-1]
         parent.height = max(parent.height, closed.height + 1)
         if closed.is_key:
             parent.key, parent.key_at = None, closed.node.at
-        if closed.merges:
+        if closed.is_merged:
             self._merge(parent, closed.node)
 
-    def _alias(self, event: AliasEvent) -> None:
-        at = self._place(event.start_mark)
+    def _add_alias(self, event: AliasEvent) -> None:
+        at = self._locate(event.start_mark)
         anchored = self._anchors.get(event.anchor or "")
         alias = f"the alias *{(event.anchor or '')[:40]}"
         if anchored is None:
             self._stop(f"{alias} has no anchor above it", at, "put it in quotes if it is a string")
-        if isinstance(anchored, Open):
+        if isinstance(anchored, OpenCollection):
             self._stop(f"{alias} refers to the map or list that contains it", at, "remove the alias")
         deepest = self._dialect.limits.depth
         if len(self._stack) + anchored.height > deepest:
             message = f"{alias} makes more than {deepest} nested maps and lists"
             self._stop(message, at, "use fewer aliases")
-        self._put_alias(anchored, at)
+        self._expand_alias(anchored, at)
 
-    def _put_alias(self, anchored: Anchored, at: Location) -> None:
+    def _expand_alias(self, anchored: AnchoredValue, at: Location) -> None:
         parent = self._stack[-1] if self._stack else None
-        if parent is not None and parent.wants_key():
-            self._key(parent, (anchored.node.value, anchored.node.text), at)
+        if parent is not None and parent.is_key_next():
+            self._set_key(parent, (anchored.node.value, anchored.node.text), at)
             return
         original = anchored.node
-        node = Located(original.value, original.at, _key_at(parent), original.text)
+        node = Located(original.value, original.at, _next_key_location(parent), original.text)
         if parent is not None:
             parent.height = max(parent.height, anchored.height + 1)
             if parent.merge_at is not None:
                 self._merge(parent, node, is_alias=True)
         self._attach(parent, node, anchored.size, at)
 
-    def _attach(self, parent: Open | None, node: Located, size: int = 1, at: Location | None = None) -> None:
-        """Put a node where it belongs: the root, the end of a list, or under the last key."""
+    def _attach(
+        self, parent: OpenCollection | None, node: Located, size: int = 1, at: Location | None = None
+    ) -> None:
+        """Add a value as the root, at the end of a list, or under the last key."""
         self.count += size
         if self.count > self._dialect.limits.nodes:
             message = f"more than {self._dialect.limits.nodes:,} values in the file, aliases expanded"
@@ -227,59 +232,61 @@ class TreeBuilder:
             )
         self.root = node
 
-    def _key(self, parent: Open, key: _Key, at: Location, *, is_refused: bool = False) -> None:
-        """Remember a key; one that is no text is kept as it is spelled, a null or a collection is dropped."""
+    def _set_key(self, parent: OpenCollection, key: _Key, at: Location, *, is_rejected: bool = False) -> None:
+        """Set the next key; one that is not a string becomes its text, a null or a collection is dropped."""
         parent.key_at = at
-        parent.key = key[0] if isinstance(key[0], str) else self._key_text(key, at, is_refused=is_refused)
+        parent.key = (
+            key[0] if isinstance(key[0], str) else self._convert_key(key, at, is_rejected=is_rejected)
+        )
         if parent.key in parent.entries:
-            self._twice(parent, parent.key or "", at)
-            parent.key = parent.key if self._dialect.keeps_last else None
+            self._report_duplicate(parent, parent.key or "", at)
+            parent.key = parent.key if self._dialect.is_last_key_kept else None
 
-    def _key_text(self, key: _Key, at: Location, *, is_refused: bool) -> str | None:
-        """Return the text of a key that is none; None where its value has to be dropped."""
-        reading = self._dialect.key(*key)
-        if reading.code and not is_refused:
-            self._say(reading.code, reading.problem, at, reading.fix)
+    def _convert_key(self, key: _Key, at: Location, *, is_rejected: bool) -> str | None:
+        """Convert a key that is not a string; return None where its value has to be dropped."""
+        reading = self._dialect.convert_key(*key)
+        if reading.code and not is_rejected:
+            self._report(reading.code, reading.problem, at, reading.fix)
         return reading.value if isinstance(reading.value, str) else None
 
-    def _twice(self, parent: Open, key: str, at: Location) -> None:
+    def _report_duplicate(self, parent: OpenCollection, key: str, at: Location) -> None:
         first = parent.entries[key].key
         line = first.line if first else 0
-        message = f"duplicate key {shown(key)}; the first is on line {line}"
-        self._say(self._dialect.key_twice, message, at, "remove one of them")
+        message = f"duplicate key {quote_value(key)}; the first is on line {line}"
+        self._report(self._dialect.duplicate_key, message, at, "remove one of them")
 
-    def _merge_key(self, parent: Open, at: Location) -> None:
+    def _start_merge(self, parent: OpenCollection, at: Location) -> None:
         parent.key, parent.key_at = None, at
-        if self._dialect.merges:
+        if self._dialect.has_merge_keys:
             parent.merge_at = at
             return
         message = "the merge key `<<` does not exist in YAML 1.2"
-        self._say(self._dialect.syntax, message, at, "repeat the fields, or move them to a profile")
+        self._report(self._dialect.syntax, message, at, "repeat the fields, or move them to a profile")
 
-    def _merge(self, parent: Open, node: Located, *, is_alias: bool = False) -> None:
-        """Take the entries of one or more maps, over those that the map has already."""
+    def _merge(self, parent: OpenCollection, node: Located, *, is_alias: bool = False) -> None:
+        """Merge the entries of one or more maps over those that the map has already."""
         at, parent.merge_at = parent.merge_at or node.at, None
         if not is_mergeable(node, is_alias=is_alias):
             message = "the merge key `<<` requires a map or a list of maps"
-            self._say(self._dialect.syntax, message, at, "use an alias of a map, or remove it")
-        for source in sources(node, is_alias=is_alias):
+            self._report(self._dialect.syntax, message, at, "use an alias of a map, or remove it")
+        for source in find_merge_sources(node, is_alias=is_alias):
             for key in source.keys() & parent.entries.keys():
-                self._twice(parent, key, at)
+                self._report_duplicate(parent, key, at)
             parent.entries.update(source)
 
-    def _collection_as_key(self, parent: Open, key: Open) -> None:
+    def _reject_collection_key(self, parent: OpenCollection, key: OpenCollection) -> None:
         at, outer = key.node.at, parent.node.at
         if parent.is_flow and key.is_flow and (at.line, at.column) == (outer.line, outer.column + 1):
             message = f"`{{{{` starts a map inside a map; a {self._dialect.noun} is not a template"
-            self._say(
+            self._report(
                 self._dialect.syntax, message, outer, "put the string in quotes, or write the value itself"
             )
         else:
             message = f"a {'map' if key.items is None else 'list'} can't be a key"
             fix = "use a string as the key; quote it if it starts with a bracket"
-            self._say(self._dialect.syntax, message, at, fix)
+            self._report(self._dialect.syntax, message, at, fix)
 
-    def _say(self, code: str, message: str, at: Location, fix: str) -> None:
+    def _report(self, code: str, message: str, at: Location, fix: str) -> None:
         self.findings.append(Finding(code, message, at, fix))
         if len(self.findings) >= MAX_FINDINGS:
             self._stop(f"more than {MAX_FINDINGS:,} errors; the rest is not read", at, "fix these first")
@@ -287,24 +294,21 @@ class TreeBuilder:
     def _stop(self, message: str, at: Location, fix: str) -> NoReturn:
         raise StopError(Finding(self._dialect.syntax, message, at, fix))
 
-    def _place(self, mark: Mark | CMark | None) -> Location:
-        # `_make` with a tuple takes half the time of a call with three arguments, and this is called most.
+    def _locate(self, mark: Mark | CMark | None) -> Location:
+        # `_make` with a tuple takes half the time of a call with arguments, and this is called most often.
         return Location._make(
             (self._file, mark.line + self._first_line, mark.column + 1) if mark else (self._file, 0, 0)
         )
 
 
-def _key_at(parent: Open | None) -> Location | None:
+def _next_key_location(parent: OpenCollection | None) -> Location | None:
     return parent.key_at if parent is not None else None
 
 
-MERGE_TAG = "tag:yaml.org,2002:merge"
+def find_merge_sources(node: Located, *, is_alias: bool) -> list[dict[str, Located]]:
+    """Find the maps to merge, in the order of precedence, the strongest last; none for an invalid value.
 
-
-def sources(node: Located, *, is_alias: bool) -> list[dict[str, Located]]:
-    """Return the maps to merge, the one that counts most last; nothing where `<<` can't take this value.
-
-    As go-yaml does: a list of maps may be written out, but not stand for an alias.
+    As in go-yaml, a list of maps is allowed, but not an alias of one.
     """
     if isinstance(node.value, dict):
         return [node.value]
@@ -315,5 +319,5 @@ def sources(node: Located, *, is_alias: bool) -> list[dict[str, Located]]:
 
 
 def is_mergeable(node: Located, *, is_alias: bool) -> bool:
-    """Return whether `<<` can take this value."""
-    return (node.value == [] and not is_alias) or bool(sources(node, is_alias=is_alias))
+    """Return whether `<<` accepts this value."""
+    return (node.value == [] and not is_alias) or bool(find_merge_sources(node, is_alias=is_alias))

@@ -1,19 +1,19 @@
-"""Plain data to YAML that YAML 1.1 and 1.2 readers, kubectl and Helm all read back the same."""
+"""Writing of YAML that YAML 1.1 and 1.2 readers, kubectl and Helm all read the same."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from gpupool.yamlio.spelling import comment, literal, spell
+from gpupool.yamlio.quoting import format_block, format_comment, format_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gpupool.yamlio.located import Plain
 
-_LONGEST_SIMPLE_KEY = 1000
-"""YAML allows 1024 characters for a key with nothing before it; longer ones need `? `."""
+_MAX_SIMPLE_KEY = 1000
+"""YAML allows 1024 characters for a simple key; longer ones need `? `."""
 
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 
@@ -23,100 +23,100 @@ def dump(data: Plain, header: Iterable[str] = ()) -> str:
 
     Raises:
         ValueError: for a number that is not finite or has more than 64 bits, and for half a surrogate pair.
-        TypeError: for anything that is not plain data.
+        TypeError: for a value of any other type.
     """
-    return _comments(header) + _Emitter().document(data)
+    return _format_comments(header) + _Emitter().write_document(data)
 
 
 def dump_all(objects: Iterable[Plain], header: Iterable[str] = ()) -> str:
-    """Write documents with `---` between them; the same errors as `dump`."""
+    """Write documents with `---` between them; raises the same errors as `dump`."""
     emitter = _Emitter()
-    return _comments(header) + "---\n".join(emitter.document(data) for data in objects)
+    return _format_comments(header) + "---\n".join(emitter.write_document(data) for data in objects)
 
 
-def _comments(lines: Iterable[str]) -> str:
-    return "".join(comment(part) for line in lines for part in line.splitlines() or [""])
+def _format_comments(lines: Iterable[str]) -> str:
+    return "".join(format_comment(part) for line in lines for part in line.splitlines() or [""])
 
 
 class _Emitter:
-    """Writes documents, one at a time."""
+    """A writer of documents, one at a time."""
 
     def __init__(self) -> None:
         self._out: list[str] = []
 
-    def document(self, data: Plain) -> str:
+    def write_document(self, data: Plain) -> str:
         """Write one document, with a line break at its end."""
         self._out = []
         if isinstance(data, dict) and data:
-            self._map(data, "")
+            self._write_map(data, "")
         elif isinstance(data, list) and data:
-            self._list(data, "")
+            self._write_list(data, "")
         else:
-            self._out.append(f"{self._inline(data)}\n")
+            self._out.append(f"{self._format_inline(data)}\n")
         return "".join(self._out)
 
-    def _map(self, entries: dict[str, Plain], indent: str, first: str | None = None) -> None:
+    def _write_map(self, entries: dict[str, Plain], indent: str, first: str | None = None) -> None:
         """Write entries at `indent`; the first one after `first`, which is a dash in a list."""
         lead = indent if first is None else first
         out = self._out
         for key, value in entries.items():
-            name = spell(key if type(key) is str else _key(key))
-            if len(name) > _LONGEST_SIMPLE_KEY:
+            name = format_string(key if type(key) is str else _check_key(key))
+            if len(name) > _MAX_SIMPLE_KEY:
                 name = f"? {name}\n{indent}"
             if type(value) is str and "\n" not in value:
-                out.append(f"{lead}{name}: {spell(value)}\n")
+                out.append(f"{lead}{name}: {format_string(value)}\n")
             else:
                 out.append(f"{lead}{name}:")
-                self._value(value, indent)
+                self._write_value(value, indent)
             lead = indent
 
-    def _value(self, value: Plain, indent: str) -> None:
-        """Write what follows `key:`."""
+    def _write_value(self, value: Plain, indent: str) -> None:
+        """Write the value after `key:`."""
         inner = f"{indent}  "
         if isinstance(value, dict) and value:
             self._out.append("\n")
-            self._map(value, inner)
+            self._write_map(value, inner)
         elif isinstance(value, list) and value:
             self._out.append("\n")
-            self._list(value, inner)
+            self._write_list(value, inner)
         else:
-            self._out.append(f" {self._block(value, inner)}\n")
+            self._out.append(f" {self._format_block(value, inner)}\n")
 
-    def _list(self, items: list[Plain], indent: str, first: str | None = None) -> None:
+    def _write_list(self, items: list[Plain], indent: str, first: str | None = None) -> None:
         """Write items at `indent`; the first one after `first`, which is the dash of an outer list."""
         lead = indent if first is None else first
         inner = f"{indent}  "
         for item in items:
             dash = f"{lead}- "
             if isinstance(item, dict) and item:
-                self._map(item, inner, dash)
+                self._write_map(item, inner, dash)
             elif isinstance(item, list) and item:
-                self._list(item, inner, dash)
+                self._write_list(item, inner, dash)
             else:
-                self._out.append(f"{dash}{self._block(item, inner)}\n")
+                self._out.append(f"{dash}{self._format_block(item, inner)}\n")
             lead = indent
 
-    def _block(self, value: Plain, indent: str) -> str:
-        """Spell a value with nothing inside, several lines of text as a literal block if it can hold them."""
+    def _format_block(self, value: Plain, indent: str) -> str:
+        """Format a scalar or an empty collection; text of several lines as a literal block where possible."""
         if isinstance(value, str) and "\n" in value:
-            return literal(value, indent) or spell(value)
-        return self._inline(value)
+            return format_block(value, indent) or format_string(value)
+        return self._format_inline(value)
 
-    def _inline(self, value: Plain) -> str:
+    def _format_inline(self, value: Plain) -> str:
         if isinstance(value, str):
-            return spell(str(value))
+            return format_string(str(value))
         if value is None:
             return "null"
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, int):
-            return _whole(value)
+            return _format_int(value)
         if isinstance(value, float):
-            return _floating(value)
-        return _nothing_inside(value)
+            return _format_float(value)
+        return _format_empty(value)
 
 
-def _nothing_inside(value: object) -> str:
+def _format_empty(value: object) -> str:
     if isinstance(value, dict):
         return "{}"
     if isinstance(value, list):
@@ -125,25 +125,25 @@ def _nothing_inside(value: object) -> str:
     raise TypeError(message)
 
 
-def _key(key: object) -> str:
+def _check_key(key: object) -> str:
     if isinstance(key, str):
         return str(key)
     message = f"the key {key!r} is not a string"
     raise TypeError(message)
 
 
-def _whole(value: int) -> str:
+def _format_int(value: int) -> str:
     if not _INT_MIN <= value <= _INT_MAX:
         message = f"{value} has more than 64 bits; kubectl would round it"
         raise ValueError(message)
     return int.__repr__(value)
 
 
-def _floating(value: float) -> str:
+def _format_float(value: float) -> str:
     if not math.isfinite(value):
         message = f"{value} is not a finite number; JSON supports no others"
         raise ValueError(message)
     number = float.__repr__(value)
     mantissa, has_exponent, exponent = number.partition("e")
-    # YAML 1.1 takes 1e+16 for text: there a number with an exponent needs a dot.
+    # YAML 1.1 reads 1e+16 as a string: there a number with an exponent needs a dot.
     return f"{mantissa}.0e{exponent}" if has_exponent and "." not in mantissa else number

@@ -43,7 +43,7 @@ ROWS = {
     ),
     "a soft limit": ("a: {accelerator: l4, limits: {nodes: 2}}", Code.SOFT_LIMIT, "add a limit on `gpus`"),
     "no pools": ("", Code.NO_POOLS, "add a pool, as in `pools: {train: {profile: training}}`"),
-    "no machines": ("a: {limits: {gpus: 8}}", Code.NO_MACHINES, "set one of `profile`"),
+    "no machines": ("a: {limits: {gpus: 8}}", Code.NO_TYPE_SELECTOR, "set one of `profile`"),
     "a misspelt accelerator": (f"a: {{{GPU.replace('l4', 'h10O')}}}", Code.MISSPELT_NAME, "did you mean `h100`?"),
     "a new accelerator": (f"a: {{{GPU.replace('l4', 'zzzz')}}}", Code.UNKNOWN_NAME, "to a newer catalogue"),
     "g7 in a profile without it": (
@@ -56,7 +56,7 @@ ROWS = {
     "a GPU in a CPU profile": ("a: {profile: general, accelerator: l4}", Code.PROFILE_MISFIT, "`profile: inference`"),
     "no GPU in a GPU profile": ("a: {profile: inference, accelerator: none}", Code.PROFILE_MISFIT, "`profile: general` or"),
     "not and a bound on GPUs": (
-        "a: {accelerator: l4, instances: {gpus: {not: 2, min: 1}}}", Code.CPU_MACHINES_TOO, "gpus: [1, 4, 8]",
+        "a: {accelerator: l4, instances: {gpus: {not: 2, min: 1}}}", Code.CPU_TYPES_TOO, "gpus: [1, 4, 8]",
     ),
     "a size that is none": ("a: {accelerator: l4, instances: {gpuMemory: 24GB}}", Code.INEXACT_SIZE, "{min: 24GB}"),
     "a zone elsewhere": ("a: {accelerator: l4, zones: eu-west-1a}", Code.ZONE, ""),

@@ -168,7 +168,7 @@ def test_money_that_limits_nothing(pool: str, message: str, fix: str, tmp_path: 
 def test_money_and_a_number_in_one_place(other: str, tmp_path: Path) -> None:
     (found,) = wrong(tmp_path, f"{H100}, limits: {{usdPerHour: 50, {other}}}")
 
-    assert found.code == Code.SAID_TWICE
+    assert found.code == Code.SET_TWICE
     assert "both set limit nvidia.com/gpu" in found.message
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gpupool.findings import merged
+from gpupool.findings import merge_findings
 from gpupool.manifests.placeholders import MAX_PLACES
 from gpupool.manifests.read import read_manifests
 
@@ -117,7 +117,7 @@ def test_only_so_many_placeholders_are_named() -> None:
 
     for result in (broken, text):
         assert len(result.findings) == MAX_PLACES
-        (one,) = merged(result.findings)
+        (one,) = merge_findings(result.findings)
         assert len(one.also) == MAX_PLACES - 1
 
 

@@ -14,7 +14,7 @@ from gpupool.planning import agreement, file
 from gpupool.planning.addresses import is_address, is_label
 from gpupool.planning.change_agreement import missing
 from gpupool.planning.plan import Consent, InventoryState, Plan
-from gpupool.shapes.error_messages import dotted
+from gpupool.shapes.error_messages import format_path
 from tests.planning.plans import EXAMPLES, HIDDEN, change, guarded, plan, pool
 from tests.planning.test_file import sealed
 
@@ -28,7 +28,7 @@ def findings(example: str, forge: Forge) -> list[str]:
     forge(document)
     finding = refused(sealed(document))
     messages = [
-        f"`{dotted(path)}`: {message}" for path, message in agreement.mistakes(file.validated(document))
+        f"`{format_path(path)}`: {message}" for path, message in agreement.mistakes(file.validated(document))
     ]
     assert finding.message == f"invalid plan file ({messages[0]})"
     return messages

@@ -14,7 +14,7 @@ from gpupool.errors import InputError, OutdatedError
 from gpupool.findings import Finding
 from gpupool.planning import file
 from gpupool.planning.plan import FORMAT_VERSION, Plan
-from gpupool.shapes.error_messages import dotted
+from gpupool.shapes.error_messages import format_path
 from tests.planning.plans import EXAMPLES, PLANS, large
 from tests.tiers import examples
 
@@ -229,8 +229,8 @@ def test_a_plan_that_was_changed_by_hand() -> None:
 def test_a_field_of_another_type_or_name(path: tuple[str | int, ...], to: object) -> None:
     finding = refused(changed(*path, to=to))
 
-    assert finding.path == dotted(path)
-    assert finding.message == f"invalid plan file (`{dotted(path)}`)"
+    assert finding.path == format_path(path)
+    assert finding.message == f"invalid plan file (`{format_path(path)}`)"
 
 
 def test_a_field_that_is_missing() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 import pytest
 from hypothesis import given, settings
 
-from gpupool.assets import shipped
+from gpupool.assets import find_shipped_folder
 from gpupool.blueprint.load import LoadedBlueprint, load
 from gpupool.errors import InputError
 from gpupool.expansion.expand import expand
@@ -106,7 +106,7 @@ def check_place(said: LayerValue) -> None:
 
 def line_of(at: Location) -> str:
     if at.file.startswith(SHIPPED):
-        lines = shipped("profiles").joinpath(PurePath(at.file).name).read_text("utf-8")
+        lines = find_shipped_folder("profiles").joinpath(PurePath(at.file).name).read_text("utf-8")
     else:
         lines = Path(at.file).read_text("utf-8")
     return lines.splitlines()[at.line - 1]

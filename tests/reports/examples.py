@@ -40,7 +40,7 @@ REPORT = Report(
         CheckedObject("Blueprint", "demo", Location("gpupool.yaml")),
     ),
     documents=4,
-    passed_over={"Deployment": 2, "Service": 1},
+    other_kinds={"Deployment": 2, "Service": 1},
     skipped=(Skipped(Location("README.md"), "no .yaml, .yml or .json"),),
 )
 

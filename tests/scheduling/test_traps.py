@@ -186,7 +186,7 @@ BITES = {
         pool(f"{TYPE} In p5.48xlarge,p5en.48xlarge", limits={GPU: "8", "memory": "2Ti"}),
     ),
     "one GPU on a machine of eight": Bite(
-        Code.LARGE_MACHINE,
+        Code.LARGE_TYPE,
         pool(f"{FAMILY} In p5"),
         "a 1-GPU pod can land on p5.48xlarge (8 GPUs, 55.04 USD/h) when cheaper types are unavailable; the first "
         "choice is p5.4xlarge (6.88 USD/h)",
@@ -195,7 +195,7 @@ BITES = {
         pool(f"{FAMILY} In p5", f"{GPUS} Lt 2"),
     ),
     "one GPU on a machine of four": Bite(
-        Code.LARGE_MACHINE,
+        Code.LARGE_TYPE,
         pool(f"{TYPE} In g6.xlarge,g6.12xlarge"),
         "a 1-GPU pod can land on g6.12xlarge (4 GPUs, 4.60 USD/h) when cheaper types are unavailable",
         ENTRY,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupool.yamlio.spelling import spell
+from gpupool.yamlio.quoting import format_string
 from tests.cli.run import process
 from tests.rig.server import ApiServer
 
@@ -15,7 +15,7 @@ def test_it_writes_the_context_and_the_uid(api_server: ApiServer, tmp_path: Path
 
     assert made.code == 0, made.err
     text = (tmp_path / "gpupool.yaml").read_text()
-    assert f"\n  context: rig         # of the kubeconfig\n  uid: {spell(uid)} " in text
+    assert f"\n  context: rig         # of the kubeconfig\n  uid: {format_string(uid)} " in text
     assert process("diff", "--exit-zero", folder=tmp_path, environment=environment).code == 0
 
 

@@ -32,7 +32,7 @@ MODELS = [BLUEPRINT, PROFILE, *TYPES.values()]
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep validators in a folder of the test's own, and begin with none."""
-    monkeypatch.setattr(compiled, "kept_at", lambda model: tmp_path / model.name)
+    monkeypatch.setattr(compiled, "cache_path", lambda model: tmp_path / model.name)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     again()
     return tmp_path
@@ -40,8 +40,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def again() -> None:
     """Begin as a new process would."""
-    compiled.validator.cache_clear()
-    compiled.stamp.cache_clear()
+    compiled.load_validator.cache_clear()
+    compiled.build_stamp.cache_clear()
 
 
 def outcome(check: Callable[[object], object], data: object) -> object:
@@ -60,12 +60,12 @@ def _context(error: ErrorDetails) -> dict[str, Any]:
 
 def test_a_kept_one_says_of_karpenters_objects_what_the_model_says(kept: Path) -> None:
     objects = [mutant.body for mutant in mutants(2_000, seed=5)]
-    compiled.validator(TYPES["NodePool"])
+    compiled.load_validator(TYPES["NodePool"])
     again()
 
     for body in objects:
         model = TYPES[body["kind"]]
-        assert outcome(compiled.validator(model).validate_python, body) == outcome(
+        assert outcome(compiled.load_validator(model).validate_python, body) == outcome(
             model.load().model_validate, body
         )
     assert {path.name for path in kept.iterdir()} == set(TYPES)
@@ -79,27 +79,27 @@ def test_a_kept_one_says_of_blueprints_what_the_model_says(data: st.DataObject) 
         places = [path for path, _ in parts(whole) if path]
         whole = changed(whole, data.draw(st.sampled_from(places)), data.draw(st.sampled_from(ODD)))
 
-    kept, model = compiled.validator(BLUEPRINT), BLUEPRINT.load()
+    kept, model = compiled.load_validator(BLUEPRINT), BLUEPRINT.load()
     assert outcome(kept.validate_python, whole) == outcome(model.model_validate, whole)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_it_is_read_back(model: compiled.Model, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled.validator(model)
+    compiled.load_validator(model)
     again()
-    monkeypatch.setattr(compiled, "_made", lambda _: pytest.fail("made anew"))
+    monkeypatch.setattr(compiled, "_compile", lambda _: pytest.fail("made anew"))
 
-    assert compiled.validator(model) is not None
+    assert compiled.load_validator(model) is not None
     assert [path.name for path in kept.iterdir()] == [model.name]
 
 
 def test_one_of_other_code_is_not_used(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled.validator(BLUEPRINT)
+    compiled.load_validator(BLUEPRINT)
     before = (kept / "Blueprint").read_bytes()
     again()
     monkeypatch.setattr(compiled, "SOURCES", ("shapes",))
 
-    compiled.validator(BLUEPRINT)
+    compiled.load_validator(BLUEPRINT)
 
     after = (kept / "Blueprint").read_bytes()
     assert after[:4] != before[:4]
@@ -108,21 +108,21 @@ def test_one_of_other_code_is_not_used(kept: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 8, b"junk" * 9])
 def test_a_damaged_one_is_made_anew(damage: bytes, kept: Path) -> None:
-    compiled.validator(BLUEPRINT)
+    compiled.load_validator(BLUEPRINT)
     whole = (kept / "Blueprint").read_bytes()
     (kept / "Blueprint").write_bytes(damage or whole[:-1])
     again()
 
-    compiled.validator(BLUEPRINT)
+    compiled.load_validator(BLUEPRINT)
 
     assert (kept / "Blueprint").read_bytes() == whole
 
 
 def test_nothing_is_kept_where_nothing_can_be_written(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = kept / "missing" / "Blueprint"
-    monkeypatch.setattr(compiled, "kept_at", lambda _: missing)
+    monkeypatch.setattr(compiled, "cache_path", lambda _: missing)
 
-    assert compiled.validator(BLUEPRINT) is not None
+    assert compiled.load_validator(BLUEPRINT) is not None
     assert not missing.parent.exists()
 
 
@@ -136,18 +136,18 @@ def test_none_is_read_or_kept_in_a_folder_that_others_can_write(
     mode: int, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To unpickle a file is to run it."""
-    compiled.validator(PROFILE)
+    compiled.load_validator(PROFILE)
     kept.chmod(mode)
     refuse_pickles(monkeypatch)
 
-    assert compiled.validator(PROFILE) is not None
-    assert compiled.validator(BLUEPRINT) is not None
+    assert compiled.load_validator(PROFILE) is not None
+    assert compiled.load_validator(BLUEPRINT) is not None
     assert [path.name for path in kept.iterdir()] == ["Profile"]
 
 
 @pytest.mark.parametrize("which", ["folder", "file"])
 def test_none_of_another_user_is_read(which: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled.validator(PROFILE)
+    compiled.load_validator(PROFILE)
     user = os.geteuid()
     if user:
         monkeypatch.setattr(os, "geteuid", lambda: user + 1)
@@ -155,25 +155,25 @@ def test_none_of_another_user_is_read(which: str, kept: Path, monkeypatch: pytes
         os.chown(kept if which == "folder" else kept / "Profile", 12345, -1)
     refuse_pickles(monkeypatch)
 
-    assert compiled.validator(PROFILE) is not None
+    assert compiled.load_validator(PROFILE) is not None
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])
 def test_no_file_is_read_that_others_can_write(
     mode: int, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled.validator(PROFILE)
+    compiled.load_validator(PROFILE)
     (kept / "Profile").chmod(mode)
     refuse_pickles(monkeypatch)
 
-    assert compiled.validator(PROFILE) is not None
+    assert compiled.load_validator(PROFILE) is not None
     assert (kept / "Profile").stat().st_mode & 0o777 == 0o644
 
 
 def test_a_lax_umask_lets_nobody_else_write(kept: Path) -> None:
     before = os.umask(0)
     try:
-        compiled.validator(PROFILE)
+        compiled.load_validator(PROFILE)
     finally:
         os.umask(before)
 
@@ -183,7 +183,7 @@ def test_a_lax_umask_lets_nobody_else_write(kept: Path) -> None:
 def test_nothing_is_kept_where_python_keeps_no_bytecode(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    compiled.validator(BLUEPRINT)
+    compiled.load_validator(BLUEPRINT)
 
     assert list(kept.iterdir()) == []
 
@@ -209,7 +209,7 @@ def test_a_second_run_of_the_program_makes_none(tmp_path: Path) -> None:
     file.write_text("{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {}}\n")
     program = (
         "import sys; from gpupool.shapes import compiled; from gpupool.cli.app import main;"
-        "compiled._made = compiled._made if sys.argv[1] == 'first' else None;"
+        "compiled._compile = compiled._compile if sys.argv[1] == 'first' else None;"
         "sys.exit(main(['validate', sys.argv[2]]))"
     )
     command = [sys.executable, "-X", f"pycache_prefix={tmp_path}/bytecode", "-c", program]

@@ -5,11 +5,18 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, ValidationError
 
-from gpupool.shapes.annotations import Matching, Since, form, matches, number_or_text
+from gpupool.shapes.annotations import Matching, Since, form, is_match, number_or_text
 from gpupool.shapes.base import Flag, NonEmpty, Shape, Whole
 from gpupool.shapes.compiled import Model
-from gpupool.shapes.docs import field_docs, json_schema
-from gpupool.shapes.error_messages import dotted, field_names, findings, keys_at, locate, nearest
+from gpupool.shapes.docs import build_json_schema, read_field_docs
+from gpupool.shapes.error_messages import (
+    convert_errors,
+    find_close_match,
+    format_path,
+    list_field_names,
+    list_keys,
+    locate,
+)
 from gpupool.yamlio.located import Located, plain
 from gpupool.yamlio.read import read
 
@@ -59,7 +66,7 @@ def said(text: str) -> list[str]:
         Outer.model_validate(plain(root))
     return [
         f"{each.at.line}:{each.at.column} {each.code} {each.message}" + (f"; {each.fix}" if each.fix else "")
-        for each in findings(caught.value, root, Model(__name__, "Outer"))
+        for each in convert_errors(caught.value, root, Model(__name__, "Outer"))
     ]
 
 
@@ -132,11 +139,11 @@ def test_a_long_value_is_said_in_part() -> None:
 
 
 def test_keys_at_follows_maps_lists_and_unions() -> None:
-    assert keys_at(Outer, ("parts", "any")) == ["someCount", "color"]
-    assert keys_at(Outer, ("row", 3)) == ["someCount", "color"]
-    assert keys_at(Outer, ("name",)) == []
-    assert keys_at(Outer, ("none", "at", "all")) == []
-    assert keys_at(Outer, ()) == field_names(Outer)
+    assert list_keys(Outer, ("parts", "any")) == ["someCount", "color"]
+    assert list_keys(Outer, ("row", 3)) == ["someCount", "color"]
+    assert list_keys(Outer, ("name",)) == []
+    assert list_keys(Outer, ("none", "at", "all")) == []
+    assert list_keys(Outer, ()) == list_field_names(Outer)
 
 
 @pytest.mark.parametrize(
@@ -150,14 +157,14 @@ def test_keys_at_follows_maps_lists_and_unions() -> None:
     ],
 )
 def test_dotted(path: tuple[str | int, ...], expected: str) -> None:
-    assert dotted(path) == expected
+    assert format_path(path) == expected
 
 
 def test_nearest_is_near_or_nothing() -> None:
-    assert nearest("Taints", ["taints", "tags"]) == "taints"
-    assert nearest("expireafter", ["expireAfter"]) == "expireAfter"
-    assert nearest("qqq", ["taints"]) == ""
-    assert nearest("x", []) == ""
+    assert find_close_match("Taints", ["taints", "tags"]) == "taints"
+    assert find_close_match("expireafter", ["expireAfter"]) == "expireAfter"
+    assert find_close_match("qqq", ["taints"]) == ""
+    assert find_close_match("x", []) == ""
 
 
 def test_locate_goes_as_far_as_it_can() -> None:
@@ -170,10 +177,10 @@ def test_locate_goes_as_far_as_it_can() -> None:
 
 
 def test_patterns_mean_what_they_mean_in_go() -> None:
-    assert matches("^a$", "a")
-    assert not matches("^a$", "a\n")
-    assert matches("b", "abc")
-    assert not matches(r"^\d$", "٣")
+    assert is_match("^a$", "a")
+    assert not is_match("^a$", "a\n")
+    assert is_match("b", "abc")
+    assert not is_match(r"^\d$", "٣")
 
 
 VALUES: tuple[object, ...] = ({}, [], "x", 1, None)
@@ -190,12 +197,14 @@ def test_the_tags_of_values() -> None:
 
 
 def test_the_docstring_under_a_field_is_its_description() -> None:
-    assert field_docs(Outer)["note"] == "Some words."
-    assert field_docs(Outer)["on"] == "Whether it is on. Since Karpenter 1.9, with the feature gate Fast."
+    assert read_field_docs(Outer)["note"] == "Some words."
+    assert (
+        read_field_docs(Outer)["on"] == "Whether it is on. Since Karpenter 1.9, with the feature gate Fast."
+    )
 
 
 def test_the_schema_says_the_same() -> None:
-    made = json_schema(Outer)
+    made = build_json_schema(Outer)
 
     assert made["properties"]["name"] == {"description": "The name.", "pattern": "^[a-z]+$", "type": "string"}
     assert made["$defs"]["Inner"]["properties"]["someCount"]["description"] == "How many."
@@ -204,6 +213,6 @@ def test_the_schema_says_the_same() -> None:
 
 
 def test_the_nearest_word_is_found_whatever_its_capitals() -> None:
-    assert nearest("efa", ["EFA", "none"]) == "EFA"
-    assert nearest("NODES", ["nodes", "node"]) == "nodes"
-    assert nearest("zebra", ["EFA", "none"]) == ""
+    assert find_close_match("efa", ["EFA", "none"]) == "EFA"
+    assert find_close_match("NODES", ["nodes", "node"]) == "nodes"
+    assert find_close_match("zebra", ["EFA", "none"]) == ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gpupool.yamlio.scalars import kubectl_reading
+from gpupool.yamlio.scalars import resolve_kubectl
 from gpupool.yamlio.write import dump_all
 from tests.rig.programs import KUBECTL, build
 from tests.yamlio.texts import WORDS
@@ -113,7 +113,7 @@ def test_kubectl_reads_plain_scalars_as_we_say() -> None:
     data = found["data"]
     assert isinstance(data, dict)
     read = {word: data.get(f"k{index}") for index, word in enumerate(words)}
-    wrong = {word: value for word, value in read.items() if not is_same(value, kubectl_reading(word))}
+    wrong = {word: value for word, value in read.items() if not is_same(value, resolve_kubectl(word))}
     assert wrong == {}
 
 

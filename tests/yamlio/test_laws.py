@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from gpupool.yamlio.located import Located, plain
+from gpupool.yamlio.quoting import format_string
 from gpupool.yamlio.read import read
-from gpupool.yamlio.spelling import spell
 from gpupool.yamlio.write import dump, dump_all
 from tests.tiers import volume
 from tests.yamlio import texts
@@ -107,7 +107,7 @@ def test_the_place_of_each_value_is_where_its_key_says(data: dict[str, Plain]) -
     for key, value in node.value.items():
         assert value.key is not None
         line = lines[value.key.line - 1]
-        assert line[value.key.column - 1 :].startswith(spell(key))
+        assert line[value.key.column - 1 :].startswith(format_string(key))
 
 
 _PLAIN = """

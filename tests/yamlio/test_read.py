@@ -6,7 +6,7 @@ import pytest
 
 from gpupool.findings import Location
 from gpupool.yamlio.located import Located, find, items, plain
-from gpupool.yamlio.read import Read, read
+from gpupool.yamlio.read import ParsedFile, read
 
 BLUEPRINT = b"""\
 # a comment
@@ -100,7 +100,7 @@ def test_lines_may_end_in_three_ways(end: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "# a comment", "---\n", "---\n...\n", "\ufeff", "--- # x\n---\n"])
 def test_nothing_in_a_file_is_no_mistake(text: str) -> None:
-    assert read(text.encode(), "f") == Read(None, ())
+    assert read(text.encode(), "f") == ParsedFile(None, ())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gpupool.yamlio.scalars import kubectl_reading, read_plain, resolve
+from gpupool.yamlio.scalars import read_plain, resolve_core, resolve_kubectl
 
 
 @pytest.mark.parametrize(
@@ -21,14 +21,14 @@ from gpupool.yamlio.scalars import kubectl_reading, read_plain, resolve
     ],
 )
 def test_the_core_schema(text: str, value: object) -> None:
-    found = resolve(text)
+    found = resolve_core(text)
 
     assert found == value
     assert type(found) is type(value)
 
 
 def test_not_a_number_is_one_of_the_core_schema() -> None:
-    found = [resolve(text) for text in (".nan", ".NaN", ".NAN")]
+    found = [resolve_core(text) for text in (".nan", ".NaN", ".NAN")]
 
     assert all(isinstance(value, float) and math.isnan(value) for value in found)
 
@@ -41,7 +41,7 @@ yes no on off y n tRUE nULL 1_000 0b11 0O17 0X1F -0x1f 12:30 2026-08-10 . + - 1e
 
 @pytest.mark.parametrize("text", TEXTS.split())
 def test_text_in_the_core_schema(text: str) -> None:
-    assert resolve(text) == text
+    assert resolve_core(text) == text
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_scalar_that_kubectl_reads_otherwise_is_ambiguous(text: str, theirs: s
     assert reading.code == "GP0004"
     assert reading.problem.startswith(repr(text))
     assert reading.problem.endswith(f" in YAML 1.2, but {theirs} for kubectl and Helm")
-    assert reading.value == resolve(text)
+    assert reading.value == resolve_core(text)
 
 
 @pytest.mark.parametrize("text", ["00", "007", "08", "012345678901", "+09", "-0123456789"])
@@ -100,7 +100,7 @@ def test_a_scalar_that_all_read_the_same_is_fine(text: str) -> None:
     reading = read_plain(text)
 
     assert reading.code == ""
-    assert reading.value == resolve(text) == kubectl_reading(text)
+    assert reading.value == resolve_core(text) == resolve_kubectl(text)
 
 
 @pytest.mark.parametrize("text", ["\u00a0pools", "pools\u00a0", "\u200bpools", "x\u3000"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from gpupool.yamlio.spelling import spell
+from gpupool.yamlio.quoting import format_string
 from gpupool.yamlio.write import dump, dump_all
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ al2023@latest 4xlarge arn:aws:iam::1:role/x 10.0.0.0/16 a+b _x nan inf e5 v1.30 
     "text", [*CERTAIN.split(), "0 9 * * mon-fri", "0 9 * * *", "a sentence, with (brackets) and it's fine"]
 )
 def test_a_text_that_nobody_mistakes_has_no_quotes(text: str) -> None:
-    assert spell(text) == text
+    assert format_string(text) == text
 
 
 MISTAKEN = """
@@ -119,7 +119,7 @@ y Y n no NO on oFF True null Null ~ 0 010 1_000 0x1f 0o7 0b1 1e3 1e5_0 1. .5 +1 
     ],
 )
 def test_a_text_that_somebody_mistakes_has_double_quotes(text: str) -> None:
-    assert spell(text) == f'"{text}"'
+    assert format_string(text) == f'"{text}"'
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_text_that_somebody_mistakes_has_double_quotes(text: str) -> None:
     ],
 )
 def test_what_one_cannot_see_is_escaped(text: str, written: str) -> None:
-    assert spell(text) == written
+    assert format_string(text) == written
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from gpupool.codes import Code
 from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
 from gpupool.karpenter.validation import cel_selectors
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, number, present, word
-from gpupool.shapes.error_messages import nearest
+from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, items, mapping, place
 
 _CLUSTER_TAGS = "kubernetes.io/cluster"
@@ -173,7 +173,7 @@ def unknown_key(known: Collection[str], settings: Located) -> Iterator[Complaint
     """Only known resources and signals are keys."""
     for key, value in mapping(settings).items():
         if key not in known:
-            near = nearest(key, tuple(known))
+            near = find_close_match(key, tuple(known))
             fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(known)}"
             yield Complaint(
                 value.key or value.at, f"unknown key `{key}`: the kubelet does not support it here", fix

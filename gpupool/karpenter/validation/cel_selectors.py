@@ -6,7 +6,7 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, present, word
-from gpupool.shapes.annotations import matches
+from gpupool.shapes.annotations import is_match
 from gpupool.yamlio.located import Located, items, mapping, place
 
 ALIAS_FAMILIES: Final = {
@@ -70,7 +70,7 @@ def alias_beside_terms(terms: Located) -> Iterator[Complaint]:
 
 def alias_form(alias: Located) -> Iterator[Complaint]:
     """An alias is a family, `@` and a version."""
-    if not matches(r"^[a-zA-Z0-9]+@.+$", str(alias.value)):
+    if not is_match(r"^[a-zA-Z0-9]+@.+$", str(alias.value)):
         text = str(alias.value)
         message = (
             f"invalid AMI alias `{text}`: it is not `family@version`" if text else "the AMI alias is empty"

@@ -13,7 +13,7 @@ from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import STATUS_SINCE, VALUES_SINCE, knows
 from gpupool.shapes.annotations import Since
-from gpupool.shapes.error_messages import ErrorPath, dotted, flat
+from gpupool.shapes.error_messages import ErrorPath, flatten_types, format_path
 from gpupool.yamlio.located import Located, items, mapping, place
 
 _LABELS: Final[Mapping[str, str]] = {"NodePool": "spec template metadata labels"}
@@ -48,7 +48,7 @@ def newer_fields(kind: str, body: Located, target: str) -> Iterator[Finding]:
     for path, since in _later(kind, target):
         for where, node in _reached(body, path):
             at, message, fix = _told(f"`{path[-1]}`", since, target, node)
-            yield Finding(Code.TOO_NEW, message, at, fix, path=dotted(where))
+            yield Finding(Code.TOO_NEW, message, at, fix, path=format_path(where))
 
 
 @cache
@@ -102,7 +102,7 @@ def _told(what: str, since: Since, target: str, node: Located) -> Complaint:
 
 def _fields(kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Since]]]:  # noqa: ANN401 - any type
     """Yield the path of each field under a type, with the marks it carries."""
-    for branch in flat([kind]):
+    for branch in flatten_types([kind]):
         if get_origin(branch) is list:
             yield from _fields(get_args(branch)[0], (*path, ITEMS))
         elif isinstance(branch, type) and issubclass(branch, BaseModel):

@@ -6,7 +6,7 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity
-from gpupool.shapes.error_messages import ErrorPath, dotted
+from gpupool.shapes.error_messages import ErrorPath, format_path
 from gpupool.yamlio.located import Located, Scalar, items, mapping, place, text_at
 
 OPEN_MAPS: Final = frozenset(
@@ -60,9 +60,9 @@ def nulls(body: Located, path: ErrorPath = ()) -> Iterator[Finding]:
     for key, item in mapping(body).items():
         here = (*path, key)
         if item.value is None and key not in _FILLED_IN and here[0] == "spec":
-            message = f"`{dotted(here)}` is null: server-side apply rejects it"
+            message = f"`{format_path(here)}` is null: server-side apply rejects it"
             yield Finding(
-                Code.NULL_FIELD, message, place(item), "remove the field", Severity.WARNING, dotted(here)
+                Code.NULL_FIELD, message, place(item), "remove the field", Severity.WARNING, format_path(here)
             )
         yield from nulls(item, here)
     for index, item in enumerate(items(body)):

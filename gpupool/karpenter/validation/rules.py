@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
-from gpupool.shapes.error_messages import ErrorPath, dotted
+from gpupool.shapes.error_messages import ErrorPath, format_path
 from gpupool.yamlio.located import Located
 
 _LONGEST = 500
@@ -104,7 +104,7 @@ def _ask(
         for rule in place.rules:
             for at, message, fix in rule.check(node):
                 said = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
-                found.append(Finding(rule.code, said, at, fix, path=dotted(path)))
+                found.append(Finding(rule.code, said, at, fix, path=format_path(path)))
     for step, inside in _inside(node):
         below = place.below.get(ITEMS if isinstance(step, int) else step)
         if below is not None and inside.value is not None:

@@ -6,7 +6,7 @@ from typing import Final
 from gpupool.codes import Code
 from gpupool.karpenter import labels
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, number, present, word
-from gpupool.shapes.annotations import matches
+from gpupool.shapes.annotations import is_match
 from gpupool.yamlio.located import Located, items, mapping, place
 
 _TEMPLATE = "spec template spec"
@@ -128,7 +128,7 @@ def user_data_size(spec: Located) -> Iterator[Complaint]:
 
 def is_label_value(text: str) -> bool:
     """Return whether a node label can have a value."""
-    return len(text) <= _LONGEST_VALUE and matches(labels.LABEL_VALUE_PATTERN, text)
+    return len(text) <= _LONGEST_VALUE and is_match(labels.LABEL_VALUE_PATTERN, text)
 
 
 def is_restricted(key: str) -> bool:

@@ -18,7 +18,7 @@ from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
 from gpupool.shapes import error_messages
 from gpupool.shapes.compiled import validate
-from gpupool.shapes.error_messages import ErrorPath, dotted
+from gpupool.shapes.error_messages import ErrorPath, format_path
 from gpupool.yamlio.located import Located, Plain, find, items, mapping, place, plain, text_at
 
 _FIXES = {
@@ -66,7 +66,7 @@ def structure(kind: str, body: Located, data: Plain, target: str = LATEST) -> St
         for details in problem.errors(include_url=False):
             if _is_said_elsewhere(details):
                 continue
-            finding = error_messages.finding(details, body, model)
+            finding = error_messages.convert_error(details, body, model)
             code = _CODES.get(finding.code, finding.code)
             fix = finding.fix or (_FIXES.get(finding.path, "") if code == Code.MISSING_FIELD else "")
             told = finding._replace(code=code, path=_server_path(finding.path), fix=fix)
@@ -79,9 +79,9 @@ def structure(kind: str, body: Located, data: Plain, target: str = LATEST) -> St
 def _unknown_in_status(kind: str, body: Located) -> Iterator[Finding]:
     status = find(body, "status")
     for path, node in unknown(status, STATUS[kind], ("status",)) if status is not None else ():
-        message = f"unknown field `{path[-1]}` in `{dotted(path[:-1])}`"
+        message = f"unknown field `{path[-1]}` in `{format_path(path[:-1])}`"
         fix = "remove `status`: Karpenter writes it"
-        yield Finding(Code.UNKNOWN_FIELD, message, node.key or node.at, fix, path=dotted(path))
+        yield Finding(Code.UNKNOWN_FIELD, message, node.key or node.at, fix, path=format_path(path))
 
 
 def _unnamed(body: Located) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def _keys_of_no_map(body: Located, details: ErrorDetails, told: Finding) -> list
             code=Code.UNKNOWN_FIELD,
             message=f"unknown field `{path[-1]}`: {told.message}",
             at=item.key or item.at,
-            path=dotted(path),
+            path=format_path(path),
         )
         for path, item in unknown(node, VALUE, details["loc"])
         if details["type"] not in _OF_A_COLLECTION

@@ -7,7 +7,7 @@ from gpupool.profiles.load import SHIPPED
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Provenance, Rendering
 from gpupool.reports.escaping import one_line
 from gpupool.reports.profiles import flow
-from gpupool.shapes.error_messages import dotted
+from gpupool.shapes.error_messages import format_path
 from gpupool.yamlio.located import Plain
 
 _LONGEST = 160
@@ -48,7 +48,7 @@ def _lines(origin: Origin) -> Iterator[str]:
         yield f"  {layer:<{first}}  {place:<{second}}  {value:<{third}}  {beside}".rstrip()
     for names, rendering in _together(origin):
         notes = f"  ({'; '.join(map(one_line, rendering.notes))})" if rendering.notes else ""
-        yield f"  → {names} {one_line(dotted(rendering.path))}: {_value(rendering.value)}{notes}"
+        yield f"  → {names} {one_line(format_path(rendering.path))}: {_value(rendering.value)}{notes}"
 
 
 def _together(origin: Origin) -> Iterator[tuple[str, Rendering]]:
@@ -64,13 +64,13 @@ def _together(origin: Origin) -> Iterator[tuple[str, Rendering]]:
 
 
 def _path(origin: Origin) -> str:
-    return one_line(dotted(origin.path))
+    return one_line(format_path(origin.path))
 
 
 def _said(said: LayerValue, origin: Origin) -> str:
     """Return a layer's value, and its word where that is another one than the value's own."""
     is_same = origin.path[len(origin.path) - len(said.field) :] == said.field
-    return _value(said.value) if is_same else f"{one_line(dotted(said.field))}: {_value(said.value)}"
+    return _value(said.value) if is_same else f"{one_line(format_path(said.field))}: {_value(said.value)}"
 
 
 def _beside(said: LayerValue) -> str:
@@ -93,7 +93,7 @@ def _value(value: Plain) -> str:
 
 def _origin_json(origin: Origin) -> Plain:
     return {
-        "path": dotted(origin.path),
+        "path": format_path(origin.path),
         "value": origin.value,
         "chain": [_said_json(said) for said in origin.chain],
         "rendered": [_rendering_json(each) for each in origin.renderings],
@@ -103,7 +103,7 @@ def _origin_json(origin: Origin) -> Plain:
 def _said_json(said: LayerValue) -> Plain:
     made: dict[str, Plain] = {
         "layer": said.layer,
-        "word": dotted(said.field),
+        "word": format_path(said.field),
         "file": said.at.file if said.at.line else None,
         "line": said.at.line or None,
         "column": said.at.column or None,
@@ -116,7 +116,7 @@ def _said_json(said: LayerValue) -> Plain:
 def _rendering_json(rendering: Rendering) -> Plain:
     made: dict[str, Plain] = {
         "object": rendering.object,
-        "path": dotted(rendering.path),
+        "path": format_path(rendering.path),
         "value": rendering.value,
     }
     return made | ({"notes": list(rendering.notes)} if rendering.notes else {})

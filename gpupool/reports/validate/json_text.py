@@ -20,8 +20,8 @@ def summary(report: Report) -> dict[str, Any]:
     return {
         "files": len(report.files),
         "documents": report.documents,
-        "objects": report.kinds(),
-        "passedOver": dict(report.passed_over),
+        "objects": report.count_kinds(),
+        "passedOver": dict(report.other_kinds),
         "skipped": [
             {"file": each.at.file, "line": each.at.line or None, "reason": each.reason}
             for each in report.skipped

@@ -55,7 +55,7 @@ def _suites(report: Report) -> dict[str, _Suite]:
         suite(checked.at.file).objects.setdefault(checked.object, []).append(case)
     for skipped in report.skipped:
         suite(skipped.at.file).skipped.append(skipped)
-    for finding in (one for each in report.findings for one in each.each):
+    for finding in (one for each in report.findings for one in each.occurrences):
         _case(suite(finding.at.file), finding).findings.append(finding)
     return suites
 

@@ -41,7 +41,7 @@ def _results(findings: Sequence[Finding], codes: Sequence[str]) -> Iterator[dict
     index = {code: at for at, code in enumerate(codes)}
     seen: Counter[tuple[str, ...]] = Counter()
     # Code scanning shows a result at its first location only, so that each place is a result of its own.
-    for finding in (one for each in findings for one in each.each):
+    for finding in (one for each in findings for one in each.occurrences):
         subject = (str(finding.code), finding.at.file, finding.object, finding.path)
         seen[subject] += 1
         yield _result(finding, index[finding.code], _fingerprint(*subject, str(seen[subject])))

@@ -23,10 +23,10 @@ def summary(report: Report) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     checked = _counted(len(report.checked), "object")
-    kinds = f" ({_checked(report.kinds())})" if report.checked else ""
+    kinds = f" ({_checked(report.count_kinds())})" if report.checked else ""
     yield f"Checked {checked} in {_counted(len(report.files), 'file')}{kinds}: {_findings(report)}."
-    if report.passed_over:
-        yield f"Skipped: {_by_kind(report.passed_over)}."
+    if report.other_kinds:
+        yield f"Skipped: {_by_kind(report.other_kinds)}."
     for each in report.skipped[:_MOST_SKIPPED]:
         yield f"Skipped {one_line(str(each.at))}: {one_line(each.reason)}"
     if more := len(report.skipped[_MOST_SKIPPED:]):

@@ -55,7 +55,7 @@ def large_machine(asked: TrapSubject) -> Iterator[Trap]:
             f"cheaper types are unavailable; the first choice is {pod.cheapest.kind.name} ({cheap:.2f} USD/h)"
         )
         fix = _bound(asked, pod.resource, few)
-        yield warning(Code.LARGE_MACHINE, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
+        yield warning(Code.LARGE_TYPE, message, asked.path(labels.INSTANCE_GPU_COUNT), fix)
 
 
 def _bound(asked: TrapSubject, resource: str, most: int) -> str:

@@ -102,13 +102,13 @@ def test_any_report_is_read_back_with_right_counts(report: Report) -> None:
         assert part.get("failures") == str(sum(case.find("failure") is not None for case in found))
         assert part.get("skipped") == str(sum(case.find("skipped") is not None for case in found))
     said = "".join(part.text or "" for part in root.iter() if part.tag in {"failure", "system-out"})
-    places = sum(len(each.each) for each in report.findings)
+    places = sum(len(each.occurrences) for each in report.findings)
     assert said.count(": error GP") + said.count(": warning GP") + said.count(": info GP") >= places
 
 
 @settings(derandomize=True, max_examples=100)
 @given(REPORTS)
 def test_a_case_fails_when_the_run_does(report: Report) -> None:
-    assert (parsed(report).get("failures") != "0") == report.failed
+    assert (parsed(report).get("failures") != "0") == report.has_failed
     errors = report.count(Severity.ERROR)
-    assert report.failed == bool(errors or (report.strict and report.count(Severity.WARNING)))
+    assert report.has_failed == bool(errors or (report.strict and report.count(Severity.WARNING)))

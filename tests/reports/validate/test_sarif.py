@@ -154,7 +154,7 @@ def test_any_report_is_valid(report: Report) -> None:
     run = run_of(report)
 
     require_a_valid_run(run)
-    places = [place for finding in report.findings for place in finding.each]
+    places = [place for finding in report.findings for place in finding.occurrences]
     for result, finding in zip(run["results"], places, strict=True):
         assert result["message"]["text"].startswith(finding.message)
         assert result["ruleId"] == finding.code

@@ -68,7 +68,7 @@ def test_any_report_has_a_line_or_two_for_each_finding(report: Report) -> None:
     lines = document(report).splitlines()
 
     more = sum(bool(finding.fix) + bool(finding.also) for finding in report.findings)
-    assert len(lines) == len(report.findings) + more + 1 + bool(report.passed_over) + len(report.skipped)
+    assert len(lines) == len(report.findings) + more + 1 + bool(report.other_kinds) + len(report.skipped)
     assert all(line.isprintable() or not line.isascii() for line in lines)
 
 

@@ -1,6 +1,6 @@
-"""What was probably meant by a value of nearly the right form: texts that can be pasted in its place.
+"""Suggested values for typos and close matches in common field types.
 
-Each function takes a value as it stands in the file, and returns the fix; the empty text where it knows none.
+Each function accepts a value as the file has it and returns the fix, or an empty string where it has none.
 """
 
 from __future__ import annotations
@@ -32,61 +32,61 @@ _ARCHITECTURES: Final = {
 _REGION: Final = re.compile(r"([a-z]{2})-?(?:(gov|iso[a-z]?)-?)?([a-z]+?)-?([0-9])[a-z]?")
 
 
-def duration(text: str) -> str:
+def suggest_duration(text: str) -> str:
     """Suggest `10m` for `10 min`, and seconds for a bare number."""
-    found = re.fullmatch(r"([0-9]{1,6})\s*([a-z]*)", text.strip().lower(), re.ASCII)
-    unit = _UNITS.get(found[2] or "s") if found else None
-    return f"did you mean `{found[1]}{unit}`?" if found and unit else ""
+    match = re.fullmatch(r"([0-9]{1,6})\s*([a-z]*)", text.strip().lower(), re.ASCII)
+    unit = _UNITS.get(match[2] or "s") if match else None
+    return f"did you mean `{match[1]}{unit}`?" if match and unit else ""
 
 
-def node_count(text: str) -> str:
+def suggest_node_count(text: str) -> str:
     """Suggest `"10%"` for `10 %` and for 0.1."""
     share = re.fullmatch(r"([0-9]{1,2}|100)\s*%", text.strip(), re.ASCII)
-    part = re.fullmatch(r"0?\.([0-9]{1,2})", text.strip(), re.ASCII)
-    percent = int(share[1]) if share else int(part[1].ljust(2, "0")) if part else None
+    fraction = re.fullmatch(r"0?\.([0-9]{1,2})", text.strip(), re.ASCII)
+    percent = int(share[1]) if share else int(fraction[1].ljust(2, "0")) if fraction else None
     return "" if percent is None else f'did you mean `"{percent}%"`?'
 
 
-def share(text: str) -> str:
+def suggest_share(text: str) -> str:
     """Suggest `25%` for 25."""
-    found = re.fullmatch(r"([1-9][0-9]?|100)\s*%?", text.strip(), re.ASCII)
-    return f"did you mean `{found[1]}%`?" if found else ""
+    match = re.fullmatch(r"([1-9][0-9]?|100)\s*%?", text.strip(), re.ASCII)
+    return f"did you mean `{match[1]}%`?" if match else ""
 
 
-def size(text: str) -> str:
+def suggest_size(text: str) -> str:
     """Suggest `200G` for `200GB`, and GiB for a bare number."""
-    found = re.fullmatch(r"([0-9]{1,5})\s*([a-z]*)", text.strip().lower(), re.ASCII)
-    unit = _SIZES.get(found[2]) if found else None
-    return f"did you mean `{found[1]}{unit}`?" if found and unit else ""
+    match = re.fullmatch(r"([0-9]{1,5})\s*([a-z]*)", text.strip().lower(), re.ASCII)
+    unit = _SIZES.get(match[2]) if match else None
+    return f"did you mean `{match[1]}{unit}`?" if match and unit else ""
 
 
-def name(text: str) -> str:
+def suggest_name(text: str) -> str:
     """Suggest `my-pools` for `My_Pools`."""
-    made = re.sub(r"[^a-z0-9-]+", "-", text.strip().lower()).strip("-")
-    return f"did you mean `{made}`?" if made else ""
+    name = re.sub(r"[^a-z0-9-]+", "-", text.strip().lower()).strip("-")
+    return f"did you mean `{name}`?" if name else ""
 
 
-def region(text: str) -> str:
+def suggest_region(text: str) -> str:
     """Suggest `us-east-1` for `us-east1`, `US_EAST_1` and the zone `us-east-1a`."""
-    found = _REGION.fullmatch(text.strip().lower().replace("_", "-"))
-    if found is None:
+    match = _REGION.fullmatch(text.strip().lower().replace("_", "-"))
+    if match is None:
         return ""
-    parts = [part for part in found.groups() if part]
+    parts = [part for part in match.groups() if part]
     return f"did you mean `{'-'.join(parts)}`?"
 
 
-def architecture(text: str) -> str:
+def suggest_architecture(text: str) -> str:
     """Suggest `amd64` for `x86_64`."""
-    known = _ARCHITECTURES.get(text.strip().lower())
-    return f"did you mean `{known}`?" if known else ""
+    architecture = _ARCHITECTURES.get(text.strip().lower())
+    return f"did you mean `{architecture}`?" if architecture else ""
 
 
-def taint(text: str) -> str:
+def suggest_taint(text: str) -> str:
     """Suggest `taints: {team: ml:NoSchedule}` for kubectl's `team=ml:NoSchedule`."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"([\w./-]+)(?:=([\w.-]*))?:(NoSchedule|PreferNoSchedule|NoExecute)", text.strip(), re.ASCII
     )
-    if found is None:
+    if match is None:
         return ""
-    key, value, effect = found.groups()
+    key, value, effect = match.groups()
     return f"write a map: `{{{key}: {f'{value}:' if value else ''}{effect}}}`"
