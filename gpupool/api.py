@@ -250,10 +250,10 @@ def write_karpenter_schemas(folder: Path, target: str) -> None:
     Raises:
         InputError: where the system does not let us write.
     """
-    from gpupool.karpenter.schemas import schemas
+    from gpupool.karpenter.schemas import build_schemas
     from gpupool.rendering.folder import write_whole
 
-    for path, text in schemas(target).items():
+    for path, text in build_schemas(target).items():
         write_whole(folder / path, text)
 
 

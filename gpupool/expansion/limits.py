@@ -10,7 +10,7 @@ from gpupool.blueprint.migration_hints import foreign_answer
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, error, info, warning
-from gpupool.karpenter.quantities import amount
+from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.shapes.error_messages import nearest
 from gpupool.yamlio.located import Located, find, leaf, mapping
@@ -280,7 +280,7 @@ def total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterato
                 f"`limits.{key}` {cap.value} is not guaranteed: no such limit in {', '.join(open_ended[:5])}"
             )
             yield error(Code.TOTAL_LIMIT, message, cap, f"set a limit on `{key}` in each pool")
-        elif total > (dollars(cap) if key == USD else amount(str(cap.value))):
+        elif total > (dollars(cap) if key == USD else parse_amount(str(cap.value))):
             parts = ", ".join(f"{pool.name} {_limit(pool, key):f}" for pool in counted[:8])
             message = (
                 f"the pools' limits on `{key}` add up to {total:f}, more than the cap of {cap.value}: {parts}"
@@ -296,7 +296,7 @@ def tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
     for name, tiers in by_pool.items():
         keys = {key for tier in tiers for key in mapping(tier.limits)} if len(tiers) > 1 else set()
         for key in sorted(keys):
-            amounts = [(tier.name, Decimal(amount(str(mapping(tier.limits)[key].value)))) for tier in tiers
+            amounts = [(tier.name, Decimal(parse_amount(str(mapping(tier.limits)[key].value)))) for tier in tiers
                        if key in mapping(tier.limits)]  # fmt: skip
             if len(amounts) == len(tiers):
                 parts = " + ".join(f"{tier} {each:f}" for tier, each in amounts)
@@ -317,6 +317,6 @@ def _limit(pool: ExpandedPool, key: str) -> Decimal | None:
         return None if pool.usd_per_hour is None else dollars(pool.usd_per_hour)
     keys = (RESOURCES[Maker.NVIDIA], RESOURCES[Maker.AMD]) if key == "gpus" else (key,)
     amounts = [
-        Decimal(amount(str(node.value))) for name, node in mapping(pool.limits).items() if name in keys
+        Decimal(parse_amount(str(node.value))) for name, node in mapping(pool.limits).items() if name in keys
     ]
     return sum(amounts, Decimal(0)) / (pool.slices if key == "gpus" else 1) if amounts else None

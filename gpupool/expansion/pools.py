@@ -107,7 +107,7 @@ def _labels(words: Located, ami_family: str, found: list[Finding]) -> Located | 
     said = find(words, "labels")
     made = dict(mapping(said))
     for key, node in made.items():
-        if wrong := labels.key_problem(key):
+        if wrong := labels.find_key_problem(key):
             found.append(
                 error(Code.LABEL_KEY, f"label `{key}`: {wrong}", replace(node, at=node.key or node.at))
             )

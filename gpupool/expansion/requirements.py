@@ -73,7 +73,7 @@ def names(wanted: list[Located], known: Catalogued, *, in_short: bool = False) -
 
 
 def _of_label(label: str, node: Located) -> list[Located]:
-    if wrong := labels.key_problem(label):
+    if wrong := labels.find_key_problem(label):
         raise Problem(Code.LABEL_KEY, f"requirement `{label}`: {wrong}", node)
     constraint = settled(node)
     return [] if constraint.value is None else list(constraints.requirements(label, constraint))

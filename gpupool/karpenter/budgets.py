@@ -10,8 +10,8 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.karpenter.cron import CronError, parse
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.cron import CronError, parse_cron
+from gpupool.karpenter.integers import parse_int64
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ IMPLICIT: Final = (DisruptionBudget("10%"),)
 """What the API server writes where a NodePool has no `budgets`; an empty list stays empty."""
 
 
-def budgets_of(body: Plain) -> tuple[DisruptionBudget, ...]:
+def read_budgets(body: Plain) -> tuple[DisruptionBudget, ...]:
     """Return the budgets of a NodePool's body as the API server stores them, its defaults filled in."""
     said = plain_map(plain_map(plain_map(body).get("spec")).get("disruption")).get("budgets")
     return tuple(map(_budget, said)) if isinstance(said, list) else IMPLICIT
@@ -65,7 +65,7 @@ def _budget(said: Plain) -> DisruptionBudget:
     )
 
 
-def allowed(budgets: Iterable[DisruptionBudget], reason: str, at: datetime, nodes: int) -> int:
+def count_allowed(budgets: Iterable[DisruptionBudget], reason: str, at: datetime, nodes: int) -> int:
     """Return how many nodes, of so many in the pool, may be disrupted for a reason at a UTC instant.
 
     One schedule that can't be read, or number in force, allows none, for any reason. Where no budget
@@ -77,17 +77,19 @@ def allowed(budgets: Iterable[DisruptionBudget], reason: str, at: datetime, node
     in_force = [budget for budget in every if is_active(budget, at)]
     if any(is_numberless(budget) for budget in in_force):
         return 0
-    return min((nodes_of(each, nodes) for each in in_force if counts(each, reason)), default=UNBOUNDED)
+    return min(
+        (count_nodes(each, nodes) for each in in_force if is_for_reason(each, reason)), default=UNBOUNDED
+    )
 
 
-def counts(budget: DisruptionBudget, reason: str) -> bool:
+def is_for_reason(budget: DisruptionBudget, reason: str) -> bool:
     """Return whether a budget speaks of a reason."""
     return budget.reasons is None or reason in budget.reasons
 
 
-def nodes_of(budget: DisruptionBudget, nodes: int) -> int:
+def count_nodes(budget: DisruptionBudget, nodes: int) -> int:
     """Return the number that a budget allows; of a percentage, rounded up, the part of `nodes`."""
-    number = int64(budget.nodes)
+    number = parse_int64(budget.nodes)
     if number is not None:
         return (number + 2**31) % 2**32 - 2**31
     return -(-nodes * (_percent(budget) or 0) // 100)
@@ -95,11 +97,11 @@ def nodes_of(budget: DisruptionBudget, nodes: int) -> int:
 
 def is_numberless(budget: DisruptionBudget) -> bool:
     """Return whether Karpenter can't read a budget's number: the API server lets 30 digits through."""
-    return int64(budget.nodes) is None and _percent(budget) is None
+    return parse_int64(budget.nodes) is None and _percent(budget) is None
 
 
 def _percent(budget: DisruptionBudget) -> int | None:
-    return int64(budget.nodes[:-1]) if budget.nodes.endswith("%") else None
+    return parse_int64(budget.nodes[:-1]) if budget.nodes.endswith("%") else None
 
 
 def is_unreadable(budget: DisruptionBudget) -> bool:
@@ -107,7 +109,7 @@ def is_unreadable(budget: DisruptionBudget) -> bool:
     if budget.schedule is None and budget.duration is None:
         return False
     try:
-        parse(budget.schedule or "")
+        parse_cron(budget.schedule or "")
     except CronError:
         return True
     return False
@@ -123,7 +125,7 @@ def is_active(budget: DisruptionBudget, at: datetime) -> bool:
 
 
 @lru_cache(maxsize=512)
-def active(budget: DisruptionBudget, begin: datetime, minutes: int) -> int:
+def find_active_minutes(budget: DisruptionBudget, begin: datetime, minutes: int) -> int:
     """Return the minutes from `begin` (a whole UTC minute) at which a budget holds, one bit for each."""
     found, minute = 0, 0
     while minute < minutes:
@@ -141,7 +143,7 @@ def _until(budget: DisruptionBudget, at: datetime) -> tuple[bool, datetime | Non
         return True, None
     length = timedelta(minutes=_minutes(budget.duration or "0m"))
     since = at - length
-    hit = parse(budget.schedule or "").following(since)
+    hit = parse_cron(budget.schedule or "").following(since)
     if hit is None:
         # Where no year that is searched has a hit, a later one may: the search moves on with the year.
         soon = since + timedelta(seconds=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic_core import PydanticCustomError, core_schema
 
 from gpupool.karpenter.instants import is_date_time, is_rfc3339
-from gpupool.karpenter.labels import syntax_problem
+from gpupool.karpenter.labels import find_syntax_problem
 from gpupool.shapes.annotations import matches
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _moment(value: object) -> object:
     return value
 
 
-def in_hours(text: str) -> str:
+def suggest_hours(text: str) -> str:
     """Return the hours for a number of days or weeks."""
     match = re.fullmatch(r"([0-9]{1,5})([dw])", text, re.ASCII)
     return f"write `{int(match[1]) * _HOURS[match[2]]}h`" if match else ""
@@ -118,7 +118,7 @@ def _refuse(wanted: str) -> NoReturn:
     raise PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted})
 
 
-def beginning(text: str) -> str:
+def check_name_prefix(text: str) -> str:
     """Check the beginning of a name, whose last dash the API server leaves out of account."""
     is_cut = len(text) > 1 and text.endswith("-")
     if text and not matches(f"^{DNS}$", f"{text[:-2]}a" if is_cut else text):
@@ -126,21 +126,21 @@ def beginning(text: str) -> str:
     return text
 
 
-def rfc3339(text: str) -> str:
+def check_rfc3339(text: str) -> str:
     """Check a moment that Go reads."""
     if not is_rfc3339(text):
         _refuse("a date and time such as 2026-08-20T12:00:00Z")
     return text
 
 
-def qualified(name: str) -> str:
+def check_finalizer(name: str) -> str:
     """Check the name of a finalizer."""
-    if problem := syntax_problem(name):
+    if problem := find_syntax_problem(name):
         _refuse(f"a valid finalizer name: it {problem}")
     return name
 
 
-def one_way_to_go(finalizers: list[str]) -> list[str]:
+def check_finalizers(finalizers: list[str]) -> list[str]:
     """Check that finalizers do not exclude each other."""
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
         kind = "two_ways_to_go"
@@ -148,14 +148,14 @@ def one_way_to_go(finalizers: list[str]) -> list[str]:
     return finalizers
 
 
-def short_prefix(key: str) -> str:
+def check_prefix_length(key: str) -> str:
     """Check the length of what stands before the slash of a key."""
     if len(key.rpartition("/")[0]) > _LONGEST_PREFIX:
         _refuse(f"a key with at most {_LONGEST_PREFIX} characters before the `/`")
     return key
 
 
-def small(annotations: dict[str, str]) -> dict[str, str]:
+def check_annotations_size(annotations: dict[str, str]) -> dict[str, str]:
     """Check the size of all annotations together."""
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > _MOST_ANNOTATIONS:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +105,7 @@ class Cron(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def parse(text: str) -> Cron:
+def parse_cron(text: str) -> Cron:
     """Read a schedule.
 
     A field of commas alone is read and never hits.
@@ -152,7 +152,7 @@ def _part(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
 def _number(text: str, names: Mapping[str, int]) -> int:
     number = names.get(text.lower())
     if number is None:
-        number = int64(text)
+        number = parse_int64(text)
     if number is None or number < 0:
         message = f"`{text}` is not a number in a schedule"
         raise CronError(message)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 
 _HIGHEST: Final = 2**63
 """Nanoseconds; a positive duration has to stay below, a negative one may reach it."""
@@ -30,7 +30,7 @@ def is_duration(text: str) -> bool:
     return total is not None and (total < _HIGHEST or (text[0] == "-" and total == _HIGHEST))
 
 
-def nanoseconds(text: str) -> int | None:
+def parse_nanoseconds(text: str) -> int | None:
     """Return a duration without a sign in nanoseconds, or None for a text that is none."""
     return _nanoseconds(text) if text else None
 
@@ -41,7 +41,7 @@ def _nanoseconds(text: str) -> int | None:
         part = _PART.match(text, end)
         if part is None or part[4] not in _UNITS or not (part[1] or part[3]):
             return None
-        number = int64(part[1] or "0")
+        number = parse_int64(part[1] or "0")
         if number is None:
             return None
         total += number * _UNITS[part[4]] + _fraction(part[3] or "", _UNITS[part[4]])

@@ -8,7 +8,7 @@ _MOST_DIGITS: Final = 20
 _INT64: Final = range(-(2**63), 2**63)
 
 
-def int64(text: str) -> int | None:
+def parse_int64(text: str) -> int | None:
     """Return the number that Go's `strconv.ParseInt` reads in 64 bits, or None; however long the text is."""
     significant = text.lstrip("+-").lstrip("0")
     if _INTEGER.fullmatch(text) is None or len(significant) > _MOST_DIGITS:

@@ -162,12 +162,12 @@ _LONGEST_PREFIX = 253
 _LONGEST_NAME = 63
 
 
-def domain(key: str) -> str:
+def get_domain(key: str) -> str:
     """Return what stands before the first slash, or all of a key without one."""
     return key.partition("/")[0]
 
 
-def syntax_problem(key: str) -> str | None:
+def find_syntax_problem(key: str) -> str | None:
     """Return what is wrong with the spelling of a label or taint key, or give None."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
@@ -182,7 +182,7 @@ def syntax_problem(key: str) -> str | None:
     return None
 
 
-def key_problem(key: str) -> str | None:
+def find_key_problem(key: str) -> str | None:
     """Return why a NodePool may not use `key` as a node label or requirement, or give None.
 
     What the CRD refuses and what only the controller does, taken together. The words go on from
@@ -192,23 +192,23 @@ def key_problem(key: str) -> str | None:
         return None
     if key in _SET_BY_KARPENTER:
         return f"is reserved: {_SET_BY_KARPENTER[key]}"
-    return syntax_problem(key) or _domain_problem(key)
+    return find_syntax_problem(key) or _domain_problem(key)
 
 
-def overlay_key_problem(key: str) -> str | None:
+def find_overlay_key_problem(key: str) -> str | None:
     """Return why a NodeOverlay may not use `key` in a requirement, or give None."""
     if key == NODEPOOL:
         return None
     if key in OVERLAY_REFUSED:
         return "is supported in a NodePool, but not in a NodeOverlay"
-    return key_problem(key)
+    return find_key_problem(key)
 
 
 def _domain_problem(key: str) -> str | None:
     if key == DO_NOT_DISRUPT:
         return "is an annotation, not a label"
     for restricted in RESTRICTED_DOMAINS:
-        if domain(key).endswith(restricted):
+        if get_domain(key).endswith(restricted):
             return f"is not a Karpenter label, and the domain {restricted} is reserved{_hint(key)}"
     return None
 

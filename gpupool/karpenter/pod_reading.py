@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.karpenter.pod_requests import Container, RequestsAndLimits, pod_requests
+from gpupool.karpenter.pod_requests import Container, RequestsAndLimits, sum_pod_requests
 from gpupool.karpenter.pods import Expression, HostPort, Pod, Resources, Term, Toleration
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.karpenter.quantities import Amount, parse_amount
 from gpupool.yamlio.located import Located, find, items, mapping, place, text_at
 from gpupool.yamlio.scalars import shown
 
@@ -79,7 +79,7 @@ class _Reader:
         starting = self._maps(find(spec, "initContainers"), "initContainers")
         init = [self._container(each, f"initContainers[{index}]") for index, each in enumerate(starting)]
         overhead = self._amounts(find(spec, "overhead"), "overhead")
-        return pod_requests(containers, init, self._asked(spec, "resources"), overhead)
+        return sum_pod_requests(containers, init, self._asked(spec, "resources"), overhead)
 
     def _container(self, node: Located, path: str) -> Container:
         return Container(
@@ -223,7 +223,11 @@ def _amount(node: Located) -> Amount | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return value if isinstance(value, int) else amount(value if isinstance(value, str) else repr(value))
+        return (
+            value
+            if isinstance(value, int)
+            else parse_amount(value if isinstance(value, str) else repr(value))
+        )
     except (ValueError, ArithmeticError):
         return None
 

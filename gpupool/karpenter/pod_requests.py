@@ -38,16 +38,16 @@ class Container(NamedTuple):
     """An init container that keeps running beside the others."""
 
 
-def pod_requests(
+def sum_pod_requests(
     containers: Sequence[Container], init: Sequence[Container], pod: RequestsAndLimits, overhead: Resources
 ) -> Resources:
     """Return what a scheduler has to find on one node, `pods: 1` with it."""
     aggregated = _aggregated(containers, init)
-    requested = total([{**aggregated, **_pod_level(pod, aggregated)}, overhead])
+    requested = sum_resources([{**aggregated, **_pod_level(pod, aggregated)}, overhead])
     return {**requested, PODS: 1}
 
 
-def total(parts: Iterable[Resources]) -> dict[str, Amount]:
+def sum_resources(parts: Iterable[Resources]) -> dict[str, Amount]:
     """Return the sum of each resource."""
     found: dict[str, Amount] = {}
     for part in parts:
@@ -61,11 +61,11 @@ def _aggregated(containers: Sequence[Container], init: Sequence[Container]) -> d
     sidecars: dict[str, Amount] = {}
     starting: dict[str, Amount] = {}
     for container in init:
-        beside = total([sidecars, container.asked.defaulted()])
+        beside = sum_resources([sidecars, container.asked.defaulted()])
         starting = _largest(starting, beside)
         if container.is_sidecar:
             sidecars = beside
-    return _largest(total([*(each.asked.defaulted() for each in containers), sidecars]), starting)
+    return _largest(sum_resources([*(each.asked.defaulted() for each in containers), sidecars]), starting)
 
 
 def _pod_level(pod: RequestsAndLimits, aggregated: Resources) -> dict[str, Amount]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,5 +128,5 @@ class Pod:
 
 def _whole(text: str) -> int | None:
     """Read a number as Kubernetes takes it in a comparison: without plus and leading zeros."""
-    number = int64(text)
+    number = parse_int64(text)
     return number if str(number) == text else None

@@ -4,7 +4,7 @@ import re
 from decimal import ROUND_UP, Decimal
 from typing import Final, TypeAlias
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 
 Amount: TypeAlias = int | Decimal
 """How much of a resource, exactly, in its base unit: cores, bytes, pieces."""
@@ -27,7 +27,7 @@ _NANO: Final = Decimal("1e-9")
 _MUCH: Final = Decimal(10) ** 18
 
 
-def problem(text: str) -> str | None:
+def find_quantity_problem(text: str) -> str | None:
     """Return why Karpenter can't use a quantity that fits the CRDs' pattern, or give None.
 
     The words go on from the quantity: `1e3.5` *has an exponent that is no whole number*.
@@ -37,7 +37,7 @@ def problem(text: str) -> str | None:
     match = _EXPONENT.fullmatch(text)
     if match is None or match["digits"] == "i":
         return None
-    exponent = int64(match["digits"])
+    exponent = parse_int64(match["digits"])
     if exponent is None:
         return "has an exponent that is not a whole number of 64 bits"
     if exponent not in _REASONABLE:
@@ -45,7 +45,7 @@ def problem(text: str) -> str | None:
     return None
 
 
-def amount(text: str) -> Amount:
+def parse_amount(text: str) -> Amount:
     """Return the amount of a Kubernetes quantity that its pattern lets through, as in `2000Gi` or `500m`.
 
     What is below a nano is rounded up to one, as Go does.

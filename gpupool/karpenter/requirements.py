@@ -6,7 +6,7 @@ Source: pkg/scheduling/requirement.go and requirements.go of Karpenter v1.14.1.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 from gpupool.karpenter.labels import ALIASES
 
 Operator: TypeAlias = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]
@@ -76,7 +76,7 @@ class RequirementConflict(NamedTuple):
     incoming: Requirement
 
 
-def requirement(
+def build_requirement(
     key: str, operator: str, values: Iterable[str] = (), min_values: int | None = None
 ) -> Requirement:
     """Return the requirement that an operator and its values stand for; old names of a label are made new."""
@@ -93,7 +93,7 @@ def requirement(
     return Requirement(key, True, frozenset(), lte=bound - (operator == "Lt"), min_values=min_values)
 
 
-def combined(requirements: Iterable[Requirement]) -> Requirements:
+def combine_requirements(requirements: Iterable[Requirement]) -> Requirements:
     """Return what all of them take together, label by label."""
     made: Requirements = {}
     for each in requirements:
@@ -102,12 +102,12 @@ def combined(requirements: Iterable[Requirement]) -> Requirements:
     return made
 
 
-def from_labels(labels: Mapping[str, str]) -> list[Requirement]:
+def labels_to_requirements(labels: Mapping[str, str]) -> list[Requirement]:
     """Return a requirement for each label of a node or of a node selector."""
-    return [requirement(key, "In", (value,)) for key, value in labels.items()]
+    return [build_requirement(key, "In", (value,)) for key, value in labels.items()]
 
 
-def conflicts(
+def find_conflicts(
     existing: Mapping[str, Requirement], incoming: Mapping[str, Requirement], undefined_ok: Collection[str]
 ) -> list[RequirementConflict]:
     """Return the labels on which a node as it would be (`existing`) does not do for `incoming`.
@@ -118,10 +118,10 @@ def conflicts(
     for key, wanted in incoming.items():
         if key not in undefined_ok and key not in existing and wanted.operator not in _FORGIVING:
             return [RequirementConflict(key, None, wanted)]
-    return disagreements(existing, incoming)
+    return find_disagreements(existing, incoming)
 
 
-def disagreements(
+def find_disagreements(
     existing: Mapping[str, Requirement], incoming: Mapping[str, Requirement]
 ) -> list[RequirementConflict]:
     """Return the labels that both sides speak of and on which they have nothing in common."""
@@ -146,7 +146,7 @@ def _common(one: Requirement, other: Requirement) -> frozenset[str]:
 
 def _bound(text: str) -> int:
     """Read a bound as `strconv.Atoi` does: what is no number counts 0, what is too large the largest one."""
-    number = int64(text)
+    number = parse_int64(text)
     if number is not None:
         return number
     digits = text.lstrip("+-")
@@ -158,7 +158,7 @@ def _bound(text: str) -> int:
 def _within(value: str, gte: int | None, lte: int | None) -> bool:
     if gte is None and lte is None:
         return True
-    number = int64(value)
+    number = parse_int64(value)
     return number is not None and (gte is None or number >= gte) and (lte is None or number <= lte)
 
 

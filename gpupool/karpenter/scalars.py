@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from gpupool.karpenter.checks import QUANTITY_PATTERN, QUANTITY_WORDS, DateTime, IntOrString, in_hours
+from gpupool.karpenter.checks import QUANTITY_PATTERN, QUANTITY_WORDS, DateTime, IntOrString, suggest_hours
 from gpupool.karpenter.labels import LABEL_VALUE_PATTERN
 from gpupool.shapes import repairs
 from gpupool.shapes.annotations import Matching
@@ -37,14 +37,16 @@ LimitAmount: TypeAlias = Annotated[int | str, IntOrString()]
 
 Duration: TypeAlias = Annotated[
     str,
-    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h (Karpenter has no days)", in_hours),
+    Matching(
+        r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h (Karpenter has no days)", suggest_hours
+    ),
 ]
 DurationOrNever: TypeAlias = Annotated[
     str,
     Matching(
         r"^(([0-9]+(s|m|h))+|Never)$",
         "a duration such as 30s, 90m or 12h (Karpenter has no days), or Never",
-        in_hours,
+        suggest_hours,
     ),
 ]
 QualifiedName: TypeAlias = Annotated[
@@ -103,7 +105,7 @@ BudgetDuration: TypeAlias = Annotated[
     Matching(
         r"^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$",
         "a duration in hours and minutes, hours first, such as 8h, 30m or 1h30m",
-        in_hours,
+        suggest_hours,
     ),
 ]
 Reason: TypeAlias = Literal["Underutilized", "Empty", "Drifted"]

@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import BaseModel
 
-from gpupool.karpenter.validation.status import STATUS, Known
+from gpupool.karpenter.validation.status import STATUS, StatusField
 from gpupool.karpenter.validation.types import TYPES
-from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, VALUES_SINCE, knows
+from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, VALUES_SINCE, is_supported
 from gpupool.shapes.annotations import Since
 from gpupool.shapes.docs import json_schema
 
@@ -47,7 +47,7 @@ The server lets any list through where this format stands.
 """
 
 
-def schemas(target: str = LATEST) -> dict[str, str]:
+def build_schemas(target: str = LATEST) -> dict[str, str]:
     """Return the text of each schema by its file's path, `GROUP/KIND_VERSION.json` in lower case."""
     made = {kind: _root(kind, target) for kind in TYPES}
     return {_path(kind, schema): json.dumps(schema, indent=2) + "\n" for kind, schema in made.items()}
@@ -107,13 +107,13 @@ class _Reading:
         """Take out of a field what the target does not know yet."""
         if "enum" in field:
             field["enum"] = [value for value in field["enum"] if self._knows(name, value)]
-        if name == "reasons" and not knows(self.target, REASONS_DIFFER_SINCE):
+        if name == "reasons" and not is_supported(self.target, REASONS_DIFFER_SINCE):
             del field["uniqueItems"]
         return field
 
     def _knows(self, name: str, value: object) -> bool:
         since = VALUES_SINCE.get((name, str(value)))
-        return since is None or knows(self.target, since)
+        return since is None or is_supported(self.target, since)
 
     def _union(self, part: _Schema) -> _Schema:
         found: _Schema = {word: value for word, value in part.items() if word in _KEPT}
@@ -167,7 +167,7 @@ def _metadata(closed: _Schema) -> _Schema:
     return {"properties": fields, "anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}
 
 
-def _status(known: Known) -> _Schema:
+def _status(known: StatusField) -> _Schema:
     """Refuse unknown fields only: the API server drops a new object's status, whatever the values are."""
     values = _status(known.values) if known.values else False
     found: _Schema = {"additionalProperties": values}
@@ -181,7 +181,7 @@ def _status(known: Known) -> _Schema:
 def _later_fields(model: type[BaseModel], target: str) -> Iterator[tuple[str, str]]:
     for name, field in model.model_fields.items():
         marks = [mark for mark in field.metadata if isinstance(mark, Since)]
-        if any(not knows(target, mark) for mark in marks):
+        if any(not is_supported(target, mark) for mark in marks):
             yield model.__name__, field.alias or name
         for below in _models(field.annotation):
             yield from _later_fields(below, target)

@@ -51,6 +51,6 @@ def parse_minor(text: str) -> Minor:
     return Minor(int(match[1]), int(match[2]))
 
 
-def knows(target: str, since: Since) -> bool:
+def is_supported(target: str, since: Since) -> bool:
     """Return whether Karpenter `target` knows what came with `since`."""
     return parse_minor(target) >= parse_minor(since.minor)

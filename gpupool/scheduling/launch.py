@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gpupool.karpenter import labels
-from gpupool.karpenter.requirements import Requirement, Requirements, combined, requirement
+from gpupool.karpenter.requirements import Requirement, Requirements, build_requirement, combine_requirements
 from gpupool.scheduling.matching import (
     capacity_types,
     lacking_values,
@@ -88,10 +88,12 @@ def _claim(market: Market, wanted: Requirements, types: list[int]) -> Requiremen
     capacity = [name for name in capacity_types(wanted) if possible & market.launchable_by_type[name]]
     own = [
         *wanted.values(),
-        requirement(labels.INSTANCE_TYPE, "In", names, least),
-        *([requirement(labels.CAPACITY_TYPE, "In", capacity)] if capacity else []),
+        build_requirement(labels.INSTANCE_TYPE, "In", names, least),
+        *([build_requirement(labels.CAPACITY_TYPE, "In", capacity)] if capacity else []),
     ]
-    return combined(written for each in combined(own).values() for written in _written(each))
+    return combine_requirements(
+        written for each in combine_requirements(own).values() for written in _written(each)
+    )
 
 
 def _written(each: Requirement) -> Iterator[Requirement]:
@@ -99,7 +101,7 @@ def _written(each: Requirement) -> Iterator[Requirement]:
         yield each
     for operator, bound in (("Gte", each.gte), ("Lte", each.lte)):
         if bound is not None:
-            yield requirement(each.key, operator, (str(bound),), each.min_values)
+            yield build_requirement(each.key, operator, (str(bound),), each.min_values)
 
 
 def _cheapest_on_demand(market: Market, claim: Requirements, types: Mask) -> float | None:

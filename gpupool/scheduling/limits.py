@@ -7,7 +7,7 @@ capacity: vCPUs, pieces, and memory as it expects it, until the node has registe
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.karpenter.quantities import Amount, parse_amount
 from gpupool.scheduling.types.capacity import MEMORY, STORAGE, TypeResources
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import Mask, positions
@@ -35,7 +35,7 @@ def read_limits(node_pool: Mapping[str, Plain]) -> dict[str, Amount]:
     """Return a NodePool's limits; `nodes` counts nodes, the others are resources in their base units."""
     spec = node_pool.get("spec")
     said = spec.get("limits") if isinstance(spec, dict) else None
-    return {key: amount(str(value)) for key, value in said.items()} if isinstance(said, dict) else {}
+    return {key: parse_amount(str(value)) for key, value in said.items()} if isinstance(said, dict) else {}
 
 
 def written(name: str, value: Amount) -> str:

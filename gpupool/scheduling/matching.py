@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.karpenter import labels
-from gpupool.karpenter.requirements import Requirement, Requirements, combined, from_labels, requirement
+from gpupool.karpenter.requirements import (
+    Requirement,
+    Requirements,
+    build_requirement,
+    combine_requirements,
+    labels_to_requirements,
+)
 from gpupool.scheduling.types.market import CAPACITY_TYPES, RESERVATION_LABELS, Market
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
 from gpupool.scheduling.types.typemasks import Mask, positions
@@ -45,11 +51,11 @@ def template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
     name = str(plain_map(node_pool.get("metadata")).get("name", ""))
     node_class = str(plain_map(spec.get("nodeClassRef")).get("name", ""))
     said = {key: str(value) for key, value in own.items()}
-    return combined(
+    return combine_requirements(
         [
             *written_requirements(spec.get("requirements")),
-            *from_labels({**said, labels.NODEPOOL: name, labels.EC2NODECLASS: node_class}),
-            *(requirement(key, "In", ("true",)) for key in _SIMULATED),
+            *labels_to_requirements({**said, labels.NODEPOOL: name, labels.EC2NODECLASS: node_class}),
+            *(build_requirement(key, "In", ("true",)) for key in _SIMULATED),
         ]
     )
 
@@ -62,7 +68,7 @@ def written_requirements(entries: Plain) -> list[Requirement]:
         texts = [str(value) for value in values] if isinstance(values, list) else []
         least = entry.get("minValues")
         found.append(
-            requirement(
+            build_requirement(
                 str(entry.get("key", "")),
                 str(entry.get("operator", "")),
                 texts,

@@ -9,8 +9,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from gpupool.catalogue.model import Zone
 from gpupool.karpenter import labels
-from gpupool.karpenter.quantities import Amount, amount
-from gpupool.karpenter.requirements import Requirement, Requirements, combined, from_labels
+from gpupool.karpenter.quantities import Amount, parse_amount
+from gpupool.karpenter.requirements import (
+    Requirement,
+    Requirements,
+    combine_requirements,
+    labels_to_requirements,
+)
 from gpupool.scheduling.matching import sum_of, written_requirements
 from gpupool.scheduling.types.market import CAPACITY_TYPES, Market, OverlaidTypes
 from gpupool.scheduling.types.typemasks import Mask, positions
@@ -45,8 +50,8 @@ def read_overlay(body: Mapping[str, Plain]) -> Overlay:
     return Overlay(
         name=str(metadata.get("name", "")),
         weight=weight if isinstance(weight, int) else 0,
-        wanted=combined(written_requirements(spec.get("requirements"))),
-        capacity={name: amount(str(said)) for name, said in plain_map(spec.get("capacity")).items()},
+        wanted=combine_requirements(written_requirements(spec.get("requirements"))),
+        capacity={name: parse_amount(str(said)) for name, said in plain_map(spec.get("capacity")).items()},
         price="" if change is None else str(change),
         lists=() if price is None else _listed(spec.get("requirements")),
     )
@@ -239,7 +244,9 @@ def _own_labels(pool: Mapping[str, Plain]) -> Requirements:
     template = plain_map(plain_map(pool.get("spec")).get("template"))
     said = plain_map(plain_map(template.get("metadata")).get("labels"))
     name = str(plain_map(pool.get("metadata")).get("name", ""))
-    return combined(from_labels({**{key: str(value) for key, value in said.items()}, labels.NODEPOOL: name}))
+    return combine_requirements(
+        labels_to_requirements({**{key: str(value) for key, value in said.items()}, labels.NODEPOOL: name})
+    )
 
 
 def _listed(requirements: Plain) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpupool.cluster.crds import CRDS, digest, structure
 from gpupool.cluster.resources import EC2_NODE_CLASS, crd_path
-from gpupool.karpenter.versions import LATEST, STATUS_SINCE, TARGETS, knows, parse_minor
+from gpupool.karpenter.versions import LATEST, STATUS_SINCE, TARGETS, is_supported, parse_minor
 from gpupool.shapes.annotations import Since
 from tests.karpenter.targets import LATER_FIELDS
 from tests.rig import older
@@ -82,7 +82,7 @@ def aged(newest: Crd, target: str) -> Crd:
     (version,) = crd["spec"]["versions"]
     root = version["schema"]["openAPIV3Schema"]["properties"]
     for path, since in later():
-        if not knows(target, Since(since)):
+        if not is_supported(target, Since(since)):
             _without(root, path)
     return crd
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gpupool.catalogue.load import shipped
 from gpupool.catalogue.model import Catalogue, Column
 from gpupool.karpenter import labels
-from gpupool.karpenter.requirements import requirement
+from gpupool.karpenter.requirements import build_requirement
 from gpupool.scheduling.naming.names import ACCELERATOR, NOUNS, Names, NameState, NameVerdict
 from gpupool.scheduling.naming.suggestions import CloseMatches, distance
 from gpupool.scheduling.types.typemasks import TypeMasks, positions
@@ -132,7 +132,7 @@ def test_what_is_still_offered_in_part_is_not_retired() -> None:
 def without(label: str, name: str) -> Names:
     """Return names of a catalogue that has no machine with this one."""
     whole = names().masks
-    gone = whole.taken(requirement(label, "In", (name,)))
+    gone = whole.taken(build_requirement(label, "In", (name,)))
     kept = list(positions(whole.all & ~gone))
     return Names(TypeMasks(smaller(whole.catalogue, kept)))
 

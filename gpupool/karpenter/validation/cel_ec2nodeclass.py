@@ -8,7 +8,15 @@ from typing import Final, get_args
 from gpupool.codes import Code
 from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
 from gpupool.karpenter.validation import cel_selectors
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, number, present, word
+from gpupool.karpenter.validation.rules import (
+    ITEMS,
+    Complaint,
+    FieldRule,
+    find_value,
+    find_values,
+    read_number,
+    read_text,
+)
 from gpupool.shapes.error_messages import nearest
 from gpupool.yamlio.located import Located, items, mapping, place
 
@@ -28,7 +36,7 @@ _SOFT, _GRACE = "evictionSoft", "evictionSoftGracePeriod"
 
 def role_or_profile(spec: Located) -> Iterator[Complaint]:
     """Exactly one of `role` and `instanceProfile` is there."""
-    said = has(spec, "role", "instanceProfile")
+    said = find_values(spec, "role", "instanceProfile")
     if len(said) != 1:
         if said:
             message, fix = "`role` and `instanceProfile` can't both be set", "remove one of them"
@@ -46,7 +54,9 @@ def empty_name(key: str, value: Located) -> Iterator[Complaint]:
 
 def several_root_volumes(mappings: Located) -> Iterator[Complaint]:
     """At most one volume is the root volume."""
-    roots = [root for item in items(mappings) if (root := present(item, "rootVolume")) and root.value is True]
+    roots = [
+        root for item in items(mappings) if (root := find_value(item, "rootVolume")) and root.value is True
+    ]
     for root in roots[1:]:
         yield Complaint(
             root.key or root.at, "a second volume has `rootVolume: true`", "keep it on one volume"
@@ -55,7 +65,7 @@ def several_root_volumes(mappings: Located) -> Iterator[Complaint]:
 
 def volume_of_nothing(ebs: Located) -> Iterator[Complaint]:
     """A volume has a size or a snapshot."""
-    if not has(ebs, "snapshotID", "volumeSize"):
+    if not find_values(ebs, "snapshotID", "volumeSize"):
         yield Complaint(
             place(ebs), "the volume has neither `volumeSize` nor `snapshotID`", "add `volumeSize`"
         )
@@ -63,15 +73,15 @@ def volume_of_nothing(ebs: Located) -> Iterator[Complaint]:
 
 def rate_without_snapshot(ebs: Located) -> Iterator[Complaint]:
     """Only a volume from a snapshot is filled at a rate."""
-    rate = present(ebs, "volumeInitializationRate")
-    if rate is not None and not word(ebs, "snapshotID"):
+    rate = find_value(ebs, "volumeInitializationRate")
+    if rate is not None and not read_text(ebs, "snapshotID"):
         message = "`volumeInitializationRate` requires a `snapshotID` to fill the volume from"
         yield Complaint(place(rate), message, "add `snapshotID`, or remove the rate")
 
 
 def no_timeout(tracking: Located) -> Iterator[Complaint]:
     """At least one timeout is there."""
-    if not has(tracking, *_TIMEOUTS):
+    if not find_values(tracking, *_TIMEOUTS):
         yield Complaint(
             place(tracking),
             f"none of {', '.join(_TIMEOUTS)} is set",
@@ -110,7 +120,7 @@ def interface_twice(interfaces: Located) -> Iterator[Complaint]:
 
 def no_placement_group(selector: Located) -> Iterator[Complaint]:
     """A placement group is named, or told by its id."""
-    if not has(selector, "name", "id"):
+    if not find_values(selector, "name", "id"):
         yield Complaint(
             place(selector),
             "the placement group has neither `name` nor `id`",
@@ -120,7 +130,7 @@ def no_placement_group(selector: Located) -> Iterator[Complaint]:
 
 def placement_group_twice(selector: Located) -> Iterator[Complaint]:
     """A placement group has one of name and id."""
-    if len(said := has(selector, "name", "id")) > 1:
+    if len(said := find_values(selector, "name", "id")) > 1:
         yield Complaint(
             said[1].key or said[1].at, "the placement group has both `name` and `id`", "keep one of them"
         )
@@ -147,23 +157,26 @@ def tag_of_the_cluster(tags: Located) -> Iterator[Complaint]:
 
 
 def _slot(interface: Located) -> tuple[str, int | None, int | None]:
-    kind = word(interface, "interfaceType")
-    return kind, number(interface, "networkCardIndex"), number(interface, "deviceIndex")
+    kind = read_text(interface, "interfaceType")
+    return kind, read_number(interface, "networkCardIndex"), read_number(interface, "deviceIndex")
 
 
 def thresholds_crossed(kubelet: Located) -> Iterator[Complaint]:
     """Images are removed from the high mark down to the low one."""
-    high, low = number(kubelet, "imageGCHighThresholdPercent"), number(kubelet, "imageGCLowThresholdPercent")
+    high, low = (
+        read_number(kubelet, "imageGCHighThresholdPercent"),
+        read_number(kubelet, "imageGCLowThresholdPercent"),
+    )
     if high is not None and low is not None and high <= low:
         message = f"`imageGCHighThresholdPercent: {high}` is not above `imageGCLowThresholdPercent: {low}`"
-        at = place(has(kubelet, "imageGCHighThresholdPercent")[0])
+        at = place(find_values(kubelet, "imageGCHighThresholdPercent")[0])
         yield Complaint(at, message, "raise the high threshold, or lower the low one")
 
 
 def unmatched(there: str, other: str, kubelet: Located) -> Iterator[Complaint]:
     """Each signal of one map stands in the other."""
-    known = mapping(present(kubelet, other))
-    for signal, value in mapping(present(kubelet, there)).items():
+    known = mapping(find_value(kubelet, other))
+    for signal, value in mapping(find_value(kubelet, there)).items():
         if signal not in known:
             message = f"`{signal}` is set in `{there}` but not in `{other}`"
             yield Complaint(value.key or value.at, message, f"add it to `{other}`, or remove it here")

@@ -6,17 +6,17 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter import labels
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 from gpupool.karpenter.labels import AWS_ALLOWED, OVERLAY_REFUSED
 from gpupool.karpenter.validation.rules import (
     ITEMS,
     Complaint,
     FieldCheck,
     FieldRule,
-    has,
-    number,
-    present,
-    word,
+    find_value,
+    find_values,
+    read_number,
+    read_text,
 )
 from gpupool.yamlio.located import Located, items, mapping, place
 
@@ -37,27 +37,27 @@ def not_in_without_values(requirements: Located) -> Iterator[Complaint]:
 def comparison_without_number(requirements: Located) -> Iterator[Complaint]:
     """`Gt` and its like need one whole number that is not negative."""
     for item in items(requirements):
-        operator, values = word(item, "operator"), items(present(item, "values"))
+        operator, values = read_text(item, "operator"), items(find_value(item, "values"))
         if operator in COMPARISONS and not (len(values) == 1 and is_count(str(values[0].value))):
-            message = f"`{word(item, 'key')}` with `{operator}` needs one whole number, 0 or more"
-            at = place((has(item, "values", "operator"))[0])
+            message = f"`{read_text(item, 'key')}` with `{operator}` needs one whole number, 0 or more"
+            at = place((find_values(item, "values", "operator"))[0])
             yield Complaint(at, message, 'write one number in quotes, such as `values: ["8"]`')
 
 
 def too_few_values(requirements: Located) -> Iterator[Complaint]:
     """`In` needs as many values as `minValues` says."""
     for item in items(requirements):
-        least, values = present(item, "minValues"), items(present(item, "values"))
-        count = number(item, "minValues") or 0
-        if least is not None and word(item, "operator") == "In" and len(values) < count:
+        least, values = find_value(item, "minValues"), items(find_value(item, "values"))
+        count = read_number(item, "minValues") or 0
+        if least is not None and read_text(item, "operator") == "In" and len(values) < count:
             given = f"{len(values)} value{'s' * (len(values) != 1)}"
-            message = f"`{word(item, 'key')}` has {given}, fewer than `minValues: {least.value}`"
+            message = f"`{read_text(item, 'key')}` has {given}, fewer than `minValues: {least.value}`"
             yield Complaint(place(least), message, "add values, or lower `minValues`")
 
 
 def is_count(text: str) -> bool:
     """Return whether Go reads `text` as a whole number of 64 bits that is not negative."""
-    number = int64(text)
+    number = parse_int64(text)
     return number is not None and number >= 0
 
 
@@ -80,11 +80,11 @@ def nodepool_key_rule(at: str, *, is_map: bool) -> FieldRule:
 
 
 def _in_karpenter_domain(key: str) -> bool:
-    return key not in _KARPENTER_ALLOWED and labels.domain(key).endswith(labels.KARPENTER)
+    return key not in _KARPENTER_ALLOWED and labels.get_domain(key).endswith(labels.KARPENTER)
 
 
 def _in_aws_domain(allowed: Collection[str], key: str) -> bool:
-    return key not in allowed and labels.domain(key).endswith(labels.AWS)
+    return key not in allowed and labels.get_domain(key).endswith(labels.AWS)
 
 
 def _is_hostname(key: str) -> bool:
@@ -107,15 +107,17 @@ def _in_key(refuses: Callable[[str], bool], key: Located) -> Iterator[Complaint]
 
 
 def _refused(key: str) -> str:
-    return f"the label `{key}` {labels.overlay_key_problem(key) or labels.key_problem(key) or 'is rejected'}"
+    return f"the label `{key}` {labels.find_overlay_key_problem(key) or labels.find_key_problem(key) or 'is rejected'}"
 
 
 def _without_values(requirements: Located, operator: str) -> Iterator[Complaint]:
     for item in items(requirements):
-        if word(item, "operator") == operator and not items(present(item, "values")):
-            message = f"`{word(item, 'key')}` with `{operator}` needs at least one value"
+        if read_text(item, "operator") == operator and not items(find_value(item, "values")):
+            message = f"`{read_text(item, 'key')}` with `{operator}` needs at least one value"
             yield Complaint(
-                place(has(item, "values", "operator")[0]), message, "add a value, or write `operator: Exists`"
+                place(find_values(item, "values", "operator")[0]),
+                message,
+                "add a value, or write `operator: Exists`",
             )
 
 
@@ -129,9 +131,9 @@ _OWN_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 def static_limits(spec: Located) -> Iterator[Complaint]:
     """A pool with `replicas` may limit nothing but `nodes`."""
-    if present(spec, "replicas") is None:
+    if find_value(spec, "replicas") is None:
         return
-    for key, limit in mapping(present(spec, "limits")).items():
+    for key, limit in mapping(find_value(spec, "limits")).items():
         if key != "nodes":
             message = f"a NodePool with `replicas` can't limit `{key}`, only `nodes`"
             yield Complaint(limit.key or limit.at, message, "remove the limit or `replicas`")
@@ -139,8 +141,8 @@ def static_limits(spec: Located) -> Iterator[Complaint]:
 
 def static_weight(spec: Located) -> Iterator[Complaint]:
     """A pool with `replicas` has no weight."""
-    weight = present(spec, "weight")
-    if weight is not None and present(spec, "replicas") is not None:
+    weight = find_value(spec, "weight")
+    if weight is not None and find_value(spec, "replicas") is not None:
         message = "a NodePool with `replicas` can't have a `weight`: its nodes do not depend on pods"
         yield Complaint(weight.key or weight.at, message, "remove `weight` or `replicas`")
 
@@ -148,7 +150,7 @@ def static_weight(spec: Located) -> Iterator[Complaint]:
 def window_half_said(budgets: Located) -> Iterator[Complaint]:
     """`schedule` and `duration` of a budget come together."""
     for budget in items(budgets):
-        schedule, duration = present(budget, "schedule"), present(budget, "duration")
+        schedule, duration = find_value(budget, "schedule"), find_value(budget, "duration")
         if (schedule is None) != (duration is None):
             said, other = ("schedule", "duration") if duration is None else ("duration", "schedule")
             at = place(schedule or duration or budget)
@@ -187,7 +189,7 @@ NODEPOOL_RULES: Final = (
 
 def price_twice(spec: Located) -> Iterator[Complaint]:
     """A price is set or changed, not both."""
-    price, adjustment = present(spec, "price"), present(spec, "priceAdjustment")
+    price, adjustment = find_value(spec, "price"), find_value(spec, "priceAdjustment")
     if price is not None and adjustment is not None:
         message = "`price` and `priceAdjustment` can't both be set"
         yield Complaint(place(adjustment), message, "remove one of them")

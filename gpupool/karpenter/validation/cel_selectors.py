@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from gpupool.codes import Code
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, present, word
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, find_value, find_values, read_text
 from gpupool.shapes.annotations import matches
 from gpupool.yamlio.located import Located, items, mapping, place
 
@@ -39,7 +39,7 @@ def no_terms(terms: Located) -> Iterator[Complaint]:
 def selects_nothing(keys: tuple[str, ...], terms: Located) -> Iterator[Complaint]:
     """Each term needs one of the keys that select."""
     for term in items(terms):
-        if not has(term, *keys):
+        if not find_values(term, *keys):
             message = f"this term selects nothing: it sets none of {', '.join(f'`{key}`' for key in keys)}"
             yield Complaint(term.at, message, "add one of them, or remove the term")
 
@@ -62,7 +62,7 @@ def all_mix(key: str, others: tuple[str, ...], terms: Located) -> Iterator[Compl
 
 def alias_beside_terms(terms: Located) -> Iterator[Complaint]:
     """A term with an alias stands alone."""
-    aliases = [alias for term in items(terms) if (alias := present(term, "alias"))]
+    aliases = [alias for term in items(terms) if (alias := find_value(term, "alias"))]
     if aliases and len(items(terms)) != 1:
         message = "a term with `alias` must be the only AMI term"
         yield Complaint(place(aliases[0]), message, "keep only the alias, or select all AMIs by other fields")
@@ -94,11 +94,11 @@ def windows_version(alias: Located) -> Iterator[Complaint]:
 
 def other_family(name: str, spec: Located) -> Iterator[Complaint]:
     """`amiFamily` agrees with the alias, or is Custom."""
-    said, family = present(spec, "amiFamily"), ALIAS_FAMILIES[name]
+    said, family = find_value(spec, "amiFamily"), ALIAS_FAMILIES[name]
     if said is None or said.value in (family, "Custom"):
         return
-    for term in items(present(spec, _AMI)):
-        if word(term, "alias").partition("@")[0] == name:
+    for term in items(find_value(spec, _AMI)):
+        if read_text(term, "alias").partition("@")[0] == name:
             message = f"`amiFamily: {said.value}` conflicts with the AMI alias, which is of {family}"
             fix = f"remove `amiFamily` (the alias implies it), or write `amiFamily: {family}` or `Custom`"
             yield Complaint(place(said), message, fix)
@@ -106,8 +106,12 @@ def other_family(name: str, spec: Located) -> Iterator[Complaint]:
 
 def no_family(spec: Located) -> Iterator[Complaint]:
     """Without an alias, `amiFamily` has to be said."""
-    terms = present(spec, _AMI)
-    if terms and not any(has(term, "alias") for term in items(terms)) and not has(spec, "amiFamily"):
+    terms = find_value(spec, _AMI)
+    if (
+        terms
+        and not any(find_values(term, "alias") for term in items(terms))
+        and not find_values(spec, "amiFamily")
+    ):
         message = "`amiFamily` is required: without an alias, nothing else tells how the AMI boots"
         yield Complaint(place(terms), message, "set `amiFamily` to AL2023, Bottlerocket, … or Custom")
 
@@ -123,7 +127,7 @@ def empty_tag(tags: Located) -> Iterator[Complaint]:
 
 
 def _mixed(key: str, others: tuple[str, ...], term: Located) -> list[Complaint]:
-    own, beside = present(term, key), [name for name in others if has(term, name)]
+    own, beside = find_value(term, key), [name for name in others if find_values(term, name)]
     if own is None or not beside:
         return []
     message = f"a term with `{key}` can't also set {', '.join(f'`{name}`' for name in beside)}"

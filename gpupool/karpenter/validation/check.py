@@ -6,9 +6,9 @@ from typing import Final
 from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, in_file_order
 from gpupool.karpenter.validation import cel_ec2nodeclass, cel_nodepool, crash, runtime
-from gpupool.karpenter.validation.reading import as_server_reads, is_odd, nulls
-from gpupool.karpenter.validation.rules import FieldRule, run
-from gpupool.karpenter.validation.structure import structure
+from gpupool.karpenter.validation.reading import as_server_reads, find_nulls, is_odd
+from gpupool.karpenter.validation.rules import FieldRule, run_rules
+from gpupool.karpenter.validation.structure import check_structure
 from gpupool.karpenter.validation.types import TYPES
 from gpupool.karpenter.versions import LATEST
 from gpupool.yamlio.located import Located, Plain, plain, text_at
@@ -40,21 +40,21 @@ def check(kind: str, body: Located, target: str = LATEST, data: Plain = None) ->
     """
     odd = is_odd(body)
     seen = as_server_reads(body, odd=odd)
-    schema = structure(kind, seen, plain(seen) if odd or data is None else data, target)
-    found = [*schema.findings, *(nulls(body) if odd else ())]
+    schema = check_structure(kind, seen, plain(seen) if odd or data is None else data, target)
+    found = [*schema.findings, *(find_nulls(body) if odd else ())]
     if target != LATEST:
-        from gpupool.karpenter.validation.newer import newer, newer_fields
+        from gpupool.karpenter.validation.newer import build_version_rules, find_newer_fields
 
-        found += newer_fields(kind, seen, target)
-        found += run(newer(kind, target), seen, schema.broken)
-    asked = run((*CEL[kind], *LATER[kind]), seen, schema.broken)
+        found += find_newer_fields(kind, seen, target)
+        found += run_rules(build_version_rules(kind, target), seen, schema.broken)
+    asked = run_rules((*CEL[kind], *LATER[kind]), seen, schema.broken)
     found += [finding for finding in asked if layer(finding.code) is Layer.CEL]
     found += _elsewhere([finding for finding in asked if layer(finding.code) is not Layer.CEL], found)
-    name = f"{kind}/{named(seen)}"
+    name = f"{kind}/{name_of_object(seen)}"
     return [finding._replace(object=name) for finding in in_file_order(found)]
 
 
-def named(body: Located) -> str:
+def name_of_object(body: Located) -> str:
     """Return an object's name, or the beginning of it that the API server would complete, and `*`."""
     return text_at(body, "metadata", "name") or f"{text_at(body, 'metadata', 'generateName')}*"
 

@@ -11,9 +11,9 @@ from gpupool.codes import Code
 from gpupool.karpenter import quantities
 from gpupool.karpenter.durations import is_duration
 from gpupool.karpenter.instants import is_rfc3339
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 from gpupool.karpenter.labels import AWS
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, present
+from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, find_value, find_values
 from gpupool.yamlio.located import Located, mapping, place
 
 _TEMPLATE = "spec template spec"
@@ -36,7 +36,7 @@ def endless(stalls: str, duration: Located) -> Iterator[Complaint]:
 def unreadable_amounts(stalls: str, amounts: Located) -> Iterator[Complaint]:
     """Each amount is one that Go can read."""
     for amount in mapping(amounts).values():
-        if isinstance(amount.value, str) and (problem := quantities.problem(amount.value)):
+        if isinstance(amount.value, str) and (problem := quantities.find_quantity_problem(amount.value)):
             message = f"the quantity `{amount.value}` {problem}; {stalls}"
             yield Complaint(
                 place(amount), message, "write the number without an exponent, or with a suffix such as `Gi`"
@@ -45,7 +45,7 @@ def unreadable_amounts(stalls: str, amounts: Located) -> Iterator[Complaint]:
 
 def unreadable_time(taint: Located) -> Iterator[Complaint]:
     """A taint's time is one that Go can read."""
-    for moment in has(taint, "timeAdded"):
+    for moment in find_values(taint, "timeAdded"):
         text = moment.value if isinstance(moment.value, str) else "a list"
         if not is_rfc3339(text):
             message = f"Karpenter can't parse the time `{text}`; {_NO_POOL}"
@@ -54,7 +54,7 @@ def unreadable_time(taint: Located) -> Iterator[Complaint]:
 
 def slashed_value(taint: Located) -> Iterator[Complaint]:
     """A taint's value is one that a node can have."""
-    for value in has(taint, "value"):
+    for value in find_values(taint, "value"):
         if "/" in str(value.value):
             message = f"the taint value `{value.value}` contains `/`: the API server rejects nodes with it"
             yield Complaint(place(value), message, "use only letters, digits, `-`, `_` and `.`")
@@ -63,7 +63,7 @@ def slashed_value(taint: Located) -> Iterator[Complaint]:
 def too_many_nodes(nodes: Located) -> Iterator[Complaint]:
     """A budget's number fits into 32 bits."""
     text = str(nodes.value)
-    number = int64(text)
+    number = parse_int64(text)
     if text.isdecimal() and (number is None or number > _MOST_NODES):
         message = f"`{text}` is more than Karpenter can count, so the budget allows no disruption"
         yield Complaint(place(nodes), message, 'write `nodes: "100%"` for no limit')
@@ -79,7 +79,7 @@ def alias_crash(alias: Located) -> Iterator[Complaint]:
 
 def no_spec(whole: Located) -> Iterator[Complaint]:
     """A class has a spec."""
-    if present(whole, "spec") is None:
+    if find_value(whole, "spec") is None:
         at = place(mapping(whole).get("kind") or whole)
         message = "`spec` is missing: the API server accepts that, but no node can be launched"
         fix = "add `spec` with a role, subnets, security groups and AMIs"
@@ -105,7 +105,7 @@ def unreadable_grace(periods: Located) -> Iterator[Complaint]:
 def reserve_crash(reserved: Located) -> Iterator[Complaint]:
     """Each reserve is a quantity to Go."""
     for key, value in mapping(reserved).items():
-        if problem := quantities.problem(str(value.value)):
+        if problem := quantities.find_quantity_problem(str(value.value)):
             message = f"the quantity `{value.value}` for `{key}` {problem}; Karpenter crashes on it"
             yield Complaint(
                 place(value), message, "write the number without an exponent, or with a suffix such as `Gi`"
@@ -115,9 +115,9 @@ def reserve_crash(reserved: Located) -> Iterator[Complaint]:
 def eviction_crash(thresholds: Located) -> Iterator[Complaint]:
     """The thresholds that Karpenter reckons with are percentages or quantities to Go."""
     for signal in _PARSED_SIGNALS:
-        for value in has(thresholds, signal):
+        for value in find_values(thresholds, signal):
             text = str(value.value)
-            if not text.endswith("%") and (problem := quantities.problem(text)):
+            if not text.endswith("%") and (problem := quantities.find_quantity_problem(text)):
                 message = f"the threshold `{text}` for `{signal}` {problem}; Karpenter crashes on it"
                 yield Complaint(place(value), message, "write a threshold such as `5%` or `500Mi`")
 
@@ -125,14 +125,14 @@ def eviction_crash(thresholds: Located) -> Iterator[Complaint]:
 def disk_crash(volume: Located) -> Iterator[Complaint]:
     """A volume has what Karpenter reads without looking whether it is there."""
     for key in ("ebs", "deviceName"):
-        if present(volume, key) is None:
+        if find_value(volume, key) is None:
             message = f"the volume has no `{key}`: Karpenter crashes on it, or EC2 rejects it"
             yield Complaint(volume.at, message, f"add `{key}`")
 
 
 def ignored(reference: Located) -> Iterator[Complaint]:
     """Group and kind of the node class fit each other; those of other providers are not judged."""
-    group, kind = present(reference, "group"), present(reference, "kind")
+    group, kind = find_value(reference, "group"), find_value(reference, "kind")
     if group is None or kind is None or (group.value == AWS) == (kind.value == _CLASS_KIND):
         return
     wrong, right = (kind, _CLASS_KIND) if group.value == AWS else (group, AWS)

@@ -11,7 +11,7 @@ from gpupool.findings import Finding
 from gpupool.karpenter.labels import OVERLAY_REFUSED, WELL_KNOWN
 from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule
 from gpupool.karpenter.validation.types import TYPES
-from gpupool.karpenter.versions import STATUS_SINCE, VALUES_SINCE, knows
+from gpupool.karpenter.versions import STATUS_SINCE, VALUES_SINCE, is_supported
 from gpupool.shapes.annotations import Since
 from gpupool.shapes.error_messages import ErrorPath, dotted, flat
 from gpupool.yamlio.located import Located, items, mapping, place
@@ -25,12 +25,12 @@ _KEYS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 
 
 @cache
-def newer(kind: str, target: str) -> tuple[FieldRule, ...]:
+def build_version_rules(kind: str, target: str) -> tuple[FieldRule, ...]:
     """Return the rules that find the values and label keys which Karpenter `target` does not know yet."""
     rules = []
     for path, _ in _fields(TYPES[kind].load(), ()):
         values = {value: since for (field, value), since in VALUES_SINCE.items() if field == path[-1]}
-        if any(not knows(target, since) for since in values.values()):
+        if any(not is_supported(target, since) for since in values.values()):
             rules.append(FieldRule(Code.TOO_NEW, " ".join(path), partial(_value, values, target)))
     if kind in _LABELS:
         rules.append(FieldRule(Code.TOO_NEW, _LABELS[kind], partial(_label, target)))
@@ -40,7 +40,7 @@ def newer(kind: str, target: str) -> tuple[FieldRule, ...]:
     return tuple(rules)
 
 
-def newer_fields(kind: str, body: Located, target: str) -> Iterator[Finding]:
+def find_newer_fields(kind: str, body: Located, target: str) -> Iterator[Finding]:
     """Find the fields that Karpenter `target` does not know yet.
 
     The server refuses such a field by its name alone: with a null, and whatever is wrong below it.
@@ -55,7 +55,7 @@ def newer_fields(kind: str, body: Located, target: str) -> Iterator[Finding]:
 def _later(kind: str, target: str) -> tuple[tuple[tuple[str, ...], Since], ...]:
     marked = [(path, since) for path, marks in _fields(TYPES[kind].load(), ()) for since in marks]
     marked += [(tuple(path.split()), since) for (of, path), since in STATUS_SINCE.items() if of == kind]
-    return tuple((path, since) for path, since in marked if not knows(target, since))
+    return tuple((path, since) for path, since in marked if not is_supported(target, since))
 
 
 def _reached(
@@ -73,7 +73,7 @@ def _reached(
 
 def _value(values: Mapping[str, Since], target: str, node: Located) -> Iterator[Complaint]:
     since = values.get(str(node.value))
-    if since is not None and not knows(target, since):
+    if since is not None and not is_supported(target, since):
         yield _told(f"`{node.value}`", since, target, node)
 
 
@@ -92,7 +92,7 @@ def _key(target: str, refused: frozenset[str], key: Located) -> Iterator[Complai
 def _since(key: str, target: str) -> Since | None:
     label = WELL_KNOWN.get(key)
     since = Since(label.since) if label is not None and label.since else None
-    return since if since is not None and not knows(target, since) else None
+    return since if since is not None and not is_supported(target, since) else None
 
 
 def _told(what: str, since: Since, target: str, node: Located) -> Complaint:

@@ -55,7 +55,7 @@ def is_odd(body: Located) -> bool:
     return False
 
 
-def nulls(body: Located, path: ErrorPath = ()) -> Iterator[Finding]:
+def find_nulls(body: Located, path: ErrorPath = ()) -> Iterator[Finding]:
     """Find each null that a plain create drops and server-side apply refuses."""
     for key, item in mapping(body).items():
         here = (*path, key)
@@ -64,9 +64,9 @@ def nulls(body: Located, path: ErrorPath = ()) -> Iterator[Finding]:
             yield Finding(
                 Code.NULL_FIELD, message, place(item), "remove the field", Severity.WARNING, dotted(here)
             )
-        yield from nulls(item, here)
+        yield from find_nulls(item, here)
     for index, item in enumerate(items(body)):
-        yield from nulls(item, (*path, index))
+        yield from find_nulls(item, (*path, index))
 
 
 def _metadata(node: Located) -> Located:

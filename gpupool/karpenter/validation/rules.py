@@ -40,33 +40,33 @@ class FieldRule(NamedTuple):
     check: FieldCheck
 
 
-def run(rules: tuple[FieldRule, ...], body: Located, broken: Collection[ErrorPath]) -> list[Finding]:
+def run_rules(rules: tuple[FieldRule, ...], body: Located, broken: Collection[ErrorPath]) -> list[Finding]:
     """Ask every rule about an object; `broken` are the paths where the schema is not kept."""
     found: list[Finding] = []
     _ask(_tree(rules), body, (), broken, found)
     return found
 
 
-def present(node: Located, key: str) -> Located | None:
+def find_value(node: Located, key: str) -> Located | None:
     """Return what stands under a key, or None where there is nothing or a null."""
     found = node.value.get(key) if isinstance(node.value, dict) else None
     return None if found is None or found.value is None else found
 
 
-def has(node: Located, *keys: str) -> list[Located]:
+def find_values(node: Located, *keys: str) -> list[Located]:
     """Return what stands under those of `keys` that are there."""
-    return [found for key in keys if (found := present(node, key)) is not None]
+    return [found for key in keys if (found := find_value(node, key)) is not None]
 
 
-def number(node: Located, key: str) -> int | None:
+def read_number(node: Located, key: str) -> int | None:
     """Return the whole number under a key; None where there is none."""
-    found = present(node, key)
+    found = find_value(node, key)
     return found.value if found is not None and isinstance(found.value, int) else None
 
 
-def word(node: Located, key: str) -> str:
+def read_text(node: Located, key: str) -> str:
     """Return the text under a key; the empty text where there is none."""
-    found = present(node, key)
+    found = find_value(node, key)
     return found.value if found is not None and isinstance(found.value, str) else ""
 
 

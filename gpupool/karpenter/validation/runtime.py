@@ -5,7 +5,15 @@ from typing import Final
 
 from gpupool.codes import Code
 from gpupool.karpenter import labels
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, number, present, word
+from gpupool.karpenter.validation.rules import (
+    ITEMS,
+    Complaint,
+    FieldRule,
+    find_value,
+    find_values,
+    read_number,
+    read_text,
+)
 from gpupool.shapes.annotations import matches
 from gpupool.yamlio.located import Located, items, mapping, place
 
@@ -27,7 +35,7 @@ _COUNTED_RESOURCES = frozenset(
 def label_names(said: Located) -> Iterator[Complaint]:
     """Each label key is a qualified name."""
     for key, value in mapping(said).items():
-        if problem := labels.syntax_problem(key):
+        if problem := labels.find_syntax_problem(key):
             at = value.key or value.at
             yield Complaint(
                 at,
@@ -46,15 +54,15 @@ def restricted_labels(said: Located) -> Iterator[Complaint]:
 
 def requirement_name(requirement: Located) -> Iterator[Complaint]:
     """A requirement's key is a qualified name."""
-    for key in has(requirement, "key"):
-        if problem := labels.syntax_problem(_normalized(requirement)):
+    for key in find_values(requirement, "key"):
+        if problem := labels.find_syntax_problem(_normalized(requirement)):
             message = f"Karpenter rejects the key `{key.value}`: it {problem}"
             yield Complaint(place(key), message, "use a valid label key, such as `example.com/team`")
 
 
 def restricted_requirement(requirement: Located) -> Iterator[Complaint]:
     """A requirement is not on a label that Karpenter keeps for itself."""
-    for key in has(requirement, "key"):
+    for key in find_values(requirement, "key"):
         if is_restricted(_normalized(requirement)):
             message = f"Karpenter rejects the key `{key.value}`: it {_why(str(key.value))}"
             yield Complaint(place(key), message, "remove it")
@@ -62,7 +70,7 @@ def restricted_requirement(requirement: Located) -> Iterator[Complaint]:
 
 def requirement_values(requirement: Located) -> Iterator[Complaint]:
     """Each value is one that a label can have."""
-    for value in items(present(requirement, "values")):
+    for value in items(find_value(requirement, "values")):
         if not is_label_value(str(value.value)):
             message = f"Karpenter rejects the value `{value.value}`: it is not a valid label value"
             fix = "use at most 63 letters, digits, - _ . with a letter or digit at both ends"
@@ -72,20 +80,20 @@ def requirement_values(requirement: Located) -> Iterator[Complaint]:
 def known_values(requirement: Located) -> Iterator[Complaint]:
     """`In` on a label with a closed set of values names enough of them."""
     label = labels.WELL_KNOWN.get(_normalized(requirement))
-    if label is None or not label.enforced or word(requirement, "operator") != "In":
+    if label is None or not label.enforced or read_text(requirement, "operator") != "In":
         return
-    said = [str(value.value) for value in items(present(requirement, "values"))]
+    said = [str(value.value) for value in items(find_value(requirement, "values"))]
     known = sum(value in label.values for value in said)
-    if known < (number(requirement, "minValues") or 1):
+    if known < (read_number(requirement, "minValues") or 1):
         message = f"Karpenter knows {known or 'none'} of the values for `{label.key}`: {', '.join(said[:5])}"
-        at = place(has(requirement, "values", "key")[0])
+        at = place(find_values(requirement, "values", "key")[0])
         yield Complaint(at, message, f"use {' or '.join(f'`{value}`' for value in label.values)}")
 
 
 def taint_named(taint: Located) -> Iterator[Complaint]:
     """A taint's key and value are qualified names."""
-    for said in has(taint, "key", "value"):
-        if said.value and (problem := labels.syntax_problem(str(said.value))):
+    for said in find_values(taint, "key", "value"):
+        if said.value and (problem := labels.find_syntax_problem(str(said.value))):
             message = f"Karpenter rejects `{said.value}` in a taint: it {problem}"
             yield Complaint(place(said), message, "shorten it")
 
@@ -94,8 +102,8 @@ def taint_twice(template: Located) -> Iterator[Complaint]:
     """No two taints, those at startup included, have one key and effect."""
     seen = set()
     for name in ("taints", "startupTaints"):
-        for item in items(present(template, name)):
-            pair = word(item, "key"), word(item, "effect")
+        for item in items(find_value(template, name)):
+            pair = read_text(item, "key"), read_text(item, "effect")
             if pair in seen:
                 message = f"duplicate taint `{pair[0]}` with effect `{pair[1]}`: Karpenter rejects it"
                 yield Complaint(item.at, message, "keep it once, in `taints` or `startupTaints`")
@@ -112,10 +120,10 @@ def counted_resources(capacity: Located) -> Iterator[Complaint]:
 
 def user_data_size(spec: Located) -> Iterator[Complaint]:
     """User data fits into what EC2 takes; Bottlerocket's is written anew, and may get shorter."""
-    data = present(spec, "userData")
+    data = find_value(spec, "userData")
     size = len(str(data.value).encode()) if data is not None else 0
-    family = word(spec, "amiFamily") or word(
-        next(iter(items(present(spec, "amiSelectorTerms"))), spec), "alias"
+    family = read_text(spec, "amiFamily") or read_text(
+        next(iter(items(find_value(spec, "amiSelectorTerms"))), spec), "alias"
     )
     if data is not None and size > _MOST_USER_DATA and not family.lower().startswith("bottlerocket"):
         message = (
@@ -139,12 +147,12 @@ def is_restricted(key: str) -> bool:
 
 
 def _normalized(requirement: Located) -> str:
-    key = word(requirement, "key")
+    key = read_text(requirement, "key")
     return labels.ALIASES.get(key, key)
 
 
 def _why(key: str) -> str:
-    return labels.key_problem(key) or "is reserved"
+    return labels.find_key_problem(key) or "is reserved"
 
 
 def _requirement_rules(requirement: str) -> tuple[FieldRule, ...]:

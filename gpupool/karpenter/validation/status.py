@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StatusField:
     """What may stand in one place, by name alone: a value of the wrong type is nobody's business."""
 
-    fields: Mapping[str, Known] = field(default_factory=dict)
-    items: Known | None = None
+    fields: Mapping[str, StatusField] = field(default_factory=dict)
+    items: StatusField | None = None
     """What each item of a list is."""
 
-    values: Known | None = None
+    values: StatusField | None = None
     """What stands under each key of the user's."""
 
 
-VALUE: Final = Known()
+VALUE: Final = StatusField()
 
 
-def _map(*plain: str, **fields: Known) -> Known:
-    return Known({**dict.fromkeys(plain, VALUE), **fields})
+def _map(*plain: str, **fields: StatusField) -> StatusField:
+    return StatusField({**dict.fromkeys(plain, VALUE), **fields})
 
 
-def _list(item: Known) -> Known:
-    return Known(items=item)
+def _list(item: StatusField) -> StatusField:
+    return StatusField(items=item)
 
 
 _CONDITIONS: Final = _list(
     _map("lastTransitionTime", "message", "observedGeneration", "reason", "status", "type")
 )
-STATUS: Final[Mapping[str, Known]] = {
+STATUS: Final[Mapping[str, StatusField]] = {
     "NodePool": _map(
-        "nodeClassObservedGeneration", "nodes", conditions=_CONDITIONS, resources=Known(values=VALUE)
+        "nodeClassObservedGeneration", "nodes", conditions=_CONDITIONS, resources=StatusField(values=VALUE)
     ),
     "NodeOverlay": _map(conditions=_CONDITIONS),
     "EC2NodeClass": _map(
@@ -62,13 +62,15 @@ STATUS: Final[Mapping[str, Known]] = {
 }  # fmt: skip
 
 
-def unknown(node: Located, known: Known, path: ErrorPath) -> Iterator[tuple[ErrorPath, Located]]:
+def find_unknown_fields(
+    node: Located, known: StatusField, path: ErrorPath
+) -> Iterator[tuple[ErrorPath, Located]]:
     """Find each key that is not known; nothing is known below a value that stands in a wrong place."""
     for index, item in enumerate(items(node)):
-        yield from unknown(item, known.items or VALUE, (*path, index))
+        yield from find_unknown_fields(item, known.items or VALUE, (*path, index))
     for key, below in mapping(node).items():
         inside = known.fields.get(key, known.values)
         if inside is None:
             yield (*path, key), below
         else:
-            yield from unknown(below, inside, (*path, key))
+            yield from find_unknown_fields(below, inside, (*path, key))

@@ -12,10 +12,10 @@ from pydantic_core import ErrorDetails, ValidationError
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.karpenter.validation.rules import has
-from gpupool.karpenter.validation.status import STATUS, VALUE, unknown
+from gpupool.karpenter.validation.rules import find_values
+from gpupool.karpenter.validation.status import STATUS, VALUE, find_unknown_fields
 from gpupool.karpenter.validation.types import TYPES
-from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, knows
+from gpupool.karpenter.versions import LATEST, REASONS_DIFFER_SINCE, is_supported
 from gpupool.shapes import error_messages
 from gpupool.shapes.compiled import validate
 from gpupool.shapes.error_messages import ErrorPath, dotted
@@ -54,11 +54,11 @@ class Structure(NamedTuple):
     """Where the schema is not kept in a way that leaves nothing to ask the other rules about."""
 
 
-def structure(kind: str, body: Located, data: Plain, target: str = LATEST) -> Structure:
+def check_structure(kind: str, body: Located, data: Plain, target: str = LATEST) -> Structure:
     """Hold an object against its type; `body` is as `as_server_reads` gives it, `data` the same in plain."""
     model = TYPES[kind]
     found, broken = [*_owners(body), *_unknown_in_status(kind, body), *_unnamed(body)], set()
-    if knows(target, REASONS_DIFFER_SINCE):
+    if is_supported(target, REASONS_DIFFER_SINCE):
         found += _said_twice(body)
     try:
         validate(model, data)
@@ -78,7 +78,7 @@ def structure(kind: str, body: Located, data: Plain, target: str = LATEST) -> St
 
 def _unknown_in_status(kind: str, body: Located) -> Iterator[Finding]:
     status = find(body, "status")
-    for path, node in unknown(status, STATUS[kind], ("status",)) if status is not None else ():
+    for path, node in find_unknown_fields(status, STATUS[kind], ("status",)) if status is not None else ():
         message = f"unknown field `{path[-1]}` in `{dotted(path[:-1])}`"
         fix = "remove `status`: Karpenter writes it"
         yield Finding(Code.UNKNOWN_FIELD, message, node.key or node.at, fix, path=dotted(path))
@@ -87,7 +87,7 @@ def _unknown_in_status(kind: str, body: Located) -> Iterator[Finding]:
 def _unnamed(body: Located) -> Iterator[Finding]:
     metadata = mapping(body)["metadata"]
     is_map = isinstance(metadata.value, dict)
-    if is_map and not has(metadata, "name", "generateName"):
+    if is_map and not find_values(metadata, "name", "generateName"):
         yield Finding(
             Code.MISSING_FIELD,
             "`name` is missing in `metadata`",
@@ -115,7 +115,7 @@ def _keys_of_no_map(body: Located, details: ErrorDetails, told: Finding) -> list
             at=item.key or item.at,
             path=dotted(path),
         )
-        for path, item in unknown(node, VALUE, details["loc"])
+        for path, item in find_unknown_fields(node, VALUE, details["loc"])
         if details["type"] not in _OF_A_COLLECTION
     ]
 

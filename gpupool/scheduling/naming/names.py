@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.catalogue.accelerators import Maker
 from gpupool.karpenter import labels
-from gpupool.karpenter.requirements import requirement
+from gpupool.karpenter.requirements import build_requirement
 from gpupool.scheduling.naming.suggestions import CloseMatches, distance, nearest
 from gpupool.scheduling.types.typemasks import positions
 
@@ -130,7 +130,7 @@ class Names:
     def _retired(self, label: str, name: str) -> NameVerdict | None:
         taken = 0
         for each in self._labels_of(label, name):
-            taken |= self.masks.taken(requirement(each, "In", (name,)))
+            taken |= self.masks.taken(build_requirement(each, "In", (name,)))
         since = [self.masks.catalogue.columns["retired"].at(place) for place in positions(taken)]
         return NameVerdict(NameState.RETIRED, since=max(map(str, since))) if since and all(since) else None
 

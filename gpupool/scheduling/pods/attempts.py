@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
-from gpupool.karpenter.requirements import combined, from_labels, requirement
+from gpupool.karpenter.requirements import build_requirement, combine_requirements, labels_to_requirements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,9 +53,9 @@ def least(pod: Pod) -> Iterator[Attempt]:
 
 def wanted(pod: Pod, terms: Iterable[Term]) -> Requirements:
     """Return what a node has to be for the pod's selector and these terms of its affinity."""
-    return combined(
+    return combine_requirements(
         [
-            *from_labels(pod.node_selector or {}),
-            *(requirement(each.key, each.operator, each.values) for term in terms for each in term),
+            *labels_to_requirements(pod.node_selector or {}),
+            *(build_requirement(each.key, each.operator, each.values) for term in terms for each in term),
         ]
     )

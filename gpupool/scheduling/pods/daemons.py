@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import NODEPOOL, WELL_KNOWN
-from gpupool.karpenter.pod_requests import total
-from gpupool.karpenter.requirements import conflicts
+from gpupool.karpenter.pod_requests import sum_resources
+from gpupool.karpenter.requirements import find_conflicts
 from gpupool.scheduling.pods.attempts import least
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _split(group: DaemonGroup, daemon: Daemon, runs: Mask) -> tuple[DaemonGroup,
     with_it = DaemonGroup(
         group.types & runs,
         (*group.daemons, daemon.name),
-        total([group.requests, daemon.pod.requests]),
+        sum_resources([group.requests, daemon.pod.requests]),
         (*group.host_ports, *daemon.pod.host_ports),
     )
     return with_it, group._replace(types=group.types & ~runs)
@@ -76,7 +76,7 @@ def _types(pool: ScheduledPool, pod: Pod) -> Mask:
 def _types_for(pool: ScheduledPool, attempt: Attempt) -> Mask:
     if not all(attempt.pod.tolerates(taint) for taint in pool.taints):
         return 0
-    if conflicts(pool.wanted, attempt.wanted, UNDEFINED_OK):
+    if find_conflicts(pool.wanted, attempt.wanted, UNDEFINED_OK):
         return 0
     found = pool.types
     for each in attempt.wanted.values():

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import HOSTNAME
-from gpupool.karpenter.pod_requests import total
-from gpupool.karpenter.requirements import combined, conflicts, requirement
+from gpupool.karpenter.pod_requests import sum_resources
+from gpupool.karpenter.requirements import build_requirement, combine_requirements, find_conflicts
 from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, by_price, launch
 from gpupool.scheduling.matching import lacking_values, offered_to
 from gpupool.scheduling.nodepool import ScheduledPool, in_order
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gpupool.scheduling.pods.daemons import DaemonGroup
 
 
-_A_NEW_NODE = requirement(HOSTNAME, "In", ("hostname-placeholder",))
+_A_NEW_NODE = build_requirement(HOSTNAME, "In", ("hostname-placeholder",))
 """A node that is not there yet has a name that no pod can know."""
 
 _SOFT = "PreferNoSchedule"
@@ -116,9 +116,9 @@ def lost_values(found: Taken) -> dict[str, tuple[int, int]]:
 
 def _taken(attempt: Attempt, site: Site) -> Taken | None:
     pool = site.pool
-    if pod_is_kept_away(attempt, pool) or conflicts(new_node(pool), attempt.wanted, UNDEFINED_OK):
+    if pod_is_kept_away(attempt, pool) or find_conflicts(new_node(pool), attempt.wanted, UNDEFINED_OK):
         return None
-    wanted = combined([*pool.wanted.values(), *attempt.wanted.values()])
+    wanted = combine_requirements([*pool.wanted.values(), *attempt.wanted.values()])
     types = with_labels(pool, wanted, site.in_limits)
     types &= offered_to(pool.market, pool.offers_for(wanted))
     types = with_room(site, attempt.pod, types)
@@ -152,7 +152,7 @@ def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
         if any(port.conflicts(other) for port in pod.host_ports for other in group.host_ports):
             continue
         fitting = types & group.types
-        for name, asked in total([pod.requests, group.requests]).items():
+        for name, asked in sum_resources([pod.requests, group.requests]).items():
             fitting &= site.room.with_at_least(name, asked)
         found |= fitting
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 from gpupool.karpenter.labels import (
     ALIASES,
     HOSTNAME,
@@ -16,8 +16,8 @@ from gpupool.karpenter.labels import (
     NODEPOOL,
     RESTRICTED_DOMAINS,
     WELL_KNOWN,
-    domain,
-    syntax_problem,
+    find_syntax_problem,
+    get_domain,
 )
 from gpupool.karpenter.pods import Expression
 from gpupool.scheduling.pods.attempts import attempts
@@ -77,7 +77,7 @@ def _keeps_off(pod: Pod) -> Iterator[Ignored]:
 def _problem(each: Expression) -> str:
     """Return why Karpenter refuses a condition; the words go on from its key."""
     key = ALIASES.get(each.key, each.key)
-    if problem := _restricted(key) or syntax_problem(key):
+    if problem := _restricted(key) or find_syntax_problem(key):
         return problem
     known = WELL_KNOWN.get(key)
     if each.operator == "In" and known and known.enforced and not set(each.values) & set(known.values):
@@ -85,7 +85,7 @@ def _problem(each: Expression) -> str:
     for value in each.values:
         if len(value) > _LONGEST_VALUE or not re.fullmatch(LABEL_VALUE_PATTERN[:-1], value, re.ASCII):
             return f"can't be {value!r}, which is not a valid label value"
-    if each.operator in _BOUNDS and not all((int64(value) or 0) >= 0 for value in each.values):
+    if each.operator in _BOUNDS and not all((parse_int64(value) or 0) >= 0 for value in each.values):
         return "is compared with a number below 0"
     return ""
 
@@ -96,6 +96,6 @@ def _restricted(key: str) -> str:
     if key == HOSTNAME:
         return "is different on every new node"
     for own in RESTRICTED_DOMAINS:
-        if "/" in key and (domain(key) == own or domain(key).endswith(f".{own}")):
+        if "/" in key and (get_domain(key) == own or get_domain(key).endswith(f".{own}")):
             return f"is in Karpenter's own domain {own} and not a label that can select nodes"
     return ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.errors import InputError
 from gpupool.findings import has_errors, in_file_order
 from gpupool.karpenter.pod_reading import read_pod
-from gpupool.karpenter.quantities import amount
+from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.pods.daemons import Daemon
 from gpupool.yamlio.located import find, mapping
 
@@ -57,4 +57,6 @@ def overhead(cluster: Located | None) -> Resources | None:
     said = find(cluster, "daemonOverhead")
     if said is None or said.value is None:
         return None
-    return {name: amount(str(each.value)) for name, each in mapping(said).items() if each.value is not None}
+    return {
+        name: parse_amount(str(each.value)) for name, each in mapping(said).items() if each.value is not None
+    }

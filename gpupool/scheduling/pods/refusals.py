@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter import labels
 from gpupool.karpenter.pods import PODS
-from gpupool.karpenter.requirements import combined, conflicts
+from gpupool.karpenter.requirements import combine_requirements, find_conflicts
 from gpupool.scheduling.launch import MOST_IN_CLAIM
 from gpupool.scheduling.limits import NODES, exceeded
 from gpupool.scheduling.matching import lacking_values, offered_to
@@ -83,10 +83,10 @@ def _first(attempt: Attempt, site: Site) -> Refusal:
 
 def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
     yield from _taints(attempt, site)
-    for conflict in conflicts(new_node(site.pool), attempt.wanted, UNDEFINED_OK)[:1]:
+    for conflict in find_conflicts(new_node(site.pool), attempt.wanted, UNDEFINED_OK)[:1]:
         rule = RefusalRule.ARCH if conflict.key in _MACHINES else RefusalRule.LABEL
         yield Refusal(rule, _disagreement(conflict), _part(attempt, conflict.key))
-    wanted = combined([*site.pool.wanted.values(), *attempt.wanted.values()])
+    wanted = combine_requirements([*site.pool.wanted.values(), *attempt.wanted.values()])
     types = site.pool.types
     own = sorted(attempt.wanted, key=lambda key: (key not in _MACHINES, key))
     for key in own:

@@ -5,9 +5,9 @@ Source: pkg/providers/amifamily of Karpenter's AWS provider v1.14.1.
 
 from typing import Final, NamedTuple
 
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.karpenter.quantities import Amount, parse_amount
 
-DEFAULT_VOLUME: Final = amount("20Gi")
+DEFAULT_VOLUME: Final = parse_amount("20Gi")
 
 
 class AmiFamily(NamedTuple):
@@ -44,7 +44,7 @@ _FAMILIES: Final = {
             AmiFamily(
                 f"Windows{year}",
                 "/dev/sda1",
-                amount("50Gi"),
+                parse_amount("50Gi"),
                 eni_limited_memory=False,
                 eni_limited_pods=False,
                 windows_build=build,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.karpenter.quantities import Amount, parse_amount
 from gpupool.scheduling.types.amifamily import DEFAULT_VOLUME
 from gpupool.scheduling.types.instancetype import InstanceType
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
@@ -88,9 +88,9 @@ def overhead(kind: InstanceType, node_class: ScheduledNodeClass, settings: Setti
             MEMORY: (11 * pods + 255) * _MIB,
             STORAGE: 1 << 30,
             CPU: _kubelet_cpu(kind.vcpus),
-            **{name: amount(said) for name, said in node_class.kube_reserved.items()},
+            **{name: parse_amount(said) for name, said in node_class.kube_reserved.items()},
         },
-        {name: amount(said) for name, said in node_class.system_reserved.items()},
+        {name: parse_amount(said) for name, said in node_class.system_reserved.items()},
         _eviction(_memory(kind, settings), _storage(kind, node_class), node_class.eviction_hard),
     )
 
@@ -176,7 +176,7 @@ def _eviction(memory: int, storage: Amount, signals: Mapping[str, str]) -> dict[
 
 def _signal(whole: Amount, said: str) -> Amount:
     if not said.endswith("%"):
-        return amount(said)
+        return parse_amount(said)
     share = float(said.strip("%"))
     # 100 % switches a threshold off.
     return math.ceil(float(whole) / 100 * (0 if share == 100 else share))  # noqa: PLR2004

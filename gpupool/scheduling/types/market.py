@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, Zone
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
-from gpupool.karpenter.requirements import Requirement, requirement
+from gpupool.karpenter.requirements import Requirement, build_requirement
 from gpupool.scheduling.types.capacity import TypeResources, capacity, left_over, overhead
 from gpupool.scheduling.types.classfilter import narrows, refusal
 from gpupool.scheduling.types.instancetype import InstanceType, instance_type
@@ -106,7 +106,7 @@ class Market:
     def launchable_by_type(self) -> dict[str, Mask]:
         """Return the types that EC2 launches in each capacity type."""
         return {
-            name: self.masks.taken(requirement(labels.CAPACITY_TYPE, "In", (name,)))
+            name: self.masks.taken(build_requirement(labels.CAPACITY_TYPE, "In", (name,)))
             for name in CAPACITY_TYPES
         }
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.karpenter.quantities import Amount, parse_amount
 from gpupool.scheduling.types.amifamily import AmiFamily, ami_family, of_alias
 from gpupool.yamlio.located import Plain, plain_list, plain_map, plain_text
 
@@ -98,7 +98,7 @@ def _block_device(mapping: Mapping[str, Plain]) -> ClassVolume:
     size = plain_map(mapping.get("ebs")).get("volumeSize")
     return ClassVolume(
         plain_text(mapping.get("deviceName")),
-        None if size is None else amount(str(size)),
+        None if size is None else parse_amount(str(size)),
         mapping.get("rootVolume") is True,
     )
 
