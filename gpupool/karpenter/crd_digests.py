@@ -1,4 +1,4 @@
-"""What each Karpenter minor's CRDs look like; `python -m tests.karpenter.digests` writes it anew."""
+"""Digests of the CRDs of each Karpenter minor; `python -m tests.karpenter.digests` writes them."""
 
 from typing import Final
 

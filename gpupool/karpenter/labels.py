@@ -1,4 +1,4 @@
-"""The label keys that Karpenter knows on AWS, and the keys that it refuses."""
+"""Well-known and restricted label keys of Karpenter on AWS."""
 
 import re
 from difflib import get_close_matches
@@ -69,21 +69,21 @@ _BOOLEAN = ("true", "false")
 
 
 class Label(NamedTuple):
-    """A label key that Karpenter sets on nodes and filters machines by."""
+    """A label key that Karpenter sets on nodes and filters instance types by."""
 
     key: str
     kind: Kind = "text"
     values: tuple[str, ...] = ()
-    """All values there are, where that is a closed set."""
+    """All possible values, where they are a closed set."""
 
     unit: str = ""
     """Unit of an integer, as in `MiB`."""
 
     since: str = ""
-    """The first Karpenter minor that knows it, where that is after 1.9."""
+    """The first Karpenter minor with this label, where that is after 1.9."""
 
     enforced: bool = False
-    """Whether Karpenter refuses a requirement `In` that has none of `values`."""
+    """Whether Karpenter rejects a requirement `In` that has none of `values`."""
 
 
 WELL_KNOWN: Final = MappingProxyType(
@@ -128,10 +128,10 @@ WELL_KNOWN: Final = MappingProxyType(
         )
     }
 )
-"""Every key that a NodePool may use to choose machines, by key."""
+"""Every label that a NodePool may use to choose instance types, by key."""
 
 AWS_ALLOWED: Final = frozenset({key for key in WELL_KNOWN if key.startswith(f"{AWS}/")} | {EC2NODECLASS})
-"""The keys of the AWS domain that the NodePool CRD lets through."""
+"""The keys of the AWS domain that the NodePool CRD accepts."""
 
 OVERLAY_REFUSED: Final = frozenset(
     {
@@ -146,7 +146,7 @@ OVERLAY_REFUSED: Final = frozenset(
 """The keys of the AWS domain that a NodePool may use and a NodeOverlay may not."""
 
 RESTRICTED_DOMAINS: Final = (KARPENTER, AWS)
-"""Domains in which only Karpenter's own keys are allowed; a key's domain is refused when it ends so."""
+"""Domains in which only Karpenter's own keys are allowed; a key is rejected if its domain ends in one."""
 
 _SET_BY_KARPENTER = {
     NODEPOOL: "Karpenter sets it to the pool's name",
@@ -163,12 +163,12 @@ _LONGEST_NAME = 63
 
 
 def get_domain(key: str) -> str:
-    """Return what stands before the first slash, or all of a key without one."""
+    """Return the part before the first slash, or the whole key if it has no slash."""
     return key.partition("/")[0]
 
 
 def find_syntax_problem(key: str) -> str | None:
-    """Return what is wrong with the spelling of a label or taint key, or give None."""
+    """Find what is wrong with the syntax of a label or taint key; None for a valid one."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return "has more than one `/`"
@@ -183,10 +183,10 @@ def find_syntax_problem(key: str) -> str | None:
 
 
 def find_key_problem(key: str) -> str | None:
-    """Return why a NodePool may not use `key` as a node label or requirement, or give None.
+    """Find why a NodePool may not use `key` as a node label or requirement; None if it may.
 
-    What the CRD refuses and what only the controller does, taken together. The words go on from
-    the key: `karpenter.sh/nodepool` *is reserved: …*.
+    Covers both what the CRD rejects and what only the controller rejects. The text continues a
+    sentence that starts with the key: `karpenter.sh/nodepool` *is reserved: …*.
     """
     if key in WELL_KNOWN:
         return None
@@ -196,7 +196,7 @@ def find_key_problem(key: str) -> str | None:
 
 
 def find_overlay_key_problem(key: str) -> str | None:
-    """Return why a NodeOverlay may not use `key` in a requirement, or give None."""
+    """Find why a NodeOverlay may not use `key` in a requirement; None if it may."""
     if key == NODEPOOL:
         return None
     if key in OVERLAY_REFUSED:

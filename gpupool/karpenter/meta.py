@@ -1,4 +1,4 @@
-"""The metadata of a whole object, as the API server takes it for a new one."""
+"""Object metadata, as the API server accepts it for a new object."""
 
 from typing import Annotated, Any, TypeAlias
 

@@ -1,4 +1,4 @@
-"""A pod spec as it is written, to what a scheduler reads in it; each mistake becomes a finding."""
+"""Pod spec reader: what a scheduler reads from a pod spec, with a finding for each mistake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpupool.yamlio.scalars import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kubernetes takes a missing address for
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - the default of Kubernetes
 _DEFAULT_SCHEDULER = "default-scheduler"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -24,38 +24,38 @@ _WITH_VALUES = ("In", "NotIn")
 _OPERATORS = (*_WITH_VALUES, "Exists", "DoesNotExist", *_ONE_NUMBER)
 _TOLERATIONS = ("", "Equal", "Exists", "Lt", "Gt")
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
-_PLACES = ("nodeSelector", "affinity", "tolerations", "containers", "resourceClaims", "nodeName")
+_LOCATED_KEYS = ("nodeSelector", "affinity", "tolerations", "containers", "resourceClaims", "nodeName")
 
 
 class PodRead(NamedTuple):
-    """A pod, and what is wrong with the way that it is written."""
+    """A pod that was read, and the mistakes in its spec."""
 
     pod: Pod | None
-    """None where a mistake leaves open what the pod asks."""
+    """None where a mistake leaves open what the pod requests."""
 
     findings: tuple[Finding, ...]
 
 
 def read_pod(spec: Located, path: str, label: str) -> PodRead:
-    """Read a pod spec that stands at `path` of the object `label`."""
+    """Read the pod spec at `path` of the object `label`."""
     reader = _Reader(path, label)
-    pod = reader.pod(spec)
+    pod = reader.read(spec)
     return PodRead(None if reader.findings else pod, tuple(reader.findings))
 
 
 class _Reader:
-    """Reads the parts of one pod spec and keeps what is wrong with them."""
+    """Reads the parts of one pod spec and collects findings about them."""
 
     def __init__(self, path: str, label: str) -> None:
         self.findings: list[Finding] = []
         self._path = path
         self._label = label
 
-    def pod(self, spec: Located) -> Pod:
-        """Read the whole of it."""
+    def read(self, spec: Located) -> Pod:
+        """Read the whole pod spec."""
         containers = find(spec, "containers")
         if not self._maps(containers, "containers") and not self.findings:
-            self._refuse(containers or spec, "containers", "a list with at least one container")
+            self._reject(containers or spec, "containers", "a list with at least one container")
         affinity = find(spec, "affinity", "nodeAffinity")
         return Pod(
             requests=self._requests(spec),
@@ -68,54 +68,59 @@ class _Reader:
             selects_by_field=_selects_by_field(affinity),
             node_name=text_at(spec, "nodeName"),
             not_judged=tuple(_not_judged(spec)),
-            places={key: place(part) for key in _PLACES if (part := find(spec, key)) is not None},
+            places={key: place(part) for key in _LOCATED_KEYS if (part := find(spec, key)) is not None},
         )
 
     def _requests(self, spec: Located) -> Resources:
         containers = [
-            self._container(each, f"containers[{index}]")
-            for index, each in enumerate(items(find(spec, "containers")))
+            self._container(container, f"containers[{index}]")
+            for index, container in enumerate(items(find(spec, "containers")))
         ]
-        starting = self._maps(find(spec, "initContainers"), "initContainers")
-        init = [self._container(each, f"initContainers[{index}]") for index, each in enumerate(starting)]
+        init_containers = self._maps(find(spec, "initContainers"), "initContainers")
+        init_requests = [
+            self._container(container, f"initContainers[{index}]")
+            for index, container in enumerate(init_containers)
+        ]
         overhead = self._amounts(find(spec, "overhead"), "overhead")
-        return sum_pod_requests(containers, init, self._asked(spec, "resources"), overhead)
+        return sum_pod_requests(
+            containers, init_requests, self._requests_and_limits(spec, "resources"), overhead
+        )
 
     def _container(self, node: Located, path: str) -> Container:
         return Container(
-            self._asked(node, f"{path}.resources"),
+            self._requests_and_limits(node, f"{path}.resources"),
             is_sidecar=text_at(node, "restartPolicy") == "Always",
         )
 
-    def _asked(self, node: Located, path: str) -> RequestsAndLimits:
+    def _requests_and_limits(self, node: Located, path: str) -> RequestsAndLimits:
         resources = find(node, "resources")
         if resources is not None and resources.value is not None and not isinstance(resources.value, dict):
-            self._refuse(resources, path, "a map with `requests` and `limits`")
+            self._reject(resources, path, "a map with `requests` and `limits`")
         return RequestsAndLimits(
             self._amounts(find(resources, "requests"), f"{path}.requests"),
             self._amounts(find(resources, "limits"), f"{path}.limits"),
         )
 
     def _amounts(self, node: Located | None, path: str) -> Resources:
-        found = {}
-        for name, each in self._entries(node, path).items():
-            read = _amount(each)
-            if read is None:
-                self._refuse(each, f"{path}.{name}", "a quantity such as 4, 500m or 64Gi")
-            elif read < 0:
-                self._refuse(each, f"{path}.{name}", "a quantity that is not negative")
+        amounts = {}
+        for name, entry in self._entries(node, path).items():
+            quantity = _amount(entry)
+            if quantity is None:
+                self._reject(entry, f"{path}.{name}", "a quantity such as 4, 500m or 64Gi")
+            elif quantity < 0:
+                self._reject(entry, f"{path}.{name}", "a quantity that is not negative")
             else:
-                found[name] = read
-        return found
+                amounts[name] = quantity
+        return amounts
 
     def _tolerations(self, spec: Located) -> Iterator[Toleration]:
-        for index, each in enumerate(self._maps(find(spec, "tolerations"), "tolerations")):
+        for index, toleration in enumerate(self._maps(find(spec, "tolerations"), "tolerations")):
             path = f"tolerations[{index}]"
             yield Toleration(
-                self._text(each, "key", path),
-                self._word(each, "operator", path, _TOLERATIONS),
-                self._text(each, "value", path),
-                self._word(each, "effect", path, _EFFECTS),
+                self._text(toleration, "key", path),
+                self._choice(toleration, "operator", path, _TOLERATIONS),
+                self._text(toleration, "value", path),
+                self._choice(toleration, "effect", path, _EFFECTS),
             )
 
     def _required(self, affinity: Located | None) -> Iterator[Term]:
@@ -125,92 +130,96 @@ class _Reader:
 
     def _preferred(self, affinity: Located | None) -> Iterator[Term]:
         path = f"affinity.nodeAffinity.{_PREFERRED}"
-        weighed = []
-        for index, each in enumerate(self._maps(find(affinity, _PREFERRED), path)):
-            weight = find(each, "weight")
+        weighted_terms = []
+        for index, preference in enumerate(self._maps(find(affinity, _PREFERRED), path)):
+            weight = find(preference, "weight")
             if weight is None or type(weight.value) is not int:
-                self._refuse(weight or each, f"{path}[{index}].weight", "a whole number from 1 to 100")
+                self._reject(weight or preference, f"{path}[{index}].weight", "a whole number from 1 to 100")
                 continue
-            term = find(each, "preference")
-            weighed.append((weight.value, self._term(term, f"{path}[{index}].preference") if term else ()))
-        yield from (term for _, term in sorted(weighed, key=lambda pair: -pair[0]))
+            term = find(preference, "preference")
+            weighted_terms.append(
+                (weight.value, self._term(term, f"{path}[{index}].preference") if term else ())
+            )
+        yield from (term for _, term in sorted(weighted_terms, key=lambda pair: -pair[0]))
 
     def _term(self, node: Located, path: str) -> Term:
         path = f"{path}.matchExpressions"
         expressions = self._maps(find(node, "matchExpressions"), path)
-        return tuple(self._expression(each, f"{path}[{index}]") for index, each in enumerate(expressions))
+        return tuple(
+            self._expression(expression, f"{path}[{index}]") for index, expression in enumerate(expressions)
+        )
 
     def _expression(self, node: Located, path: str) -> Expression:
-        operator = self._word(node, "operator", path, _OPERATORS)
+        operator = self._choice(node, "operator", path, _OPERATORS)
         listed = find(node, "values")
-        values = tuple(self._text_of(each, f"{path}.values") for each in items(listed))
+        values = tuple(self._text_of(value, f"{path}.values") for value in items(listed))
         if not text_at(node, "key"):
-            self._refuse(find(node, "key") or node, f"{path}.key", "the key of a label")
+            self._reject(find(node, "key") or node, f"{path}.key", "the key of a label")
         if operator in _WITH_VALUES and not values:
-            self._refuse(listed or node, f"{path}.values", f"a list of values for {operator}")
+            self._reject(listed or node, f"{path}.values", f"a list of values for {operator}")
         if operator in _ONE_NUMBER and len(values) != 1:
-            self._refuse(listed or node, f"{path}.values", f"one number in quotes for {operator}")
+            self._reject(listed or node, f"{path}.values", f"one number in quotes for {operator}")
         return Expression(text_at(node, "key"), operator, values)
 
     def _host_ports(self, spec: Located) -> Iterator[HostPort]:
-        """Yield the node's ports that its containers take; on the node's network each port is one of these."""
-        shares = find(spec, "hostNetwork")
+        """Yield the node's ports that the containers use; with `hostNetwork` these are all container ports."""
+        host_network = find(spec, "hostNetwork")
         for index, container in enumerate(items(find(spec, "containers"))):
             path = f"containers[{index}].ports"
             for port in self._maps(find(container, "ports"), path):
                 number = _number(find(port, "hostPort"))
-                if not number and shares is not None and shares.value is True:
+                if not number and host_network is not None and host_network.value is True:
                     number = _number(find(port, "containerPort"))
                 if number:
                     address = text_at(port, "hostIP") or _ANY_ADDRESS
                     yield HostPort(address, number, text_at(port, "protocol") or "TCP")
 
     def _maps(self, node: Located | None, path: str) -> list[Located]:
-        """Return the maps in a list."""
+        """Return the maps in a list, with a finding for each other item."""
         if node is None or node.value is None:
             return []
         if not isinstance(node.value, list):
-            self._refuse(node, path, "a list")
+            self._reject(node, path, "a list")
             return []
-        for index, each in enumerate(node.value):
-            if not isinstance(each.value, dict):
-                self._refuse(each, f"{path}[{index}]", "a map")
+        for index, item in enumerate(node.value):
+            if not isinstance(item.value, dict):
+                self._reject(item, f"{path}[{index}]", "a map")
         return node.value
 
     def _entries(self, node: Located | None, path: str) -> dict[str, Located]:
         if node is None or node.value is None:
             return {}
         if not isinstance(node.value, dict):
-            self._refuse(node, path, "a map")
-        return {key: each for key, each in mapping(node).items() if each.value is not None}
+            self._reject(node, path, "a map")
+        return {key: value for key, value in mapping(node).items() if value.value is not None}
 
     def _texts(self, node: Located | None, path: str) -> dict[str, str]:
         entries = self._entries(node, path)
-        return {key: self._text_of(each, f"{path}.{key}") for key, each in entries.items()}
+        return {key: self._text_of(value, f"{path}.{key}") for key, value in entries.items()}
 
     def _text(self, node: Located, key: str, path: str) -> str:
-        found = find(node, key)
-        return "" if found is None or found.value is None else self._text_of(found, f"{path}.{key}")
+        value = find(node, key)
+        return "" if value is None or value.value is None else self._text_of(value, f"{path}.{key}")
 
     def _text_of(self, node: Located, path: str) -> str:
         if isinstance(node.value, str):
             return node.value
-        self._refuse(node, path, "a string; put it in quotes" if _is_scalar(node) else "a string")
+        self._reject(node, path, "a string; put it in quotes" if _is_scalar(node) else "a string")
         return ""
 
-    def _word(self, node: Located, key: str, path: str, words: tuple[str, ...]) -> str:
-        found = self._text(node, key, path)
-        if found not in words:
-            listed = ", ".join(word for word in words if word)
-            self._refuse(find(node, key) or node, f"{path}.{key}", f"one of {listed}")
-        return found
+    def _choice(self, node: Located, key: str, path: str, choices: tuple[str, ...]) -> str:
+        text = self._text(node, key, path)
+        if text not in choices:
+            listed = ", ".join(choice for choice in choices if choice)
+            self._reject(find(node, key) or node, f"{path}.{key}", f"one of {listed}")
+        return text
 
-    def _refuse(self, node: Located, path: str, wanted: str) -> None:
+    def _reject(self, node: Located, path: str, requirement: str) -> None:
         value = shown(node.value) if isinstance(node.value, str) else (node.text or str(node.value))
-        has = f"{value} must be" if isinstance(node.value, str) or _is_scalar(node) else "must be"
+        prefix = f"{value} must be" if isinstance(node.value, str) or _is_scalar(node) else "must be"
         finding = Finding(
             Code.POD_SPEC,
-            f"`{path}`: {has} {wanted}",
+            f"`{path}`: {prefix} {requirement}",
             place(node),
             path=f"{self._path}.{path}",
             object=self._label,
@@ -241,9 +250,9 @@ def _is_scalar(node: Located) -> bool:
 
 
 def _claims_devices(spec: Located) -> bool:
-    """Return whether the pod asks for devices with claims, as Karpenter finds out."""
+    """Return whether the pod requests devices with claims, by Karpenter's own check."""
     containers = [*items(find(spec, "initContainers")), *items(find(spec, "containers"))]
-    return any(items(find(each, "resources", "claims")) for each in containers) or bool(
+    return any(items(find(container, "resources", "claims")) for container in containers) or bool(
         items(find(spec, "resourceClaims"))
     )
 
@@ -254,14 +263,15 @@ def _selects_by_field(affinity: Located | None) -> bool:
 
 
 def _not_judged(spec: Located) -> Iterator[str]:
-    """Name what the pod asks and files alone don't answer."""
-    for key, words in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
+    """Yield the requests of a pod that can't be judged from files."""
+    for key, noun in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
         if mapping(find(spec, "affinity", key)):
-            yield f"{words} (other pods are not known)"
+            yield f"{noun} (other pods are not known)"
     if items(find(spec, "topologySpreadConstraints")):
         yield "topology spread (other pods are not known)"
     if any(
-        mapping(each).keys() & {"persistentVolumeClaim", "ephemeral"} for each in items(find(spec, "volumes"))
+        mapping(volume).keys() & {"persistentVolumeClaim", "ephemeral"}
+        for volume in items(find(spec, "volumes"))
     ):
         yield "the zones of its volumes"
     name = text_at(spec, "runtimeClassName")

@@ -1,4 +1,4 @@
-"""Karpenter's requirement algebra: what values of a label somebody takes, and whether two sides agree.
+"""Karpenter's requirement algebra: sets of label values, their intersections and conflicts.
 
 Source: pkg/scheduling/requirement.go and requirements.go of Karpenter v1.14.1.
 """
@@ -12,16 +12,16 @@ from gpupool.karpenter.labels import ALIASES
 Operator: TypeAlias = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]
 
 _LARGEST: Final = 2**63 - 1
-_FORGIVING: Final = frozenset({"NotIn", "DoesNotExist"})
-"""Operators that are content where the other side has no such label."""
+_ABSENCE_OPERATORS: Final = frozenset({"NotIn", "DoesNotExist"})
+"""Operators that also match where the label is absent."""
 
 
 class Requirement(NamedTuple):
-    """The values of one label that somebody takes: a set of texts, or all but a set, within whole bounds."""
+    """The accepted values of one label: a set of texts, or all except a set, within whole-number bounds."""
 
     key: str
     complement: bool
-    """Whether `values` are those refused, and all others are taken."""
+    """Whether `values` are rejected and all others accepted."""
 
     values: frozenset[str]
     gte: int | None = None
@@ -30,21 +30,21 @@ class Requirement(NamedTuple):
 
     @property
     def operator(self) -> Operator:
-        """Return the operator that Karpenter sees in it; a bound alone reads as Exists."""
+        """Return the operator that Karpenter derives from it; a bound alone is Exists."""
         if self.complement:
             return "NotIn" if self.values else "Exists"
         return "In" if self.values else "DoesNotExist"
 
     def has(self, value: str) -> bool:
-        """Return whether a node with this value of the label is taken."""
+        """Return whether this value of the label is accepted."""
         return (value in self.values) is not self.complement and _within(value, self.gte, self.lte)
 
-    def takes(self, values: Collection[str]) -> bool:
-        """Return whether a machine is taken whose label has one of `values`; without any it has none."""
-        return any(map(self.has, values)) or (not values and self.operator in _FORGIVING)
+    def matches(self, values: Collection[str]) -> bool:
+        """Return whether one of an instance type's `values` is accepted; no values means no such label."""
+        return any(map(self.has, values)) or (not values and self.operator in _ABSENCE_OPERATORS)
 
     def intersection(self, other: "Requirement") -> "Requirement":
-        """Return what both take; bounds that contradict each other read as DoesNotExist."""
+        """Return the values that both accept; contradicting bounds become DoesNotExist."""
         gte, lte = _largest(self.gte, other.gte), _smallest(self.lte, other.lte)
         min_values = _largest(self.min_values, other.min_values)
         if gte is not None and lte is not None and gte > lte:
@@ -56,7 +56,7 @@ class Requirement(NamedTuple):
         return Requirement(self.key, complement, values, gte, lte, min_values)
 
     def has_intersection(self, other: "Requirement") -> bool:
-        """Return whether both take some value."""
+        """Return whether some value is accepted by both."""
         gte, lte = _largest(self.gte, other.gte), _smallest(self.lte, other.lte)
         if gte is not None and lte is not None and gte > lte:
             return False
@@ -69,7 +69,7 @@ Requirements: TypeAlias = dict[str, Requirement]
 
 
 class RequirementConflict(NamedTuple):
-    """A label on which two sides don't agree; `existing` is None where it knows nothing of the label."""
+    """A label on which two requirements conflict; `existing` is None where that side lacks the label."""
 
     key: str
     existing: Requirement | None
@@ -79,7 +79,7 @@ class RequirementConflict(NamedTuple):
 def build_requirement(
     key: str, operator: str, values: Iterable[str] = (), min_values: int | None = None
 ) -> Requirement:
-    """Return the requirement that an operator and its values stand for; old names of a label are made new."""
+    """Build the requirement of an operator and its values; a label's old name is replaced by its new one."""
     key, values = ALIASES.get(key, key), tuple(values)
     if operator in ("In", "NotIn"):
         return Requirement(key, operator == "NotIn", frozenset(values), min_values=min_values)
@@ -94,12 +94,12 @@ def build_requirement(
 
 
 def combine_requirements(requirements: Iterable[Requirement]) -> Requirements:
-    """Return what all of them take together, label by label."""
-    made: Requirements = {}
-    for each in requirements:
-        before = made.get(each.key)
-        made[each.key] = each if before is None else each.intersection(before)
-    return made
+    """Return the intersection of all requirements, label by label."""
+    merged: Requirements = {}
+    for entry in requirements:
+        existing = merged.get(entry.key)
+        merged[entry.key] = entry if existing is None else entry.intersection(existing)
+    return merged
 
 
 def labels_to_requirements(labels: Mapping[str, str]) -> list[Requirement]:
@@ -110,33 +110,33 @@ def labels_to_requirements(labels: Mapping[str, str]) -> list[Requirement]:
 def find_conflicts(
     existing: Mapping[str, Requirement], incoming: Mapping[str, Requirement], undefined_ok: Collection[str]
 ) -> list[RequirementConflict]:
-    """Return the labels on which a node as it would be (`existing`) does not do for `incoming`.
+    """Find the labels on which a future node (`existing`) does not satisfy `incoming`.
 
-    Of the labels in `undefined_ok` a node that says nothing does for everybody. A label that it knows
-    nothing of is told alone, as Karpenter looks no further then.
+    A node without a label in `undefined_ok` satisfies everything on it. Any other label that the node
+    lacks is returned alone, because Karpenter stops there.
     """
-    for key, wanted in incoming.items():
-        if key not in undefined_ok and key not in existing and wanted.operator not in _FORGIVING:
-            return [RequirementConflict(key, None, wanted)]
+    for key, required in incoming.items():
+        if key not in undefined_ok and key not in existing and required.operator not in _ABSENCE_OPERATORS:
+            return [RequirementConflict(key, None, required)]
     return find_disagreements(existing, incoming)
 
 
 def find_disagreements(
     existing: Mapping[str, Requirement], incoming: Mapping[str, Requirement]
 ) -> list[RequirementConflict]:
-    """Return the labels that both sides speak of and on which they have nothing in common."""
-    found = []
-    for key, wanted in incoming.items():
-        offered = existing.get(key)
-        if offered is None or offered.has_intersection(wanted):
+    """Find the labels that both sides restrict without a common value."""
+    disagreements = []
+    for key, required in incoming.items():
+        available = existing.get(key)
+        if available is None or available.has_intersection(required):
             continue
-        if wanted.operator not in _FORGIVING or offered.operator not in _FORGIVING:
-            found.append(RequirementConflict(key, offered, wanted))
-    return found
+        if required.operator not in _ABSENCE_OPERATORS or available.operator not in _ABSENCE_OPERATORS:
+            disagreements.append(RequirementConflict(key, available, required))
+    return disagreements
 
 
 def _common(one: Requirement, other: Requirement) -> frozenset[str]:
-    """Return the values that the two have in common; of two complements what either refuses."""
+    """Return the common values of two requirements; for two complements, the values that either rejects."""
     if one.complement and other.complement:
         return one.values | other.values
     if one.complement:
@@ -145,7 +145,7 @@ def _common(one: Requirement, other: Requirement) -> frozenset[str]:
 
 
 def _bound(text: str) -> int:
-    """Read a bound as `strconv.Atoi` does: what is no number counts 0, what is too large the largest one."""
+    """Parse a bound as Go's `strconv.Atoi` does: 0 if it is not a number, the limit if it is too large."""
     number = parse_int64(text)
     if number is not None:
         return number

@@ -91,7 +91,7 @@ def match(market: Market, wanted: Requirements, policy: MinValuesPolicy = "Stric
 
 def offered_to(market: Market, wanted: Requirements) -> Mask:
     """Return the types of which some zone and capacity type suits, whatever they cost."""
-    if not all(wanted[key].takes(()) for key in RESERVATION_LABELS if key in wanted):
+    if not all(wanted[key].matches(()) for key in RESERVATION_LABELS if key in wanted):
         return 0
     if not market.judged:
         return market.masks.all

@@ -205,7 +205,7 @@ class _View:
             mine = self._own.get(key)
             if self.market.knows(key):
                 types &= self._known(each, mine)
-            elif not (each.takes(()) if mine is None else mine.has_intersection(each)):
+            elif not (each.matches(()) if mine is None else mine.has_intersection(each)):
                 return 0
         return types
 
@@ -213,12 +213,12 @@ class _View:
         """Return the types that suit by a label of theirs, of which the pool may leave one value only."""
         if mine is None:
             taken = self.market.taken(wanted)
-            if wanted.key == labels.ZONE_ID and self.market.judged and not wanted.takes(()):
+            if wanted.key == labels.ZONE_ID and self.market.judged and not wanted.matches(()):
                 # A type that no zone has lacks the label; unlike a pod, an overlay asks that it is there.
                 taken &= sum_of(self.market.zone_masks.values())
             return taken
         with_it = self.market.taken(mine)
-        without = self.market.masks.all & ~with_it if wanted.takes(()) else 0
+        without = self.market.masks.all & ~with_it if wanted.matches(()) else 0
         return without | (with_it if mine.has_intersection(wanted) else 0)
 
     def _is_for(self, wanted: Requirements, capacity_type: str, zone: Zone | None) -> bool:

@@ -16,10 +16,10 @@ _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 
 def hits(text: str, begin: datetime, end: datetime) -> Iterator[datetime]:
     """Yield every hit from `begin` (included) to `end` (not included)."""
-    hit = parse_cron(text).following(begin - timedelta(seconds=1))
+    hit = parse_cron(text).find_next(begin - timedelta(seconds=1))
     while hit is not None and hit < end:
         yield hit
-        hit = parse_cron(text).following(hit)
+        hit = parse_cron(text).find_next(hit)
 
 
 def schedule(chance: random.Random) -> str:

@@ -76,5 +76,5 @@ def test_hits_begin_with_the_first_minute_and_end_before_the_last() -> None:
     ],
 )
 def test_the_next_hit_is_searched_for_five_years(text: str, after: str, hit: str | None) -> None:
-    found = parse_cron(text).following(datetime.fromisoformat(f"{after}Z"))
+    found = parse_cron(text).find_next(datetime.fromisoformat(f"{after}Z"))
     assert found == (datetime.fromisoformat(f"{hit}Z") if hit else None)

@@ -88,14 +88,14 @@ def test_what_a_requirement_reads_as(name: str) -> None:
 def test_a_machine_without_the_label_does_for_notin_and_doesnotexist_alone(name: str) -> None:
     found, operator = OPERATORS[name]
 
-    assert found.takes(()) is (operator in {"NotIn", "DoesNotExist"})
+    assert found.matches(()) is (operator in {"NotIn", "DoesNotExist"})
 
 
 def test_a_machine_with_several_values_does_where_one_of_them_does() -> None:
-    assert of("In", "spot").takes(("on-demand", "spot"))
-    assert not of("In", "reserved").takes(("on-demand", "spot"))
-    assert of("NotIn", "spot").takes(("on-demand", "spot"))
-    assert not of("DoesNotExist").takes(("on-demand",))
+    assert of("In", "spot").matches(("on-demand", "spot"))
+    assert not of("In", "reserved").matches(("on-demand", "spot"))
+    assert of("NotIn", "spot").matches(("on-demand", "spot"))
+    assert not of("DoesNotExist").matches(("on-demand",))
 
 
 @pytest.mark.parametrize("alias", sorted(ALIASES))
@@ -190,7 +190,7 @@ def test_two_agree_where_a_value_is_left(one: Requirement, other: Requirement) -
 def test_what_is_taken_of_a_list_is_what_the_list_has_in_common(one: Requirement, values: list[str]) -> None:
     listed = of("In", *values)
 
-    assert one.has_intersection(listed) is bool(taken(one) & set(values)) is one.takes(values)
+    assert one.has_intersection(listed) is bool(taken(one) & set(values)) is one.matches(values)
 
 
 @laws

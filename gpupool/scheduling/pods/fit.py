@@ -149,7 +149,7 @@ def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
     """Return the types on which the pod has room beside the DaemonSets."""
     found = 0
     for group in site.groups:
-        if any(port.conflicts(other) for port in pod.host_ports for other in group.host_ports):
+        if any(port.has_conflict(other) for port in pod.host_ports for other in group.host_ports):
             continue
         fitting = types & group.types
         for name, asked in sum_resources([pod.requests, group.requests]).items():

@@ -192,7 +192,7 @@ def _room(attempt: Attempt, site: Site, types: Mask) -> Iterator[Refusal]:
             for group in site.groups
             for port in attempt.pod.host_ports
             for other in group.host_ports
-            if port.conflicts(other)
+            if port.has_conflict(other)
         }
         message = f"requests host port {few(taken)}, which a DaemonSet uses"
         yield Refusal(RefusalRule.HOST_PORT, message, "containers")

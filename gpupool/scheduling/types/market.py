@@ -132,8 +132,8 @@ class Market:
             return self._running(requirement)
         if key == labels.WINDOWS_BUILD:
             build = self.node_class.family.windows_build
-            return self._all_if(requirement.takes((build,) if build else ()))
-        return self._all_if(key not in RESERVATION_LABELS or requirement.takes(()))
+            return self._all_if(requirement.matches((build,) if build else ()))
+        return self._all_if(key not in RESERVATION_LABELS or requirement.matches(()))
 
     def values(self, key: str, position: int) -> MaskValues:
         """Return the values that a type may have for a label, as `minValues` counts them."""
@@ -187,18 +187,18 @@ class Market:
 
     def _in_place(self, requirement: Requirement) -> Mask:
         if requirement.key == labels.REGION:
-            return self._all_if(requirement.takes((self.region or "",)))
+            return self._all_if(requirement.matches((self.region or "",)))
         taken = nowhere = 0
         for zone, mask in self.zone_masks.items():
             nowhere |= mask
             if requirement.has(zone.id if requirement.key == labels.ZONE_ID else zone.name):
                 taken |= mask
         # A type that no zone has lacks a zone, and has no label for the zone's ID at all.
-        lacks = requirement.key == labels.ZONE_ID or requirement.takes(())
+        lacks = requirement.key == labels.ZONE_ID or requirement.matches(())
         return taken | (self.masks.all & ~nowhere if lacks else 0)
 
     def _running(self, requirement: Requirement) -> Mask:
-        return self.masks.having("arch", lambda arch: requirement.takes(self._systems(arch)))
+        return self.masks.having("arch", lambda arch: requirement.matches(self._systems(arch)))
 
     def _systems(self, arch: str) -> MaskValues:
         if not self.node_class.family.windows_build:

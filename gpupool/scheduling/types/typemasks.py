@@ -49,7 +49,7 @@ class TypeMasks:
         if requirement.key == labels.INSTANCE_TYPE:
             return self._of_names(requirement)
         values, column = self._label(requirement.key)
-        return spread(column, [requirement.takes(each) for each in values])
+        return spread(column, [requirement.matches(each) for each in values])
 
     def values(self, key: str, position: int) -> MaskValues:
         """Return the values of a label that a type may have."""
