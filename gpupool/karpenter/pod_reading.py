@@ -162,7 +162,7 @@ class _Reader:
         return Expression(text_at(node, "key"), operator, values)
 
     def _host_ports(self, spec: Located) -> Iterator[HostPort]:
-        """Yield the node's ports that the containers use; with `hostNetwork` these are all container ports."""
+        """Yield the node's ports that the containers use: with `hostNetwork`, all container ports."""
         host_network = find(spec, "hostNetwork")
         for index, container in enumerate(items(find(spec, "containers"))):
             path = f"containers[{index}].ports"

@@ -26,7 +26,7 @@ class RequestsAndLimits(NamedTuple):
     limits: Resources
 
     def with_defaults(self) -> Resources:
-        """Return the requests with the API server's defaults: a limit without a request is also the request."""
+        """Return the requests with the API server's defaults: a limit without a request is the request too."""
         return {**self.limits, **self.requests}
 
 

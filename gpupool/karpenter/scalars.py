@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from gpupool.karpenter.checks import QUANTITY_PATTERN, QUANTITY_HINT, DateTime, IntOrString, suggest_hours
+from gpupool.karpenter.checks import QUANTITY_HINT, QUANTITY_PATTERN, DateTime, IntOrString, suggest_hours
 from gpupool.karpenter.labels import LABEL_VALUE_PATTERN
 from gpupool.shapes import repairs
 from gpupool.shapes.annotations import Matching

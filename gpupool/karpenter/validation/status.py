@@ -1,4 +1,4 @@
-"""The fields of a status: all that the API server looks at in a new object before it drops it."""
+"""Known fields of each kind's status, the only part of it that the API server checks in a new object."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StatusField:
-    """What may stand in one place, by name alone: a value of the wrong type is nobody's business."""
+    """The known fields of one value in a status, by name only; types are not checked."""
 
     fields: Mapping[str, StatusField] = field(default_factory=dict)
     items: StatusField | None = None
-    """What each item of a list is."""
+    """The fields of each item of a list."""
 
     values: StatusField | None = None
-    """What stands under each key of the user's."""
+    """The fields of each value in a map with arbitrary keys."""
 
 
 VALUE: Final = StatusField()
@@ -63,14 +63,14 @@ STATUS: Final[Mapping[str, StatusField]] = {
 
 
 def find_unknown_fields(
-    node: Located, known: StatusField, path: ErrorPath
+    node: Located, allowed: StatusField, path: ErrorPath
 ) -> Iterator[tuple[ErrorPath, Located]]:
-    """Find each key that is not known; nothing is known below a value that stands in a wrong place."""
+    """Find each unknown key, and each key below a value that should have none."""
     for index, item in enumerate(items(node)):
-        yield from find_unknown_fields(item, known.items or VALUE, (*path, index))
-    for key, below in mapping(node).items():
-        inside = known.fields.get(key, known.values)
-        if inside is None:
-            yield (*path, key), below
+        yield from find_unknown_fields(item, allowed.items or VALUE, (*path, index))
+    for key, value in mapping(node).items():
+        child = allowed.fields.get(key, allowed.values)
+        if child is None:
+            yield (*path, key), value
         else:
-            yield from find_unknown_fields(below, inside, (*path, key))
+            yield from find_unknown_fields(value, child, (*path, key))
