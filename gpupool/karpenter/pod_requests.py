@@ -26,7 +26,7 @@ class RequestsAndLimits(NamedTuple):
     limits: Resources
 
     def with_defaults(self) -> Resources:
-        """Return the requests with the API server's defaults: a limit without a request is the request too."""
+        """Return the requests with the API server's defaults: a limit is also a missing request."""
         return {**self.limits, **self.requests}
 
 
