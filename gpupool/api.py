@@ -128,22 +128,22 @@ def fit(
     from gpupool.reports.fit.text import Counted, FitReport, Fitted, offers_of, taken_for_granted
     from gpupool.scheduling.nodepool import read_pool
     from gpupool.scheduling.pods import pending
-    from gpupool.scheduling.pods.fit import sites
-    from gpupool.scheduling.pods.verdicts import judge, judge_daemon
+    from gpupool.scheduling.pods.fit import build_sites
+    from gpupool.scheduling.pods.verdicts import judge_daemon, judge_pod
 
     found = read_workloads(workloads, _stdin)
-    pods = pending.pending(found)
+    pods = pending.read_pending_pods(found)
     running = read_workloads(daemon_sets, _stdin) if daemon_sets else None
-    daemons = pending.daemons(running) if running else []
+    daemons = pending.read_daemons(running) if running else []
     offered = pools(blueprint, manifests, region)
-    fixed = None if daemon_sets else pending.overhead(offered.cluster)
+    fixed = None if daemon_sets else pending.read_daemon_overhead(offered.cluster)
     known = [read_pool(each.data, each.market) for each in offered.items]
-    places = sites(known, daemons, fixed)
+    places = build_sites(known, daemons, fixed)
     return FitReport(
         fitted=tuple(
-            Fitted(each.template, each.pod, judge(each.pod, places))
+            Fitted(each.template, each.pod, judge_pod(each.pod, places))
             if each.template.pods is not None
-            else Fitted(each.template, each.pod, judge_daemon(each.pod, sites(known)))
+            else Fitted(each.template, each.pod, judge_daemon(each.pod, build_sites(known)))
             for each in pods
         ),
         offers=offers_of(offered),

@@ -129,7 +129,7 @@ class _Around(NamedTuple):
 
 def _read(pools: Iterable[tuple[Located, str]], around: _Around) -> tuple[LoadedNodePool, ...]:
     from gpupool.catalogue.load import preferred
-    from gpupool.scheduling.overlays import overlaid, read_overlay
+    from gpupool.scheduling.overlays import apply_overlays, read_overlay
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.nodeclass import read_node_class
     from gpupool.scheduling.types.typemasks import TypeMasks
@@ -144,7 +144,7 @@ def _read(pools: Iterable[tuple[Located, str]], around: _Around) -> tuple[Loaded
     for body, pool in pools:
         reference = text_at(body, "spec", "template", "spec", "nodeClassRef", "name")
         found.append((body, pool, plain_map(plain(body)), reference if reference in markets else ""))
-    seen = overlaid([(markets[known], data) for _, _, data, known in found], overlays)
+    seen = apply_overlays([(markets[known], data) for _, _, data, known in found], overlays)
     return tuple(
         LoadedNodePool(
             text_at(body, "metadata", "name"), pool, body, data, market, known, around.in_blueprint

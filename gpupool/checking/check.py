@@ -88,7 +88,7 @@ def _objects(found: "Manifests", target: str | None) -> list[_Result]:
         return []
     from gpupool.karpenter.validation.check import check, name_of_object
     from gpupool.karpenter.versions import LATEST
-    from gpupool.scheduling.naming.checks import in_manifest
+    from gpupool.scheduling.naming.checks import check_manifest_names
 
     results: list[_Result] = []
     placeholders = {each.at for each in found.findings if each.code == Code.PLACEHOLDER}
@@ -96,7 +96,9 @@ def _objects(found: "Manifests", target: str | None) -> list[_Result]:
     for each in found.objects:
         said = check(each.kind, each.body, target or LATEST)
         told = {finding.at for finding in said}
-        said += (finding for finding in in_manifest(names, each.kind, each.body) if finding.at not in told)
+        said += (
+            finding for finding in check_manifest_names(names, each.kind, each.body) if finding.at not in told
+        )
         # What a placeholder is wrong for is nobody's mistake before it was filled in.
         meant = [finding for finding in said if finding.at not in placeholders]
         results.append(([CheckedObject(each.kind, name_of_object(each.body), each.at)], meant))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter import labels
-from gpupool.scheduling.matching import match, offered_to, template_requirements, zones_for
+from gpupool.scheduling.matching import (
+    find_offered_types,
+    find_types_in_zones,
+    match_types,
+    read_template_requirements,
+)
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass, read_node_class
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.located import plain
@@ -38,8 +43,8 @@ class Machines(NamedTuple):
             return self.types
         said = self.wanted.get(labels.CAPACITY_TYPE)
         if said is not None and said.has("reserved"):
-            return self.types & zones_for(self.market, self.wanted)
-        return self.types & offered_to(self.market, self.wanted)
+            return self.types & find_types_in_zones(self.market, self.wanted)
+        return self.types & find_offered_types(self.market, self.wanted)
 
     @property
     def gpu_counts(self) -> tuple[int, ...]:
@@ -75,6 +80,6 @@ def machines(
     market = known.market(
         ScheduledNodeClass() if node_class is None else read_node_class({"spec": plain(node_class)})
     )
-    wanted = template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
+    wanted = read_template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
     offered = market.masks.having("retired", lambda since: since is None)
-    return Machines(market, wanted, match(market, wanted).candidates & offered)
+    return Machines(market, wanted, match_types(market, wanted).candidates & offered)

@@ -13,7 +13,7 @@ from gpupool.expansion.problem import Problem, error, info, told
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
-from gpupool.scheduling.naming.checks import in_requirement, is_looked_up, of_values
+from gpupool.scheduling.naming.checks import check_requirement_names, check_value_names, is_looked_up
 from gpupool.scheduling.naming.names import ACCELERATOR
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at
 
@@ -69,7 +69,7 @@ def names(wanted: list[Located], known: Catalogued, *, in_short: bool = False) -
     """Find names in Karpenter's requirements that the catalogue lacks; a slip in a short word is an error."""
     for each in wanted:
         if is_looked_up(each):
-            yield from in_requirement(known.names, each, in_short=in_short)
+            yield from check_requirement_names(known.names, each, in_short=in_short)
 
 
 def _of_label(label: str, node: Located) -> list[Located]:
@@ -130,7 +130,7 @@ _BY_MAKER = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUF
 def _unknown(names: list[Located], known: Catalogued) -> Iterator[Finding]:
     """Find accelerators that the catalogue lacks."""
     if any(name.value != "none" for name in names):
-        yield from of_values(known.names, ACCELERATOR, names, in_short=True)
+        yield from check_value_names(known.names, ACCELERATOR, names, in_short=True)
 
 
 def _chip_label(name: str, known: Catalogued) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.errors import UsageError
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
-from gpupool.scheduling.exclusion import why
+from gpupool.scheduling.exclusion import explain_exclusion
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.naming.checks import with_article
+from gpupool.scheduling.naming.checks import add_article
 from gpupool.scheduling.naming.names import NOUNS, Names
-from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.traps.find import find_traps
 from gpupool.shapes.error_messages import dotted, locate, nearest
 from gpupool.yamlio.located import place
 
@@ -90,10 +90,10 @@ def explain_each(pools: LoadedNodePools) -> list[Explanation]:
 
 def _answer(each: LoadedNodePool, type_name: str | None) -> NodePoolExplanation:
     found = explain(each.data, each.market)
-    becomes = None if type_name is None else why(found, type_name)
+    becomes = None if type_name is None else explain_exclusion(found, type_name)
     if type_name is not None and becomes is None:
         raise UsageError(_unknown_type(type_name, found.market))
-    notes = tuple(_note(each, trap) for trap in traps(each.data, found, in_blueprint=each.in_blueprint))
+    notes = tuple(_note(each, trap) for trap in find_traps(each.data, found, in_blueprint=each.in_blueprint))
     return NodePoolExplanation(found, each.node_class, notes, becomes)
 
 
@@ -114,5 +114,5 @@ def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
 def _unknown_type(name: str, market: Market) -> str:
     verdict = Names(market.masks).verdict(labels.INSTANCE_TYPE, name)
     if verdict is not None and verdict.elsewhere:
-        return f"unknown instance type `{name}`; it is {with_article(NOUNS[verdict.elsewhere])}"
+        return f"unknown instance type `{name}`; it is {add_article(NOUNS[verdict.elsewhere])}"
     return _unknown("instance type", name, market.catalogue.names)

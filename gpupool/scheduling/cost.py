@@ -20,7 +20,7 @@ _GRAIN: Final = 10**7
 """Prices are added up in whole parts of a dollar, so that the sum is exact."""
 
 
-class Ceiling(NamedTuple):
+class CostCeiling(NamedTuple):
     """The most that a pool can cost."""
 
     hourly: float | None
@@ -33,7 +33,7 @@ class Ceiling(NamedTuple):
     """The type of which the limits admit any number, the dearest of them."""
 
 
-class Reach(NamedTuple):
+class UsableLimit(NamedTuple):
     """How much of one limit can be used within the others."""
 
     amount: float
@@ -41,26 +41,28 @@ class Reach(NamedTuple):
     """Whether some mix uses just that; otherwise none uses more."""
 
 
-def ceiling(market: Market, types: Mask, limits: Mapping[str, Amount]) -> Ceiling:
+def calculate_ceiling(market: Market, types: Mask, limits: Mapping[str, Amount]) -> CostCeiling:
     """Return the most that nodes of these types cost by the hour; types without a price cost nothing."""
     prices = {place: market.price(place) or 0.0 for place in positions(types)}
     uses = _uses(market, types, limits)
     free = [(price, place) for place, price in prices.items() if price and not any(uses[place])]
     if free:
-        return Ceiling(None, exact=True, unbounded_by=market.kind(max(free)[1]).name)
+        return CostCeiling(None, exact=True, unbounded_by=market.kind(max(free)[1]).name)
     items = [Item(round(price * _GRAIN), uses[place]) for place, price in prices.items()]
     found = best(items, tuple(limits.values()))
-    return Ceiling(found.worth / _GRAIN, found.exact)
+    return CostCeiling(found.worth / _GRAIN, found.exact)
 
 
-def reach(market: Market, types: Mask, limits: Mapping[str, Amount], name: str) -> Reach:
+def calculate_usable_limit(
+    market: Market, types: Mask, limits: Mapping[str, Amount], name: str
+) -> UsableLimit:
     """Return how much of the limit `name` nodes of these types can use up within all limits."""
     uses, place = _uses(market, types, limits), [*limits].index(name)
     # Amounts with a fraction of the base unit are no node's; cores and bytes are whole.
     items = [Item(int(used[place]), used) for used in uses.values()]
     found = best(items, tuple(limits.values()), _STATES_OF_REACH)
     most = min(found.worth, float(limits[name]))
-    return Reach(most, found.exact or isinf(found.worth))
+    return UsableLimit(most, found.exact or isinf(found.worth))
 
 
 def _uses(market: Market, types: Mask, limits: Mapping[str, Amount]) -> dict[int, tuple[Amount, ...]]:

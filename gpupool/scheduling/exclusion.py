@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gpupool.karpenter.requirements import Requirement
 from gpupool.scheduling.explained import Candidate, Explained
-from gpupool.scheduling.types.classfilter import refusal
+from gpupool.scheduling.types.classfilter import find_class_conflict
 
 
 class UnmetRequirement(NamedTuple):
@@ -29,7 +29,7 @@ class Exclusion(NamedTuple):
     retired: str | None
 
 
-def why(explained: Explained, name: str) -> Exclusion | None:
+def explain_exclusion(explained: Explained, name: str) -> Exclusion | None:
     """Return what becomes of a type; None where the catalogue does not know it."""
     market = explained.market
     place = market.catalogue.position(name)
@@ -42,4 +42,4 @@ def why(explained: Explained, name: str) -> Exclusion | None:
     )
     candidate = next((each for each in explained.candidates if each.kind.name == name), None)
     kind = market.kind(place)
-    return Exclusion(name, refused, refusal(kind, market.node_class), candidate, kind.retired)
+    return Exclusion(name, refused, find_class_conflict(kind, market.node_class), candidate, kind.retired)

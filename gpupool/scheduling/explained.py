@@ -6,12 +6,18 @@ from typing import Final, NamedTuple
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirements
-from gpupool.scheduling.cost import Ceiling, Reach, ceiling, reach
-from gpupool.scheduling.launch import by_price, launch
-from gpupool.scheduling.limits import NODES, Admitted, admitted, exceeded, fitting
-from gpupool.scheduling.matching import Match, lacking_values, match, zones_for
+from gpupool.scheduling.cost import CostCeiling, UsableLimit, calculate_ceiling, calculate_usable_limit
+from gpupool.scheduling.launch import plan_launch, sort_by_price
+from gpupool.scheduling.limits import (
+    NODES,
+    AdmittedNodes,
+    count_admitted_nodes,
+    find_exceeded_limits,
+    find_types_in_limits,
+)
+from gpupool.scheduling.matching import MatchedTypes, find_lacking_values, find_types_in_zones, match_types
 from gpupool.scheduling.nodepool import ScheduledPool, read_pool
-from gpupool.scheduling.types.capacity import ACCELERATORS, PODS, TypeResources, fits
+from gpupool.scheduling.types.capacity import ACCELERATORS, PODS, TypeResources, has_room
 from gpupool.scheduling.types.instancetype import InstanceType
 from gpupool.scheduling.types.market import CAPACITY_TYPES, Market
 from gpupool.scheduling.types.typemasks import Mask, positions
@@ -43,10 +49,10 @@ class Candidate(NamedTuple):
     """Why it is not launchable, or by which limit no node of it ever fits; empty where nothing is wrong."""
 
     allocatable: TypeResources
-    admitted: Admitted
+    admitted: AdmittedNodes
 
 
-class OnePod(NamedTuple):
+class AcceleratorPod(NamedTuple):
     """Where a pod may land that asks for one accelerator and nothing else."""
 
     resource: str
@@ -61,23 +67,23 @@ class Explained(NamedTuple):
     """What one NodePool may launch."""
 
     pool: ScheduledPool
-    match: Match
+    match: MatchedTypes
     candidates: tuple[Candidate, ...]
     """The cheapest first, those without a price at the end."""
 
-    ceiling: Ceiling | None
+    ceiling: CostCeiling | None
     """None where offerings are not judged, and so nothing has a price."""
 
-    reaches: dict[str, Reach]
+    reaches: dict[str, UsableLimit]
     """For each limit how much of it the launchable types can use within all of them."""
 
-    one_pod: OnePod | None
+    one_pod: AcceleratorPod | None
 
     @property
     def too_few_in_limits(self) -> dict[str, tuple[int, int]]:
         """Return the labels of which the types within the limits have too few values for `minValues`."""
         kept = self.pool.in_limits
-        return lacking_values(self.market, kept, self.wanted) if kept != self.match.launchable else {}
+        return find_lacking_values(self.market, kept, self.wanted) if kept != self.match.launchable else {}
 
     @property
     def market(self) -> Market:
@@ -98,10 +104,10 @@ class Explained(NamedTuple):
 def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
     """Return what a NodePool may launch in a market."""
     pool = read_pool(node_pool, market)
-    found = match(market, pool.wanted)
+    found = match_types(market, pool.wanted)
     reservable = _reservable(pool) if _from_reservations(pool) else 0
     types = found.candidates | reservable
-    order = by_price(market, types)
+    order = sort_by_price(market, types)
     priced = set(order)
     order += [place for place in positions(types) if place not in priced]
     candidates = {place: _candidate(pool, place, found) for place in order}
@@ -110,21 +116,23 @@ def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
         match=found,
         candidates=tuple(candidates.values()),
         ceiling=_ceiling(pool, found.launchable | reservable) if market.judged else None,
-        reaches={name: reach(market, pool.in_limits, pool.limits, name) for name in pool.limits},
+        reaches={
+            name: calculate_usable_limit(market, pool.in_limits, pool.limits, name) for name in pool.limits
+        },
         one_pod=_one_pod(pool, candidates) if market.judged else None,
     )
 
 
-def _ceiling(pool: ScheduledPool, types: Mask) -> Ceiling:
+def _ceiling(pool: ScheduledPool, types: Mask) -> CostCeiling:
     """Return the most that it costs; a static pool has as many nodes as it says."""
     limits = pool.limits if pool.replicas is None else {NODES: pool.replicas}
-    return ceiling(pool.market, fitting(pool.market, types, limits), limits)
+    return calculate_ceiling(pool.market, find_types_in_limits(pool.market, types, limits), limits)
 
 
 def _reservable(pool: ScheduledPool) -> Mask:
     """Return the types that pass but for the capacity type, which is `reserved` where AWS has a reservation."""
     others = {key: each for key, each in pool.wanted.items() if key != labels.CAPACITY_TYPE}
-    return match(pool.market, others).candidates
+    return match_types(pool.market, others).candidates
 
 
 def _from_reservations(pool: ScheduledPool) -> bool:
@@ -133,13 +141,13 @@ def _from_reservations(pool: ScheduledPool) -> bool:
     return pool.market.node_class.reservations and (said is None or said.has(_RESERVED))
 
 
-def _candidate(pool: ScheduledPool, place: int, found: Match) -> Candidate:
+def _candidate(pool: ScheduledPool, place: int, found: MatchedTypes) -> Candidate:
     market, wanted, limits = pool.market, pool.wanted, pool.limits
     kind, bit = market.kind(place), 1 << place
     said = wanted.get(labels.CAPACITY_TYPE)
     suits = [zone for zone, mask in market.zone_masks.items() if mask & bit]
     names, ids = wanted.get(labels.ZONE), wanted.get(labels.ZONE_ID)
-    over = exceeded(market.capacity(place), limits)
+    over = find_exceeded_limits(market.capacity(place), limits)
     judged = market.judged and (bool(found.launchable & bit) or not _from_reservations(pool))
     return Candidate(
         kind=kind,
@@ -156,11 +164,11 @@ def _candidate(pool: ScheduledPool, place: int, found: Match) -> Candidate:
         launchable=bool(found.launchable & bit) if judged else None,
         reason=_reason(pool, place, found) or _over(market.capacity(place), limits, over),
         allocatable=market.allocatable(place),
-        admitted=admitted(market, place, limits),
+        admitted=count_admitted_nodes(market, place, limits),
     )  # fmt: skip
 
 
-def _reason(pool: ScheduledPool, place: int, found: Match) -> str:
+def _reason(pool: ScheduledPool, place: int, found: MatchedTypes) -> str:
     market, wanted, bit = pool.market, pool.wanted, 1 << place
     if not market.judged or found.launchable & bit:
         return ""
@@ -184,7 +192,7 @@ def _not_offered(market: Market, bit: Mask, wanted: Requirements) -> str:
     if not elsewhere:
         subnets = "" if market.node_class.zones is None else " where the node class has subnets"
         return f"not offered in {market.region}{subnets}"
-    if not zones_for(market, wanted) & bit:
+    if not find_types_in_zones(market, wanted) & bit:
         return f"offered in {', '.join(elsewhere)} only"
     return "the pool requires a capacity reservation, and its node class selects none"
 
@@ -194,13 +202,13 @@ def _over(room: TypeResources, limits: Mapping[str, Amount], over: list[str]) ->
     return f"a single node has {', '.join(parts)}" if parts else ""
 
 
-def _one_pod(pool: ScheduledPool, candidates: Mapping[int, Candidate]) -> OnePod | None:
+def _one_pod(pool: ScheduledPool, candidates: Mapping[int, Candidate]) -> AcceleratorPod | None:
     market = pool.market
     rooms = {place: market.allocatable(place) for place in positions(pool.in_limits)}
     for resource in ACCELERATORS:
         asked: dict[str, Amount] = {resource: 1, PODS: 1}
-        able = sum(1 << place for place, room in rooms.items() if fits(asked, room))
-        launched = launch(market, pool.wanted, able, asked).types if able else ()
+        able = sum(1 << place for place, room in rooms.items() if has_room(asked, room))
+        launched = plan_launch(market, pool.wanted, able, asked).types if able else ()
         if launched:
-            return OnePod(resource, candidates[launched[0]], candidates[launched[-1]])
+            return AcceleratorPod(resource, candidates[launched[0]], candidates[launched[-1]])
     return None

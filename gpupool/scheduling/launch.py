@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement, Requirements, build_requirement, combine_requirements
 from gpupool.scheduling.matching import (
-    capacity_types,
-    lacking_values,
-    offered_to,
-    sum_of,
+    find_capacity_types,
+    find_lacking_values,
+    find_offered_types,
+    unite_masks,
 )
-from gpupool.scheduling.types.capacity import ACCELERATORS, TypeResources, fits
+from gpupool.scheduling.types.capacity import ACCELERATORS, TypeResources, has_room
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import Mask, positions
 
@@ -34,7 +34,7 @@ class Launch(NamedTuple):
     """The one that is tried: spot where it is allowed and offered."""
 
 
-def launch(
+def plan_launch(
     market: Market,
     wanted: Requirements,
     types: Mask,
@@ -44,25 +44,27 @@ def launch(
 
     Without a region that the catalogue knows, and thus without prices, nothing is.
     """
-    first = by_price(market, types)[:MOST_IN_CLAIM]
+    first = sort_by_price(market, types)[:MOST_IN_CLAIM]
     claim = _claim(market, wanted, first)
-    left = sum_of(1 << place for place in first)
+    left = unite_masks(1 << place for place in first)
     for each in claim.values():
         left &= market.taken(each)
-    left &= offered_to(market, claim) & market.priced
+    left &= find_offered_types(market, claim) & market.priced
     if requests:
-        left = sum_of(1 << place for place in positions(left) if fits(requests, market.allocatable(place)))
+        left = unite_masks(
+            1 << place for place in positions(left) if has_room(requests, market.allocatable(place))
+        )
     if not any(each.min_values is not None for each in claim.values()):
         left = _plain_before_exotic(market, left)
-    found = by_price(market, left)[:MOST_IN_FLEET]
-    if lacking_values(market, sum_of(1 << place for place in found), claim):
+    found = sort_by_price(market, left)[:MOST_IN_FLEET]
+    if find_lacking_values(market, unite_masks(1 << place for place in found), claim):
         found = []
     return Launch(
         tuple(found), _capacity_type(market, claim, found, _cheapest_on_demand(market, claim, left))
     )
 
 
-def by_price(market: Market, types: Mask) -> list[int]:
+def sort_by_price(market: Market, types: Mask) -> list[int]:
     """Return the positions of types, the cheapest first, those that cost the same by name."""
     priced = [(market.price(place), place) for place in positions(types)]
     return [place for price, place in sorted((price, place) for price, place in priced if price is not None)]
@@ -75,7 +77,7 @@ def is_exotic(market: Market, position: int) -> bool:
 
 
 def _plain_before_exotic(market: Market, types: Mask) -> Mask:
-    plain = sum_of(1 << place for place in positions(types) if not is_exotic(market, place))
+    plain = unite_masks(1 << place for place in positions(types) if not is_exotic(market, place))
     return plain or types
 
 
@@ -84,8 +86,8 @@ def _claim(market: Market, wanted: Requirements, types: list[int]) -> Requiremen
     names = [market.catalogue.names[place] for place in types]
     said = wanted.get(labels.INSTANCE_TYPE)
     least = None if said is None else said.min_values
-    possible = sum_of(1 << place for place in types)
-    capacity = [name for name in capacity_types(wanted) if possible & market.launchable_by_type[name]]
+    possible = unite_masks(1 << place for place in types)
+    capacity = [name for name in find_capacity_types(wanted) if possible & market.launchable_by_type[name]]
     own = [
         *wanted.values(),
         build_requirement(labels.INSTANCE_TYPE, "In", names, least),
@@ -109,14 +111,14 @@ def _cheapest_on_demand(market: Market, claim: Requirements, types: Mask) -> flo
 
     Without quotes, a spot offering has the on-demand price.
     """
-    if any(each.min_values is not None for each in claim.values()) or len(capacity_types(claim)) == 1:
+    if any(each.min_values is not None for each in claim.values()) or len(find_capacity_types(claim)) == 1:
         return None
     on_demand = types & market.launchable_by_type["on-demand"]
     return min((market.price(place) or 0 for place in positions(on_demand)), default=None)
 
 
 def _capacity_type(market: Market, claim: Requirements, types: list[int], dearest: float | None) -> str:
-    if "spot" in capacity_types(claim):
+    if "spot" in find_capacity_types(claim):
         spot = market.launchable_by_type["spot"]
         if any(spot >> place & 1 and _within(market.price(place), dearest) for place in types):
             return "spot"

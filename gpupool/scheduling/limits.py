@@ -18,7 +18,7 @@ _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
 
 
-class Admitted(NamedTuple):
+class AdmittedNodes(NamedTuple):
     """How many nodes of one type the limits admit, if all are of that type."""
 
     nodes: int | None
@@ -38,32 +38,36 @@ def read_limits(node_pool: Mapping[str, Plain]) -> dict[str, Amount]:
     return {key: parse_amount(str(value)) for key, value in said.items()} if isinstance(said, dict) else {}
 
 
-def written(name: str, value: Amount) -> str:
+def format_limit(name: str, value: Amount) -> str:
     """Return an amount of a resource as limits are written: memory in Gi, the rest in pieces."""
     return f"{int(value) / _GIB:g}Gi" if name in (MEMORY, STORAGE) else f"{value}"
 
 
-def fitting(market: Market, types: Mask, remaining: TypeResources) -> Mask:
+def find_types_in_limits(market: Market, types: Mask, remaining: TypeResources) -> Mask:
     """Return the types of which one more node fits in what the limits leave."""
     if NODES in remaining and remaining[NODES] == 0:
         return 0
-    return sum(1 << place for place in positions(types) if not exceeded(market.capacity(place), remaining))
+    return sum(
+        1 << place
+        for place in positions(types)
+        if not find_exceeded_limits(market.capacity(place), remaining)
+    )
 
 
-def exceeded(capacity: TypeResources, limits: TypeResources) -> list[str]:
+def find_exceeded_limits(capacity: TypeResources, limits: TypeResources) -> list[str]:
     """Return the limits that a single node goes over; `nodes` is none of a node's resources."""
     return [name for name, limit in limits.items() if capacity.get(name, 0) > limit]
 
 
-def admitted(market: Market, position: int, limits: TypeResources) -> Admitted:
+def count_admitted_nodes(market: Market, position: int, limits: TypeResources) -> AdmittedNodes:
     """Return how many nodes of one type the limits admit."""
     room = {**market.capacity(position), NODES: 1}
     counts = _counts(room, limits)
     if not counts:
-        return Admitted(None, "", None)
+        return AdmittedNodes(None, "", None)
     nodes, by = min((count, name) for name, count in counts.items())
     whole = {**room, MEMORY: market.kind(position).memory * _MIB}
-    return Admitted(nodes, by, min(_counts(whole, limits).values()))
+    return AdmittedNodes(nodes, by, min(_counts(whole, limits).values()))
 
 
 def _counts(room: TypeResources, limits: TypeResources) -> dict[str, int]:

@@ -27,7 +27,7 @@ _ROOMY_DISK: Final = 2 << 30
 """From so many bytes on, less than the disk is kept for the kubelet and against eviction."""
 
 
-class Match(NamedTuple):
+class MatchedTypes(NamedTuple):
     """The types that a pool's requirements leave, narrower from field to field."""
 
     candidates: Mask
@@ -43,7 +43,7 @@ class Match(NamedTuple):
     """For each label with too few values: how many the launchable types have, and `minValues`."""
 
 
-def template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
+def read_template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
     """Return all that a NodePool's nodes have to be: its requirements and labels, and what Karpenter adds."""
     template = plain_map(plain_map(node_pool.get("spec")).get("template"))
     spec, metadata = plain_map(template.get("spec")), plain_map(template.get("metadata"))
@@ -53,14 +53,14 @@ def template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
     said = {key: str(value) for key, value in own.items()}
     return combine_requirements(
         [
-            *written_requirements(spec.get("requirements")),
+            *read_requirements(spec.get("requirements")),
             *labels_to_requirements({**said, labels.NODEPOOL: name, labels.EC2NODECLASS: node_class}),
             *(build_requirement(key, "In", ("true",)) for key in _SIMULATED),
         ]
     )
 
 
-def written_requirements(entries: Plain) -> list[Requirement]:
+def read_requirements(entries: Plain) -> list[Requirement]:
     """Read the entries of a `requirements` list as they stand."""
     found = []
     for entry in map(plain_map, entries if isinstance(entries, list) else ()):
@@ -78,44 +78,46 @@ def written_requirements(entries: Plain) -> list[Requirement]:
     return found
 
 
-def match(market: Market, wanted: Requirements, policy: MinValuesPolicy = "Strict") -> Match:
+def match_types(market: Market, wanted: Requirements, policy: MinValuesPolicy = "Strict") -> MatchedTypes:
     """Return the types that a pool with these requirements may launch in a market."""
     candidates = market.of_class
     for each in wanted.values():
         candidates &= market.taken(each)
-    offered = candidates & offered_to(market, wanted)
-    launchable = with_room(market, offered & (market.priced if market.judged else market.masks.all))
-    too_few = lacking_values(market, launchable, wanted)
-    return Match(candidates, offered, 0 if too_few and policy == "Strict" else launchable, too_few)
+    offered = candidates & find_offered_types(market, wanted)
+    launchable = drop_types_without_room(
+        market, offered & (market.priced if market.judged else market.masks.all)
+    )
+    too_few = find_lacking_values(market, launchable, wanted)
+    return MatchedTypes(candidates, offered, 0 if too_few and policy == "Strict" else launchable, too_few)
 
 
-def offered_to(market: Market, wanted: Requirements) -> Mask:
+def find_offered_types(market: Market, wanted: Requirements) -> Mask:
     """Return the types of which some zone and capacity type suits, whatever they cost."""
     if not all(wanted[key].matches(()) for key in RESERVATION_LABELS if key in wanted):
         return 0
     if not market.judged:
         return market.masks.all
-    zones = zones_for(market, wanted)
-    return zones & sum_of(market.launchable_by_type[each] for each in capacity_types(wanted))
+    zones = find_types_in_zones(market, wanted)
+    return zones & unite_masks(market.launchable_by_type[each] for each in find_capacity_types(wanted))
 
 
-def capacity_types(wanted: Requirements) -> list[str]:
+def find_capacity_types(wanted: Requirements) -> list[str]:
     """Return the capacity types, of those that every class may launch, that a pool allows."""
     said = wanted.get(labels.CAPACITY_TYPE)
     return [each for each in CAPACITY_TYPES if said is None or said.has(each)]
 
 
-def zones_for(market: Market, wanted: Requirements) -> Mask:
+def find_types_in_zones(market: Market, wanted: Requirements) -> Mask:
     """Return the types that some zone has which suits."""
     names, ids = wanted.get(labels.ZONE), wanted.get(labels.ZONE_ID)
-    return sum_of(
+    return unite_masks(
         mask
         for zone, mask in market.zone_masks.items()
         if (names is None or names.has(zone.name)) and (ids is None or ids.has(zone.id))
     )
 
 
-def lacking_values(market: Market, types: Mask, wanted: Requirements) -> dict[str, tuple[int, int]]:
+def find_lacking_values(market: Market, types: Mask, wanted: Requirements) -> dict[str, tuple[int, int]]:
     """Return the labels of which the types have fewer values than `minValues`: how many, and the least."""
     found = {}
     for key, each in wanted.items():
@@ -126,7 +128,7 @@ def lacking_values(market: Market, types: Mask, wanted: Requirements) -> dict[st
     return found
 
 
-def with_room(market: Market, types: Mask) -> Mask:
+def drop_types_without_room(market: Market, types: Mask) -> Mask:
     """Leave out types of which the kubelet and the system would keep more than there is."""
     if not _reserves(market.node_class):
         return types
@@ -134,7 +136,7 @@ def with_room(market: Market, types: Mask) -> Mask:
     return types & ~sum(1 << place for place in full)
 
 
-def sum_of(masks: Iterable[Mask]) -> Mask:
+def unite_masks(masks: Iterable[Mask]) -> Mask:
     """Return the types that are in any of the sets."""
     found = 0
     for mask in masks:

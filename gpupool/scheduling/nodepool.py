@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import CAPACITY_TYPE
 from gpupool.karpenter.pods import NodeTaint
-from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.matching import capacity_types, match, template_requirements, with_room
+from gpupool.scheduling.limits import find_types_in_limits, read_limits
+from gpupool.scheduling.matching import (
+    drop_types_without_room,
+    find_capacity_types,
+    match_types,
+    read_template_requirements,
+)
 from gpupool.scheduling.types.market import RESERVATION_LABELS
 from gpupool.yamlio.located import plain_map, plain_text
 
@@ -47,13 +52,13 @@ class ScheduledPool(NamedTuple):
     def is_reserved(self) -> bool:
         """Return whether it launches nothing but what is reserved; for which types that is only AWS knows."""
         said = self.wanted.get(CAPACITY_TYPE)
-        reserved = said is not None and said.has("reserved") and not capacity_types(self.wanted)
+        reserved = said is not None and said.has("reserved") and not find_capacity_types(self.wanted)
         return reserved and self.market.node_class.reservations
 
     def supposed(self) -> ScheduledPool:
         """Return the pool as it is if it has reservations for all types that its requirements take."""
-        offered = match(self.market, _unreserved(self.wanted)).offered
-        return self._replace(types=with_room(self.market, offered), is_supposed=True)
+        offered = match_types(self.market, _unreserved(self.wanted)).offered
+        return self._replace(types=drop_types_without_room(self.market, offered), is_supposed=True)
 
     def offers_for(self, wanted: Requirements) -> Requirements:
         """Leave out what is said of reservations where these are supposed to be there."""
@@ -62,14 +67,14 @@ class ScheduledPool(NamedTuple):
     @property
     def in_limits(self) -> Mask:
         """Return the types of which one node is within the limits."""
-        return fitting(self.market, self.types, self.limits)
+        return find_types_in_limits(self.market, self.types, self.limits)
 
 
 def read_pool(body: Mapping[str, Plain], market: Market) -> ScheduledPool:
     """Read a NodePool that Karpenter would take; what is written wrongly counts as not said."""
     spec = plain_map(body.get("spec"))
     template = plain_map(plain_map(spec.get("template")).get("spec"))
-    wanted = template_requirements(body)
+    wanted = read_template_requirements(body)
     weight, replicas = spec.get("weight"), spec.get("replicas")
     return ScheduledPool(
         name=plain_text(plain_map(body.get("metadata")).get("name")),
@@ -79,11 +84,11 @@ def read_pool(body: Mapping[str, Plain], market: Market) -> ScheduledPool:
         limits=read_limits(body),
         wanted=wanted,
         market=market,
-        types=match(market, wanted).launchable,
+        types=match_types(market, wanted).launchable,
     )
 
 
-def in_order(pools: Iterable[ScheduledPool]) -> list[ScheduledPool]:
+def sort_by_priority(pools: Iterable[ScheduledPool]) -> list[ScheduledPool]:
     """Return pools in the order in which Karpenter asks them for a new node; static ones it does not ask."""
     asked = [pool for pool in pools if pool.replicas is None]
     return sorted(asked, key=lambda pool: (pool.weight, pool.name), reverse=True)

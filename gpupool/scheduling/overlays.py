@@ -16,7 +16,7 @@ from gpupool.karpenter.requirements import (
     combine_requirements,
     labels_to_requirements,
 )
-from gpupool.scheduling.matching import sum_of, written_requirements
+from gpupool.scheduling.matching import read_requirements, unite_masks
 from gpupool.scheduling.types.market import CAPACITY_TYPES, Market, OverlaidTypes
 from gpupool.scheduling.types.typemasks import Mask, positions
 from gpupool.yamlio.located import Plain, plain_map
@@ -50,14 +50,14 @@ def read_overlay(body: Mapping[str, Plain]) -> Overlay:
     return Overlay(
         name=str(metadata.get("name", "")),
         weight=weight if isinstance(weight, int) else 0,
-        wanted=combine_requirements(written_requirements(spec.get("requirements"))),
+        wanted=combine_requirements(read_requirements(spec.get("requirements"))),
         capacity={name: parse_amount(str(said)) for name, said in plain_map(spec.get("capacity")).items()},
         price="" if change is None else str(change),
         lists=() if price is None else _listed(spec.get("requirements")),
     )
 
 
-def overlaid(
+def apply_overlays(
     markets: Sequence[tuple[Market, Mapping[str, Plain]]], overlays: Iterable[Overlay]
 ) -> list[Market]:
     """Return the markets as their NodePools see them under overlays.
@@ -116,7 +116,7 @@ class _View:
         ):
             return True
         # Of overlays with capacity Karpenter looks at the last one alone.
-        last = (self._last.get(place) for place in positions(sum_of(reached.values())))
+        last = (self._last.get(place) for place in positions(unite_masks(reached.values())))
         return any(
             each is not None
             and each.weight == overlay.weight
@@ -128,12 +128,12 @@ class _View:
         """Lay an overlay below those that were taken before."""
         if overlay.price:
             for offer, types in reached.items():
-                before = sum_of(mask for _, mask in self._priced[offer])
+                before = unite_masks(mask for _, mask in self._priced[offer])
                 self._priced[offer].append((overlay, types & ~before))
                 key = offer, overlay.weight
                 self._reached_by[key] = self._reached_by.get(key, 0) | types
         if overlay.capacity:
-            for place in positions(sum_of(reached.values())):
+            for place in positions(unite_masks(reached.values())):
                 self._extra[place] = {**overlay.capacity, **self._extra.get(place, {})}
                 self._last[place] = overlay
 
@@ -161,7 +161,7 @@ class _View:
 
     def _price(self, listed: Mapping[int, float], place: int, overlay: Overlay | None) -> float | None:
         base = listed.get(place, self.market.price(place))
-        return base if base is None or overlay is None else adjusted(base, overlay.price)
+        return base if base is None or overlay is None else adjust_price(base, overlay.price)
 
     def _prices_of_zones(self, listed: Mapping[int, float], place: int) -> Iterator[float | None]:
         for offer in self._offers:
@@ -186,7 +186,7 @@ class _View:
         on_demand = anywhere = 0
         for offer in self._offers:
             there = self._available(offer)
-            said = there & sum_of(mask for each, mask in self._priced[offer] if each is overlay)
+            said = there & unite_masks(mask for each, mask in self._priced[offer] if each is overlay)
             anywhere |= said
             everywhere &= said | ~there
             if offer[0] == _ON_DEMAND:
@@ -215,7 +215,7 @@ class _View:
             taken = self.market.taken(wanted)
             if wanted.key == labels.ZONE_ID and self.market.judged and not wanted.matches(()):
                 # A type that no zone has lacks the label; unlike a pod, an overlay asks that it is there.
-                taken &= sum_of(self.market.zone_masks.values())
+                taken &= unite_masks(self.market.zone_masks.values())
             return taken
         with_it = self.market.taken(mine)
         without = self.market.masks.all & ~with_it if wanted.matches(()) else 0
@@ -230,7 +230,7 @@ class _View:
         return all(wanted[key].has(value) for key, value in values.items() if key in wanted)
 
 
-def adjusted(price: float, change: str) -> float:
+def adjust_price(price: float, change: str) -> float:
     """Return a price as an overlay changes it; none is below zero."""
     if change[0] not in "+-":
         return float(change)

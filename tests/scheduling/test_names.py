@@ -15,7 +15,7 @@ from gpupool.catalogue.model import Catalogue, Column
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import build_requirement
 from gpupool.scheduling.naming.names import ACCELERATOR, NOUNS, Names, NameState, NameVerdict
-from gpupool.scheduling.naming.suggestions import CloseMatches, distance
+from gpupool.scheduling.naming.suggestions import CloseMatches, count_edits
 from gpupool.scheduling.types.typemasks import TypeMasks, positions
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def test_any_text_gets_a_verdict(text: str, label: str) -> None:
     ],
 )
 def test_the_distance_of_two_words(one: str, other: str, expected: int) -> None:
-    assert distance(one, other) == distance(other, one) == expected
+    assert count_edits(one, other) == count_edits(other, one) == expected
 
 
 def test_short_words_are_no_slips_of_each_other() -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from gpupool.api import pools
 from gpupool.codes import Code
-from gpupool.scheduling.cost import ceiling
+from gpupool.scheduling.cost import calculate_ceiling
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.limits import exceeded
-from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.limits import find_exceeded_limits
+from gpupool.scheduling.traps.find import find_traps
 from gpupool.scheduling.types.typemasks import positions
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.worlds import REGION, market
@@ -45,7 +45,7 @@ def explained(name: str, source: str = "001") -> Explained:
 
 def said(name: str, source: str = "001") -> dict[Code, list[Trap]]:
     found: dict[Code, list[Trap]] = {}
-    for trap in traps(body(name, source), explained(name, source)):
+    for trap in find_traps(body(name, source), explained(name, source)):
         found.setdefault(trap.code, []).append(trap)
     return found
 
@@ -74,7 +74,7 @@ def test_one_machine_alone_breaks_the_memory_limit() -> None:
     over = [
         found.market.kind(place).name
         for place in positions(found.match.launchable)
-        if exceeded(found.market.capacity(place), found.pool.limits)
+        if find_exceeded_limits(found.market.capacity(place), found.pool.limits)
     ]
 
     assert over == ["p6-b300.48xlarge"]
@@ -94,7 +94,7 @@ def test_32_gpus_are_dearest_one_by_one() -> None:
     assert f"{found.ceiling.hourly:.2f}" == "220.16"
     place = found.market.catalogue.position("p5.4xlarge")
     assert place is not None
-    assert f"{ceiling(found.market, 1 << place, found.pool.limits).hourly:.2f}" == "220.16"
+    assert f"{calculate_ceiling(found.market, 1 << place, found.pool.limits).hourly:.2f}" == "220.16"
 
 
 @pytest.mark.parametrize("name", ["gpu-inference", "gpu-spot-inference"])

@@ -9,7 +9,7 @@ from gpupool.reports import finding_text
 from gpupool.reports.escaping import one_line
 from gpupool.reports.tables import aligned
 from gpupool.scheduling.cost import HOURS_IN_MONTH
-from gpupool.scheduling.limits import written
+from gpupool.scheduling.limits import format_limit
 from gpupool.scheduling.types.capacity import CPU, DEVICES, MEMORY
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpupool.explain.explanation import Explanation, NodePoolExplanation
     from gpupool.karpenter.quantities import Amount
     from gpupool.karpenter.requirements import Requirement
-    from gpupool.scheduling.cost import Reach
+    from gpupool.scheduling.cost import UsableLimit
     from gpupool.scheduling.exclusion import Exclusion
     from gpupool.scheduling.explained import Candidate, Explained
 
@@ -150,7 +150,7 @@ def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
 def _limits(found: Explained) -> Iterator[str]:
     yield "Limits" if found.pool.limits else "Limits: none"
     rows = [
-        (f"  {one_line(name)}", written(name, limit), _reached(name, limit, found.reaches[name]))
+        (f"  {one_line(name)}", format_limit(name, limit), _reached(name, limit, found.reaches[name]))
         for name, limit in found.pool.limits.items()
     ]
     yield from aligned(rows, right={1})
@@ -161,11 +161,11 @@ def _limits(found: Explained) -> Iterator[str]:
         )
 
 
-def _reached(name: str, limit: Amount, most: Reach) -> str:
+def _reached(name: str, limit: Amount, most: UsableLimit) -> str:
     if most.amount >= limit:
         return "binds" if most.exact else "can bind"
     how = "at most " if not most.exact else ""
-    return f"never reached: {how}{written(name, int(most.amount))} can be used within the limits"
+    return f"never reached: {how}{format_limit(name, int(most.amount))} can be used within the limits"
 
 
 def _hourly(found: Explained) -> str:

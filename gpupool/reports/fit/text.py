@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.reports.escaping import one_line
-from gpupool.scheduling.pods.descriptions import amounts
+from gpupool.scheduling.pods.descriptions import format_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpupool.manifests.sources import SkippedFile
     from gpupool.manifests.workloads import PodTemplate
     from gpupool.pools import LoadedNodePools
-    from gpupool.scheduling.pods.verdicts import Judged, Placed, PodVerdict, PricedType
+    from gpupool.scheduling.pods.verdicts import PodOutcome, PodPlacement, PodVerdict, PricedType
 
 
 class Fitted(NamedTuple):
@@ -26,7 +26,7 @@ class Fitted(NamedTuple):
 
     template: PodTemplate
     pod: Pod
-    judged: Judged
+    judged: PodOutcome
 
     def at(self, verdict: PodVerdict) -> Location | None:
         """Return where the pod asks for what a pool refuses; None where the pod does not say it."""
@@ -118,7 +118,7 @@ def text(report: FitReport) -> str:
 
 def _workload(each: Fitted, offers: Offers) -> Iterator[str]:
     template, judged = each.template, each.judged
-    yield one_line(f"{template.name}: {_count(template.pods)} {amounts(each.pod.requests)}")
+    yield one_line(f"{template.name}: {_count(template.pods)} {format_requests(each.pod.requests)}")
     yield one_line(f"  {template.at}")
     width = max((len(verdict.pool) for verdict in judged.verdicts), default=0)
     for verdict in judged.verdicts:
@@ -149,12 +149,12 @@ def _taken(each: Fitted, verdict: PodVerdict, offers: Offers) -> str:
     return f"fits  {_types(placed)}{_range(placed, offers)}"
 
 
-def _types(placed: Placed) -> str:
+def _types(placed: PodPlacement) -> str:
     first = placed.first.name if placed.first else placed.types[0]
     return first if len(placed.types) == 1 else f"{len(placed.types)} types, {first} first"
 
 
-def _range(placed: Placed, offers: Offers) -> str:
+def _range(placed: PodPlacement, offers: Offers) -> str:
     if placed.first is None or placed.dearest is None:
         return ""
     if placed.first.price == placed.dearest.price:
@@ -190,7 +190,7 @@ def _outcome(each: Fitted, offers: Offers) -> str:
     return f"{launched}: {placed.first.name}, {how} {_price(placed.first, offers)}"
 
 
-def _unlaunched(judged: Judged) -> str:
+def _unlaunched(judged: PodOutcome) -> str:
     """Return what becomes of a pod that no node is launched for."""
     taking = [verdict for verdict in judged.verdicts if verdict.placed]
     names = ", ".join(verdict.pool for verdict in taking)
@@ -229,6 +229,6 @@ def _counted(counted: Counted) -> str:
         return one_line(f"DaemonSets counted on each node where they run: {', '.join(counted.names)}.")
     if counted.fixed is not None:
         return one_line(
-            f"Counted for DaemonSets on each node (cluster.daemonOverhead): {amounts(counted.fixed)}."
+            f"Counted for DaemonSets on each node (cluster.daemonOverhead): {format_requests(counted.fixed)}."
         )
     return "No DaemonSets are counted; set --daemonsets or cluster.daemonOverhead."

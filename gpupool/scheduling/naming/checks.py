@@ -37,7 +37,7 @@ _ZONE: Final = re.compile(r"([a-z]+(?:-[a-z]+)+-[0-9]+)[a-z]")
 """The name of an ordinary zone; those of local zones have a part more."""
 
 
-def in_manifest(names: Names, kind: str, body: Located) -> list[Finding]:
+def check_manifest_names(names: Names, kind: str, body: Located) -> list[Finding]:
     """Return what is to be said of the names in an object of Karpenter's: at worst a warning."""
     path = _REQUIREMENTS.get(kind)
     name = text_at(body, "metadata", "name")
@@ -45,7 +45,8 @@ def in_manifest(names: Names, kind: str, body: Located) -> list[Finding]:
     for index, entry in enumerate(items(find(body, *path)) if path else ()):
         place_of = f"{'.'.join(path or ())}[{index}].values"
         found += (
-            each._replace(object=f"{kind}/{name}", path=place_of) for each in in_requirement(names, entry)
+            each._replace(object=f"{kind}/{name}", path=place_of)
+            for each in check_requirement_names(names, entry)
         )
     return found
 
@@ -55,14 +56,14 @@ def is_looked_up(entry: Located) -> bool:
     return _label(entry) in _LOOKED_UP and text_at(entry, "operator") in ("In", "NotIn")
 
 
-def in_requirement(names: Names, entry: Located, *, in_short: bool = False) -> Iterator[Finding]:
+def check_requirement_names(names: Names, entry: Located, *, in_short: bool = False) -> Iterator[Finding]:
     """Yield what is to be said of one of Karpenter's requirements; in a short word a slip is an error."""
     if is_looked_up(entry):
         values, shuts_out = items(find(entry, "values")), text_at(entry, "operator") == "NotIn"
-        yield from of_values(names, _label(entry), values, in_short=in_short, shuts_out=shuts_out)
+        yield from check_value_names(names, _label(entry), values, in_short=in_short, shuts_out=shuts_out)
 
 
-def of_values(
+def check_value_names(
     names: Names, label: str, values: Sequence[Located], *, in_short: bool = False, shuts_out: bool = False
 ) -> Iterator[Finding]:
     """Yield what is to be said of the values that a label may have, or may not have."""
@@ -102,7 +103,7 @@ def _finding(names: Names, label: str, node: Located, verdict: NameVerdict, effe
     severity = Severity.WARNING if effect else Severity.ERROR
     message = f"unknown {noun} `{name}`"
     if verdict.elsewhere:
-        message = f"unknown {noun} `{name}`; it is {with_article(NOUNS[verdict.elsewhere])}"
+        message = f"unknown {noun} `{name}`; it is {add_article(NOUNS[verdict.elsewhere])}"
         fix = f"set `{_where(verdict.elsewhere, str(name), in_short=not effect)}`"
     if str(name).lower() == verdict.near:
         message = f"unknown {noun} `{name}`; names are in lower case"
@@ -140,6 +141,6 @@ def _said(
     return Finding(code, message, place(node), fix, severity)
 
 
-def with_article(noun: str) -> str:
+def add_article(noun: str) -> str:
     """Return a noun with `a` or `an`."""
     return f"an {noun}" if noun[0] in "aeio" else f"a {noun}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.catalogue.accelerators import Maker
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import build_requirement
-from gpupool.scheduling.naming.suggestions import CloseMatches, distance, nearest
+from gpupool.scheduling.naming.suggestions import CloseMatches, count_edits, find_nearest
 from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Names:
         for other in NOUNS:
             if other not in (label, ACCELERATOR) and name in self.known(other):
                 return NameVerdict(NameState.ODD, elsewhere=other)
-        return NameVerdict(NameState.ODD, nearest(name, sorted(self.known(label))))
+        return NameVerdict(NameState.ODD, find_nearest(name, sorted(self.known(label))))
 
     def _slip(self, label: str, name: str) -> str:
         if label not in self._slips:
@@ -182,7 +182,7 @@ class Names:
         if category not in self._categories and (meant := self._slip(labels.INSTANCE_CATEGORY, category)):
             mended = meant + name[len(category) :]
             return NameVerdict(
-                NameState.SLIP, mended if mended in families else nearest(mended, sorted(families))
+                NameState.SLIP, mended if mended in families else find_nearest(mended, sorted(families))
             )
         if set(parts["suffix"]) - self._suffixes and (near := _one_letter_off(name, families)):
             return NameVerdict(NameState.SLIP, near)
@@ -210,7 +210,7 @@ class Names:
                 sizes=sizes,
             )
         if mended not in self.known(labels.INSTANCE_TYPE):
-            mended = nearest(mended, self.masks.catalogue.names)
+            mended = find_nearest(mended, self.masks.catalogue.names)
         return NameVerdict(NameState.SLIP if mended else NameState.ODD, mended)
 
     def _sizes(self, family: str) -> Iterator[str]:
@@ -251,5 +251,5 @@ def _shape(size: str) -> str:
 
 
 def _one_letter_off(name: str, known: Iterable[str]) -> str:
-    close = sorted(each for each in known if distance(each, name) == 1)
-    return nearest(name, [each for each in close if len(each) == len(name)] or close)
+    close = sorted(each for each in known if count_edits(each, name) == 1)
+    return find_nearest(name, [each for each in close if len(each) == len(name)] or close)

@@ -20,7 +20,7 @@ _SHORTEST, _LONG = 3, 6
 """Letters in a row from which one wrong letter counts as a slip, and from which two do."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def find_nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word that looks most like `word`, or an empty text."""
     return next(iter(get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)), "")
 
@@ -52,10 +52,10 @@ class CloseMatches:
         }
         if self._shortest is not None:
             found |= {each for each in self._known if _letters_slipped(lower, each, self._shortest)}
-        return nearest(lower, sorted(found)) or next(iter(sorted(found)), "")
+        return find_nearest(lower, sorted(found)) or next(iter(sorted(found)), "")
 
 
-def distance(one: str, other: str) -> int:
+def count_edits(one: str, other: str) -> int:
     """Count the letters to add, drop, replace or swap with a neighbour to make one text of the other."""
     rows = [list(range(len(other) + 1))]
     for row, letter in enumerate(one, 1):
@@ -104,4 +104,4 @@ def _letters_slipped(word: str, known: str, shortest: int) -> bool:
         return False
     one, other = differing[0]
     least = min(len(one), len(other))
-    return shortest <= least and distance(one, other) <= (1 if least < _LONG else 2)
+    return shortest <= least and count_edits(one, other) <= (1 if least < _LONG else 2)

@@ -26,14 +26,14 @@ class Attempt(NamedTuple):
     pod: Pod
 
 
-def attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
+def list_attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
     """Yield what is tried, in order.
 
     Soft taints (PreferNoSchedule) are tolerated in the end, where any pool has one.
     """
     required, preferred = list(pod.required), list(pod.preferred)
     while True:
-        yield Attempt(wanted(pod, [*preferred[:1], *required[:1]]), pod)
+        yield Attempt(combine_pod_requirements(pod, [*preferred[:1], *required[:1]]), pod)
         if len(required) > 1:
             del required[0]
         elif preferred:
@@ -44,14 +44,14 @@ def attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
             return
 
 
-def least(pod: Pod) -> Iterator[Attempt]:
+def list_minimal_attempts(pod: Pod) -> Iterator[Attempt]:
     """Yield what the pod can't do without: once for each of its required terms."""
     willing = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
     for term in pod.required or ((),):
-        yield Attempt(wanted(pod, [term]), willing)
+        yield Attempt(combine_pod_requirements(pod, [term]), willing)
 
 
-def wanted(pod: Pod, terms: Iterable[Term]) -> Requirements:
+def combine_pod_requirements(pod: Pod, terms: Iterable[Term]) -> Requirements:
     """Return what a node has to be for the pod's selector and these terms of its affinity."""
     return combine_requirements(
         [

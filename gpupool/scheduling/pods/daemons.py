@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.karpenter.labels import NODEPOOL, WELL_KNOWN
 from gpupool.karpenter.pod_requests import sum_resources
 from gpupool.karpenter.requirements import find_conflicts
-from gpupool.scheduling.pods.attempts import least
+from gpupool.scheduling.pods.attempts import list_minimal_attempts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class DaemonGroup(NamedTuple):
     host_ports: tuple[HostPort, ...]
 
 
-def groups(
+def group_types_by_daemons(
     pool: ScheduledPool, daemons: Sequence[Daemon], fixed: Resources | None = None
 ) -> tuple[DaemonGroup, ...]:
     """Part a pool's types by the DaemonSets that run on their nodes; `fixed` is taken on each besides."""
@@ -68,7 +68,7 @@ def _split(group: DaemonGroup, daemon: Daemon, runs: Mask) -> tuple[DaemonGroup,
 def _types(pool: ScheduledPool, pod: Pod) -> Mask:
     """Return the types on which a DaemonSet's pod runs; Karpenter counts none that wants devices by claims."""
     found = 0
-    for attempt in least(pod):
+    for attempt in list_minimal_attempts(pod):
         found |= _types_for(pool, attempt)
     return 0 if pod.claims_devices else found
 

@@ -18,12 +18,12 @@ _HUGE_PAGES = "hugepages-"
 _UNITS: Final = {"Gi": 1 << 30, "Mi": 1 << 20, "Ki": 1 << 10, "": 1}
 
 
-def amount_of(name: str, amount: Amount) -> str:
+def format_resource(name: str, amount: Amount) -> str:
     """Return an amount as it is said: `8 nvidia.com/gpu`, `13.8Gi memory`, `3.92 cpu`."""
-    return f"{number_of(name, amount)} {name}"
+    return f"{format_amount(name, amount)} {name}"
 
 
-def number_of(name: str, amount: Amount) -> str:
+def format_amount(name: str, amount: Amount) -> str:
     """Return an amount without its resource's name; bytes are rounded, in a unit that leaves few digits."""
     if name in (MEMORY, STORAGE) or name.startswith(_HUGE_PAGES):
         unit = next((unit for unit, size in _UNITS.items() if amount >= size or -amount >= size), "")
@@ -31,21 +31,21 @@ def number_of(name: str, amount: Amount) -> str:
     return str(amount) if isinstance(amount, int) else f"{amount.normalize():f}"
 
 
-def amounts(requests: Resources) -> str:
+def format_requests(requests: Resources) -> str:
     """Return what a pod asks, accelerators first; the pod itself is not counted."""
     said = [(name, amount) for name, amount in requests.items() if name != "pods" and amount]
-    said.sort(key=lambda each: (place_of(each[0]), each[0]))
-    return ", ".join(amount_of(name, amount) for name, amount in said) or "no resources"
+    said.sort(key=lambda each: (rank_resource(each[0]), each[0]))
+    return ", ".join(format_resource(name, amount) for name, amount in said) or "no resources"
 
 
-def place_of(name: str) -> int:
+def rank_resource(name: str) -> int:
     """Return when a resource is looked at: accelerators first, what every node has last."""
     if name in ACCELERATORS:
         return 0
     return 1 if "/" in name else 2
 
 
-def label(each: Requirement) -> str:
+def format_requirement(each: Requirement) -> str:
     """Return a requirement as one condition: `kubernetes.io/arch=arm64`, `instance-family in [g5, g6]`."""
     bounds = [f"{sign} {bound}" for sign, bound in ((">=", each.gte), ("<=", each.lte)) if bound is not None]
     if bounds:
@@ -54,10 +54,10 @@ def label(each: Requirement) -> str:
         return f"{'the' if each.complement else 'no'} label {each.key}"
     if len(each.values) == 1 and not each.complement:
         return f"{each.key}={next(iter(each.values))}"
-    return f"{each.key} {'not in' if each.complement else 'in'} [{few(each.values)}]"
+    return f"{each.key} {'not in' if each.complement else 'in'} [{format_values(each.values)}]"
 
 
-def few(values: Iterable[str]) -> str:
+def format_values(values: Iterable[str]) -> str:
     """Return the first values in order, and how many others there are."""
     found = sorted(set(values), key=lambda value: (int(value) if value.isdecimal() else 0, value))
     others = len(found) - _MOST_SHOWN

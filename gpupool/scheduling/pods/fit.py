@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.karpenter.labels import HOSTNAME
 from gpupool.karpenter.pod_requests import sum_resources
 from gpupool.karpenter.requirements import build_requirement, combine_requirements, find_conflicts
-from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, by_price, launch
-from gpupool.scheduling.matching import lacking_values, offered_to
-from gpupool.scheduling.nodepool import ScheduledPool, in_order
-from gpupool.scheduling.pods.attempts import attempts
-from gpupool.scheduling.pods.daemons import UNDEFINED_OK, Daemon, groups
-from gpupool.scheduling.pods.ignored import ignored
+from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, plan_launch, sort_by_price
+from gpupool.scheduling.matching import find_lacking_values, find_offered_types
+from gpupool.scheduling.nodepool import ScheduledPool, sort_by_priority
+from gpupool.scheduling.pods.attempts import list_attempts
+from gpupool.scheduling.pods.daemons import UNDEFINED_OK, Daemon, group_types_by_daemons
+from gpupool.scheduling.pods.ignored import find_ignore_reason
 from gpupool.scheduling.types.typemasks import Mask, positions
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SOFT = "PreferNoSchedule"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class PoolSite:
     """A pool with what DaemonSets take of its nodes."""
 
     pool: ScheduledPool
@@ -48,7 +48,7 @@ class Site:
     """The types of which one node is within the pool's limits."""
 
 
-class Taken(NamedTuple):
+class PoolFit(NamedTuple):
     """A pool that takes the pod."""
 
     pool: ScheduledPool
@@ -65,44 +65,49 @@ class Taken(NamedTuple):
         Where DaemonSets run on some of the types only, Karpenter may leave the smaller ones of these out: how
         much the NodeClaim requests for DaemonSets is then a matter of chance.
         """
-        return launch(self.pool.market, self.wanted, self.types)
+        return plan_launch(self.pool.market, self.wanted, self.types)
 
 
-def sites(
+def build_sites(
     pools: Iterable[ScheduledPool], daemons: Sequence[Daemon] = (), fixed: Resources | None = None
-) -> list[Site]:
+) -> list[PoolSite]:
     """Return pools with what DaemonSets take of their nodes, in the order of the pools.
 
     Reservations, which only AWS knows, are supposed to be there for all that a pool of them alone takes.
     """
     known = [pool.supposed() if pool.is_reserved else pool for pool in pools]
-    return [Site(pool, groups(pool, daemons, fixed), TypeRoom(pool), pool.in_limits) for pool in known]
+    return [
+        PoolSite(pool, group_types_by_daemons(pool, daemons, fixed), TypeRoom(pool), pool.in_limits)
+        for pool in known
+    ]
 
 
-def taken_by(pod: Pod, site: Site) -> Taken | None:
+def find_fit(pod: Pod, site: PoolSite) -> PoolFit | None:
     """Return what a pool takes the pod with, were it the only one; None where it does not."""
     return _first(pod, [site])
 
 
-def chosen(pod: Pod, sites: Sequence[Site]) -> Taken | None:
+def choose_fit(pod: Pod, sites: Sequence[PoolSite]) -> PoolFit | None:
     """Return the pool that Karpenter launches a node of, reservations aside; None where none takes the pod."""
     by_name = {site.pool.name: site for site in sites if not site.pool.is_supposed}
-    return _first(pod, [by_name[pool.name] for pool in in_order(site.pool for site in by_name.values())])
+    return _first(
+        pod, [by_name[pool.name] for pool in sort_by_priority(site.pool for site in by_name.values())]
+    )
 
 
-def _first(pod: Pod, sites: Sequence[Site]) -> Taken | None:
-    if ignored(pod):
+def _first(pod: Pod, sites: Sequence[PoolSite]) -> PoolFit | None:
+    if find_ignore_reason(pod):
         return None
     has_soft_taints = any(taint.effect == _SOFT for site in sites for taint in site.pool.taints)
-    for attempt in attempts(pod, tolerates_soft_taints=has_soft_taints):
+    for attempt in list_attempts(pod, tolerates_soft_taints=has_soft_taints):
         for site in sites:
             if found := _taken(attempt, site):
                 # Karpenter looks at this when it has decided for the pool, and tries no other then.
-                return None if lost_values(found) else found
+                return None if find_lost_values(found) else found
     return None
 
 
-def lost_values(found: Taken) -> dict[str, tuple[int, int]]:
+def find_lost_values(found: PoolFit) -> dict[str, tuple[int, int]]:
     """Return the labels of which the cheapest types have too few values for `minValues`, while all have enough.
 
     No more than the cheapest 600 are written into a NodeClaim.
@@ -110,34 +115,36 @@ def lost_values(found: Taken) -> dict[str, tuple[int, int]]:
     market, wanted = found.pool.market, found.wanted
     if found.types.bit_count() <= MOST_IN_CLAIM:
         return {}
-    kept = sum(1 << place for place in by_price(market, found.types)[:MOST_IN_CLAIM])
-    return lacking_values(market, kept, wanted)
+    kept = sum(1 << place for place in sort_by_price(market, found.types)[:MOST_IN_CLAIM])
+    return find_lacking_values(market, kept, wanted)
 
 
-def _taken(attempt: Attempt, site: Site) -> Taken | None:
+def _taken(attempt: Attempt, site: PoolSite) -> PoolFit | None:
     pool = site.pool
-    if pod_is_kept_away(attempt, pool) or find_conflicts(new_node(pool), attempt.wanted, UNDEFINED_OK):
+    if has_untolerated_taint(attempt, pool) or find_conflicts(
+        predict_node_labels(pool), attempt.wanted, UNDEFINED_OK
+    ):
         return None
     wanted = combine_requirements([*pool.wanted.values(), *attempt.wanted.values()])
-    types = with_labels(pool, wanted, site.in_limits)
-    types &= offered_to(pool.market, pool.offers_for(wanted))
-    types = with_room(site, attempt.pod, types)
-    if not types or lacking_values(pool.market, types, wanted):
+    types = find_types_with_labels(pool, wanted, site.in_limits)
+    types &= find_offered_types(pool.market, pool.offers_for(wanted))
+    types = find_types_with_room(site, attempt.pod, types)
+    if not types or find_lacking_values(pool.market, types, wanted):
         return None
-    return Taken(pool, types, wanted)
+    return PoolFit(pool, types, wanted)
 
 
-def new_node(pool: ScheduledPool) -> Requirements:
+def predict_node_labels(pool: ScheduledPool) -> Requirements:
     """Return what a node of the pool will be."""
     return {**pool.wanted, HOSTNAME: _A_NEW_NODE}
 
 
-def pod_is_kept_away(attempt: Attempt, pool: ScheduledPool) -> bool:
+def has_untolerated_taint(attempt: Attempt, pool: ScheduledPool) -> bool:
     """Return whether a taint of the pool keeps the pod away."""
     return not all(attempt.pod.tolerates(taint) for taint in pool.taints)
 
 
-def with_labels(pool: ScheduledPool, wanted: Requirements, types: Mask) -> Mask:
+def find_types_with_labels(pool: ScheduledPool, wanted: Requirements, types: Mask) -> Mask:
     """Return the types that do for all requirements, of which the pool's own are known to hold."""
     for key, each in wanted.items():
         if each != pool.wanted.get(key):
@@ -145,7 +152,7 @@ def with_labels(pool: ScheduledPool, wanted: Requirements, types: Mask) -> Mask:
     return types
 
 
-def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
+def find_types_with_room(site: PoolSite, pod: Pod, types: Mask) -> Mask:
     """Return the types on which the pod has room beside the DaemonSets."""
     found = 0
     for group in site.groups:

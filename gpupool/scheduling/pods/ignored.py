@@ -20,7 +20,7 @@ from gpupool.karpenter.labels import (
     get_domain,
 )
 from gpupool.karpenter.pods import Expression
-from gpupool.scheduling.pods.attempts import attempts
+from gpupool.scheduling.pods.attempts import list_attempts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ _LONGEST_VALUE = 63
 _BOUNDS = ("Gt", "Lt")
 
 
-class Ignored(NamedTuple):
+class IgnoredPod(NamedTuple):
     """Why Karpenter launches nothing for a pod."""
 
     message: str
@@ -39,37 +39,37 @@ class Ignored(NamedTuple):
     """The key of the pod's spec that is at fault."""
 
 
-def ignored(pod: Pod) -> Ignored | None:
+def find_ignore_reason(pod: Pod) -> IgnoredPod | None:
     """Return why Karpenter launches nothing for a pod, or give None."""
     return next(_reasons(pod), None)
 
 
-def _reasons(pod: Pod) -> Iterator[Ignored]:
+def _reasons(pod: Pod) -> Iterator[IgnoredPod]:
     if pod.node_name:
-        yield Ignored(f"it is bound to node {pod.node_name!r}, so no scheduler places it", "nodeName")
+        yield IgnoredPod(f"it is bound to node {pod.node_name!r}, so no scheduler places it", "nodeName")
     if pod.claims_devices:
         message = (
             "it requests devices with resource claims (DRA), which Karpenter does not support:"
             " request nvidia.com/gpu or another resource under `resources`"
         )
-        yield Ignored(message, "resourceClaims")
+        yield IgnoredPod(message, "resourceClaims")
     if pod.selects_by_field:
-        yield Ignored("its node affinity has `matchFields`, which Karpenter does not support", "affinity")
+        yield IgnoredPod("its node affinity has `matchFields`, which Karpenter does not support", "affinity")
     for key, value in (pod.node_selector or {}).items():
         if problem := _problem(Expression(key, "In", (value,))):
-            yield Ignored(f"Karpenter skips pods that select {key!r}: it {problem}", "nodeSelector")
+            yield IgnoredPod(f"Karpenter skips pods that select {key!r}: it {problem}", "nodeSelector")
     for expression in (each for term in pod.required for each in term):
         if problem := _problem(expression):
             message = f"Karpenter skips pods with affinity to {expression.key!r}: it {problem}"
-            yield Ignored(message, "affinity")
+            yield IgnoredPod(message, "affinity")
     yield from _keeps_off(pod)
 
 
-def _keeps_off(pod: Pod) -> Iterator[Ignored]:
+def _keeps_off(pod: Pod) -> Iterator[IgnoredPod]:
     """Find the selector with which a pod keeps off all of Karpenter's nodes."""
-    first = next(attempts(pod, tolerates_soft_taints=False)).wanted.get(NODEPOOL)
+    first = next(list_attempts(pod, tolerates_soft_taints=False)).wanted.get(NODEPOOL)
     if first is not None and first.operator == "DoesNotExist":
-        yield Ignored(
+        yield IgnoredPod(
             f"it requires a node without the label {NODEPOOL}, which all of Karpenter's have", "affinity"
         )
 

@@ -18,41 +18,45 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Located
 
 
-class Pending(NamedTuple):
+class PendingPod(NamedTuple):
     """One pod of a template, as it waits for a node."""
 
     template: PodTemplate
     pod: Pod
 
 
-def pending(found: Workloads) -> list[Pending]:
+def read_pending_pods(found: Workloads) -> list[PendingPod]:
     """Read the pods of workloads.
 
     Raises:
         InputError: with every mistake in the files and in the pods, in file order.
     """
-    pods: list[Pending] = []
+    pods: list[PendingPod] = []
     findings: list[Finding] = list(found.findings)
     for template in found.templates:
         read = read_pod(template.spec, template.path, template.object)
         findings += read.findings
         if read.pod is not None:
-            pods.append(Pending(template, read.pod))
+            pods.append(PendingPod(template, read.pod))
     if has_errors(findings):
         raise InputError(in_file_order(findings, found.files))
     return pods
 
 
-def daemons(found: Workloads) -> list[Daemon]:
+def read_daemons(found: Workloads) -> list[Daemon]:
     """Return the DaemonSets among workloads; the others count on no node by themselves.
 
     Raises:
         InputError: with every mistake in the files and in the pods, in file order.
     """
-    return [Daemon(each.template.object, each.pod) for each in pending(found) if each.template.pods is None]
+    return [
+        Daemon(each.template.object, each.pod)
+        for each in read_pending_pods(found)
+        if each.template.pods is None
+    ]
 
 
-def overhead(cluster: Located | None) -> Resources | None:
+def read_daemon_overhead(cluster: Located | None) -> Resources | None:
     """Return what a blueprint says that DaemonSets take of each node; None where it says nothing."""
     said = find(cluster, "daemonOverhead")
     if said is None or said.value is None:

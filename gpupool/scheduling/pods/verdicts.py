@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
-from gpupool.scheduling.launch import MOST_IN_FLEET, by_price, launch
-from gpupool.scheduling.pods.fit import Site, Taken, chosen, taken_by
-from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, refusal
+from gpupool.scheduling.launch import MOST_IN_FLEET, plan_launch, sort_by_price
+from gpupool.scheduling.pods.fit import PoolFit, PoolSite, choose_fit, find_fit
+from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, find_refusal
 from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class PricedType(NamedTuple):
     """By the hour, on demand; None where the price list has none."""
 
 
-class Placed(NamedTuple):
+class PodPlacement(NamedTuple):
     """What a pool launches for a pod."""
 
     types: tuple[str, ...]
@@ -55,12 +55,12 @@ class PodVerdict(NamedTuple):
     types: int
     """How many types the pool may launch at all."""
 
-    placed: Placed | None
+    placed: PodPlacement | None
     refusal: Refusal | None
     """Why it does not; None where it does."""
 
 
-class Judged(NamedTuple):
+class PodOutcome(NamedTuple):
     """What becomes of a pod."""
 
     verdicts: tuple[PodVerdict, ...]
@@ -69,7 +69,7 @@ class Judged(NamedTuple):
     chosen: str
     """The pool that Karpenter launches a node of; empty where none takes the pod."""
 
-    placed: Placed | None
+    placed: PodPlacement | None
     """What is launched there. A pod that other pools refuse as it wishes may get more types by itself."""
 
     is_daemon: bool = False
@@ -83,31 +83,31 @@ class Judged(NamedTuple):
         return self.placed is not None or any(waits)
 
 
-def judge(pod: Pod, sites: Sequence[Site]) -> Judged:
+def judge_pod(pod: Pod, sites: Sequence[PoolSite]) -> PodOutcome:
     """Say of each pool whether it takes a pod, and which one Karpenter would take, reservations aside."""
-    found = chosen(pod, sites)
+    found = choose_fit(pod, sites)
     ordered = sorted(sites, key=lambda site: (site.pool.replicas is None, site.pool.weight, site.pool.name))
-    return Judged(
+    return PodOutcome(
         verdicts=tuple(_verdict(pod, site) for site in reversed(ordered)),
         chosen=found.pool.name if found else "",
         placed=None if found is None or _failure(found) else _placed(found),
     )
 
 
-def judge_daemon(pod: Pod, sites: Sequence[Site]) -> Judged:
+def judge_daemon(pod: Pod, sites: Sequence[PoolSite]) -> PodOutcome:
     """Say of each pool on how many of its types the pod of a DaemonSet runs; none is launched for it."""
     settled = replace(pod, preferred=(), tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
-    return judge(settled, sites)._replace(chosen="", placed=None, is_daemon=True)
+    return judge_pod(settled, sites)._replace(chosen="", placed=None, is_daemon=True)
 
 
-def _verdict(pod: Pod, site: Site) -> PodVerdict:
-    found, pool = taken_by(pod, site), site.pool
-    why = _failure(found) if found else refusal(pod, site)
+def _verdict(pod: Pod, site: PoolSite) -> PodVerdict:
+    found, pool = find_fit(pod, site), site.pool
+    why = _failure(found) if found else find_refusal(pod, site)
     placed = _placed(found) if found and not why else None
     return PodVerdict(pool.name, pool.replicas, pool.is_supposed, pool.types.bit_count(), placed, why)
 
 
-def _failure(found: Taken) -> Refusal | None:
+def _failure(found: PoolFit) -> Refusal | None:
     """Return why nothing is launched where the scheduler has decided for a pool; it does so again and again."""
     if not found.pool.market.judged or found.pool.is_supposed or found.launch.types:
         return None
@@ -121,15 +121,15 @@ def _failure(found: Taken) -> Refusal | None:
     return Refusal(RefusalRule.OFFERING, f"{message} each other")
 
 
-def _placed(found: Taken) -> Placed:
-    market, priced = found.pool.market, by_price(found.pool.market, found.types)
+def _placed(found: PoolFit) -> PodPlacement:
+    market, priced = found.pool.market, sort_by_price(found.pool.market, found.types)
     without = [place for place in positions(found.types) if market.price(place) is None]
     is_known = market.judged and not found.pool.is_supposed
-    asked = launch(market, found.wanted, found.types) if is_known else None
+    asked = plan_launch(market, found.wanted, found.types) if is_known else None
     machines = [_machine(found.pool, place) for place in asked.types] if asked else []
     names = tuple(market.catalogue.names[place] for place in [*priced, *without])
     first, dearest = (machines[0], machines[-1]) if machines else (None, None)
-    return Placed(names, first, dearest, asked.capacity_type if asked else "")
+    return PodPlacement(names, first, dearest, asked.capacity_type if asked else "")
 
 
 def _machine(pool: ScheduledPool, place: int) -> PricedType:

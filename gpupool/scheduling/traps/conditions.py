@@ -9,15 +9,15 @@ from gpupool.scheduling.traps.trap import (
     ACCELERATOR_LABELS,
     Trap,
     TrapSubject,
-    accelerators,
-    count,
-    names,
+    count_accelerators,
+    format_count,
+    list_names,
     warning,
 )
 from gpupool.scheduling.types.typemasks import Mask
 
 
-def contradictions(asked: TrapSubject) -> Iterator[Trap]:
+def find_contradictions(asked: TrapSubject) -> Iterator[Trap]:
     """Find labels on which no value is left: Karpenter reads that as a machine without the label."""
     keys = dict.fromkeys(each.key for each in asked.entries)
     for key in keys:
@@ -26,20 +26,18 @@ def contradictions(asked: TrapSubject) -> Iterator[Trap]:
         if empty and all(each.operator != "DoesNotExist" for each in mine):
             kept = asked.found.match.launchable.bit_count()
             message = f"requirements on `{key}` conflict, which Karpenter reads as DoesNotExist"
-            launches = f": it launches {count(kept, 'type')} without that label" if kept else ""
+            launches = f": it launches {format_count(kept, 'type')} without that label" if kept else ""
             fix = "set requirements that some value meets"
             yield warning(Code.CONTRADICTION, message + launches, asked.path(key), fix)
 
 
-def machines_without(asked: TrapSubject) -> Iterator[Trap]:
+def find_types_without_accelerator(asked: TrapSubject) -> Iterator[Trap]:
     """Find machines without an accelerator in a pool that is meant for them."""
-    plain = [each for each in asked.launchable if not accelerators(each) and not each.kind.gpus]
+    plain = [each for each in asked.launchable if not count_accelerators(each) and not each.kind.gpus]
     if not plain or not asked.for_accelerators:
         return
     key = next((key for key in ACCELERATOR_LABELS if _forgives(asked, key)), "")
-    message = (
-        f"the pool also matches {count(len(plain), 'type')} without a GPU or Neuron device: {names(plain)}"
-    )
+    message = f"the pool also matches {format_count(len(plain), 'type')} without a GPU or Neuron device: {list_names(plain)}"
     if key:
         wanted = asked.found.wanted[key]
         bounded = wanted.gte is not None or wanted.lte is not None
@@ -50,7 +48,7 @@ def machines_without(asked: TrapSubject) -> Iterator[Trap]:
     yield warning(Code.CPU_TYPES, message, asked.path(key), fix)
 
 
-def dead_values(asked: TrapSubject) -> Iterator[Trap]:
+def find_dead_values(asked: TrapSubject) -> Iterator[Trap]:
     """Find values that no machine of the pool has: a family whose sizes are all left out, for example."""
     market, launchable = asked.found.market, asked.found.match.launchable
     for each in asked.entries:
@@ -78,7 +76,7 @@ def _why_dead(asked: TrapSubject, key: str, value: str, having: Mask) -> str:
             if other != key and not found.market.taken(wanted) & having
         )
         which = f"`{'`, `'.join(guilty)}`" if guilty else "the other requirements together"
-        return f"{which} exclude{'s' * (len(guilty) == 1)} its {count(having.bit_count(), 'type')}"
+        return f"{which} exclude{'s' * (len(guilty) == 1)} its {format_count(having.bit_count(), 'type')}"
     place = found.market.catalogue.position
     kept = next(each for each in found.candidates if having >> (place(each.kind.name) or 0) & 1)
     return f"{kept.kind.name} is {kept.reason}" if kept.reason.startswith(("not", "offered")) else kept.reason

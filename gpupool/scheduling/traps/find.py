@@ -10,22 +10,22 @@ from gpupool.scheduling.traps.trap import Trap, TrapRule, TrapSubject
 from gpupool.yamlio.located import Plain
 
 RULES: Final[tuple[TrapRule, ...]] = (
-    outcome.nothing,
-    conditions.contradictions,
-    conditions.machines_without,
-    machines.fractional,
-    machines.architectures,
-    conditions.dead_values,
-    outcome.limits,
-    machines.large_machine,
-    machines.unpriced,
-    machines.few_on_spot,
-    outcome.open_questions,
+    outcome.find_no_types,
+    conditions.find_contradictions,
+    conditions.find_types_without_accelerator,
+    machines.find_fractional_gpus,
+    machines.find_mixed_architectures,
+    conditions.find_dead_values,
+    outcome.find_limit_problems,
+    machines.find_large_types,
+    machines.find_unpriced_types,
+    machines.find_few_spot_types,
+    outcome.find_open_questions,
 )
 _WORST_FIRST: Final = [*Severity]
 
 
-def traps(
+def find_traps(
     node_pool: Mapping[str, Plain], found: Explained, *, in_blueprint: bool = False
 ) -> tuple[Trap, ...]:
     """Return what is surprising about a NodePool, the worst first."""

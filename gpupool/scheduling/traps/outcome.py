@@ -4,17 +4,25 @@ from collections.abc import Iterator, Mapping
 
 from gpupool.codes import Code
 from gpupool.findings import Severity
-from gpupool.scheduling.limits import NODES, exceeded, written
-from gpupool.scheduling.traps.trap import REQUIREMENTS, Trap, TrapSubject, count, info, listed, warning
+from gpupool.scheduling.limits import NODES, find_exceeded_limits, format_limit
+from gpupool.scheduling.traps.trap import (
+    REQUIREMENTS,
+    Trap,
+    TrapSubject,
+    format_count,
+    info,
+    list_first,
+    warning,
+)
 from gpupool.scheduling.types.typemasks import positions
 
 
-def nothing(asked: TrapSubject) -> Iterator[Trap]:
+def find_no_types(asked: TrapSubject) -> Iterator[Trap]:
     """Find that a pool launches nothing."""
     found = asked.found
     if found.match.launchable or not found.market.judged or found.reserved:
         return
-    few = values_left(found.match.too_few)
+    few = describe_too_few_values(found.match.too_few)
     first = next(iter(found.candidates), None)
     why = few or (
         f"{first.kind.name}: {first.reason}" if first else "no instance type meets all requirements"
@@ -28,36 +36,36 @@ def nothing(asked: TrapSubject) -> Iterator[Trap]:
     )
 
 
-def values_left(too_few: Mapping[str, tuple[int, int]]) -> str:
+def describe_too_few_values(too_few: Mapping[str, tuple[int, int]]) -> str:
     """Say of which labels there are too few values."""
     return "; ".join(
-        f"`{key}` has {count(left, 'different value')}, and minValues requires {least}"
+        f"`{key}` has {format_count(left, 'different value')}, and minValues requires {least}"
         for key, (left, least) in too_few.items()
     )
 
 
-def limits(asked: TrapSubject) -> Iterator[Trap]:
+def find_limit_problems(asked: TrapSubject) -> Iterator[Trap]:
     """Find limits below a single node, and the one that Karpenter may overrun."""
     found = asked.found
     types = list(positions(found.match.launchable))
-    over = {place: exceeded(found.market.capacity(place), found.pool.limits) for place in types}
+    over = {place: find_exceeded_limits(found.market.capacity(place), found.pool.limits) for place in types}
     for name in found.pool.limits:
         kept = [found.market.kind(place).name for place, which in over.items() if name in which]
         if kept:
             which = f"{len(kept)} of {len(types)} types" if len(kept) < len(types) else "every type"
             said = asked.at(("spec", "limits", name))
             below = f"limit `{name}: {said}` is below a single node of {which}"
-            message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {listed(kept)}"
+            message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {list_first(kept)}"
             fix = "raise the limit, or exclude these types"
             yield warning(Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), fix)
     for name, most in found.reaches.items():
         if 0 < most.amount < found.pool.limits[name]:
             said = asked.at(("spec", "limits", name))
-            used = written(name, int(most.amount))
+            used = format_limit(name, int(most.amount))
             message = f"limit `{name}: {said}` is never reached: the pool can use {used} at most"
             yield info(Code.LIMIT_NOT_REACHED, message, ("spec", "limits", name))
     if found.too_few_in_limits and len(over) > sum(map(bool, over.values())):
-        few = values_left(found.too_few_in_limits)
+        few = describe_too_few_values(found.too_few_in_limits)
         message = f"the limits leave too few instance types, so the pool can't launch a node: {few}"
         yield Trap(Code.NOTHING_LEFT, Severity.ERROR, message, "raise the limits", ("spec", "limits"))
     if [*found.pool.limits] == [NODES]:
@@ -65,7 +73,7 @@ def limits(asked: TrapSubject) -> Iterator[Trap]:
         yield info(Code.SOFT_NODES, message, ("spec", "limits", NODES), "also limit accelerators or cpu")
 
 
-def open_questions(asked: TrapSubject) -> Iterator[Trap]:
+def find_open_questions(asked: TrapSubject) -> Iterator[Trap]:
     """Yield what is left open."""
     market = asked.found.market
     if not market.judged:

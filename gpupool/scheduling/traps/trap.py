@@ -10,7 +10,7 @@ from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement
 from gpupool.scheduling.explained import Candidate, Explained
-from gpupool.scheduling.matching import written_requirements
+from gpupool.scheduling.matching import read_requirements
 from gpupool.scheduling.types.capacity import ACCELERATORS, DEVICES
 from gpupool.yamlio.located import Plain
 
@@ -49,7 +49,7 @@ class TrapSubject:
 
     def __post_init__(self) -> None:
         """Read the requirements."""
-        entries = tuple(written_requirements(self.at(REQUIREMENTS)))
+        entries = tuple(read_requirements(self.at(REQUIREMENTS)))
         object.__setattr__(self, "entries", entries)
 
     @cached_property
@@ -112,23 +112,23 @@ def info(code: Code, message: str, path: FieldPath, fix: str = "") -> Trap:
     return Trap(code, Severity.INFO, message, fix, path)
 
 
-def accelerators(candidate: Candidate) -> int:
+def count_accelerators(candidate: Candidate) -> int:
     """Return how many GPUs or other accelerators a node has for pods."""
     return int(max(candidate.allocatable.get(name, 0) for name in DEVICES))
 
 
-def names(candidates: Sequence[Candidate]) -> str:
+def list_names(candidates: Sequence[Candidate]) -> str:
     """Name the first few types."""
-    return listed([each.kind.name for each in candidates])
+    return list_first([each.kind.name for each in candidates])
 
 
-def listed(words: Iterable[str]) -> str:
+def list_first(words: Iterable[str]) -> str:
     """Name the first few, and count the others."""
     found = list(words)
     more = len(found) - _MOST_NAMES
     return ", ".join(found[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def count(number: int, thing: str) -> str:
+def format_count(number: int, thing: str) -> str:
     """Return a number and what it counts."""
     return f"{number} {thing}{'s' * (number != 1)}"

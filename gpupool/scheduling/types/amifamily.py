@@ -56,12 +56,12 @@ _FAMILIES: Final = {
 NAMES: Final = tuple(_FAMILIES)
 
 
-def ami_family(name: str) -> AmiFamily:
+def get_ami_family(name: str) -> AmiFamily:
     """Return a family by its name; Karpenter takes one that it does not know for AL2."""
     return _FAMILIES.get(name) or AmiFamily(name)
 
 
-def of_alias(alias: str) -> str:
+def find_family_of_alias(alias: str) -> str:
     """Return the family that an alias such as `al2023@v20260810` names; empty for one that nobody knows."""
     word = alias.partition("@")[0]
     return next((name for name in NAMES if name.lower() == word and name != "Custom"), "")

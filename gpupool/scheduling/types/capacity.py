@@ -38,7 +38,7 @@ _CPU_STEPS: Final = ((0, 1000, 0.06), (1000, 2000, 0.01), (2000, 4000, 0.005), (
 """From and to which millicore the kubelet keeps which share."""
 
 
-class Settings(NamedTuple):
+class ControllerSettings(NamedTuple):
     """Options of the Karpenter controller that count here, as they come."""
 
     vm_memory_overhead: float = 0.075
@@ -47,10 +47,10 @@ class Settings(NamedTuple):
     reserved_enis: int = 0
 
 
-DEFAULTS: Final = Settings()
+DEFAULTS: Final = ControllerSettings()
 
 
-class Overhead(NamedTuple):
+class NodeOverhead(NamedTuple):
     """What of a node's capacity pods don't get."""
 
     kube_reserved: TypeResources
@@ -58,8 +58,8 @@ class Overhead(NamedTuple):
     eviction: TypeResources
 
 
-def capacity(
-    kind: InstanceType, node_class: ScheduledNodeClass, settings: Settings = DEFAULTS
+def calculate_capacity(
+    kind: InstanceType, node_class: ScheduledNodeClass, settings: ControllerSettings = DEFAULTS
 ) -> dict[str, Amount]:
     """Return what Karpenter expects a node to have before one of its type has ever registered."""
     room: dict[str, Amount] = {
@@ -79,11 +79,13 @@ def capacity(
     return room
 
 
-def overhead(kind: InstanceType, node_class: ScheduledNodeClass, settings: Settings = DEFAULTS) -> Overhead:
+def calculate_overhead(
+    kind: InstanceType, node_class: ScheduledNodeClass, settings: ControllerSettings = DEFAULTS
+) -> NodeOverhead:
     """Return what the kubelet, the system and the eviction threshold keep."""
     family = node_class.family
     pods = _eni_pods(kind, node_class, 0) if family.eni_limited_memory else _pods(kind, node_class, settings)
-    return Overhead(
+    return NodeOverhead(
         {
             MEMORY: (11 * pods + 255) * _MIB,
             STORAGE: 1 << 30,
@@ -95,7 +97,7 @@ def overhead(kind: InstanceType, node_class: ScheduledNodeClass, settings: Setti
     )
 
 
-def left_over(room: TypeResources, kept: Overhead) -> dict[str, Amount]:
+def calculate_allocatable(room: TypeResources, kept: NodeOverhead) -> dict[str, Amount]:
     """Return what is left for pods (`allocatable`); an amount may be negative, and then no pod ever fits."""
     left = {name: whole - sum(part.get(name, 0) for part in kept) for name, whole in room.items()}
     for name, pages in room.items():
@@ -104,19 +106,19 @@ def left_over(room: TypeResources, kept: Overhead) -> dict[str, Amount]:
     return left
 
 
-def fits(requests: TypeResources, room: TypeResources) -> bool:
+def has_room(requests: TypeResources, room: TypeResources) -> bool:
     """Return whether a node with this room has what is asked; one with a negative amount never has."""
     return all(left >= 0 for left in room.values()) and all(
         wanted <= room.get(name, 0) for name, wanted in requests.items()
     )
 
 
-def lacking(requests: TypeResources, room: TypeResources) -> Iterator[str]:
+def find_lacking_resources(requests: TypeResources, room: TypeResources) -> Iterator[str]:
     """Return the resources of which more is asked than there is."""
     return (name for name, wanted in requests.items() if wanted > room.get(name, 0))
 
 
-def _memory(kind: InstanceType, settings: Settings) -> int:
+def _memory(kind: InstanceType, settings: ControllerSettings) -> int:
     mebibytes = kind.memory - (_ARM_KEEPS if kind.arch == "arm64" else 0)
     lost = math.ceil(float(mebibytes * _MIB) * settings.vm_memory_overhead / 1024 / 1024)
     return (mebibytes - lost) * _MIB
@@ -141,7 +143,7 @@ def _eni_pods(kind: InstanceType, node_class: ScheduledNodeClass, reserved: int)
     return interfaces * (kind.ipv4_per_interface - 1) + 2 if interfaces > 0 else 0
 
 
-def _pods(kind: InstanceType, node_class: ScheduledNodeClass, settings: Settings) -> int:
+def _pods(kind: InstanceType, node_class: ScheduledNodeClass, settings: ControllerSettings) -> int:
     if node_class.max_pods is not None:
         pods = node_class.max_pods
     elif node_class.family.eni_limited_pods:

@@ -10,7 +10,7 @@ from gpupool.scheduling.types.instancetype import InstanceType
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
 
 
-def refusal(kind: InstanceType, node_class: ScheduledNodeClass) -> str:
+def find_class_conflict(kind: InstanceType, node_class: ScheduledNodeClass) -> str:
     """Return why a class can't be used with a type; empty where it can.
 
     Not judged: whether the type can be in the class's placement group, whose strategy only AWS knows.
@@ -18,7 +18,7 @@ def refusal(kind: InstanceType, node_class: ScheduledNodeClass) -> str:
     return next(_refusals(kind, node_class), "")
 
 
-def narrows(node_class: ScheduledNodeClass) -> bool:
+def has_type_filters(node_class: ScheduledNodeClass) -> bool:
     """Return whether a class leaves any type out for another reason than its family."""
     return (
         node_class.interfaces is not None

@@ -24,7 +24,7 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Inference:
+class InferenceDevice:
     """One kind of inference accelerator in a machine."""
 
     name: str
@@ -33,7 +33,7 @@ class Inference:
 
 
 @dataclass(frozen=True, slots=True)
-class Neuron:
+class NeuronDevice:
     """One kind of Neuron device in a machine."""
 
     name: str
@@ -42,7 +42,7 @@ class Neuron:
     """Of each device."""
 
 
-class Card(NamedTuple):
+class NetworkCard(NamedTuple):
     """One network card."""
 
     number: int
@@ -68,14 +68,14 @@ class InstanceType(NamedTuple):
 
     local_nvme: int | None
     gpus: tuple[Gpu, ...]
-    inference: tuple[Inference, ...]
-    neuron: tuple[Neuron, ...]
+    inference: tuple[InferenceDevice, ...]
+    neuron: tuple[NeuronDevice, ...]
     other_accelerators: tuple[str, str, int] | None
     capacity_types: tuple[str, ...]
     efa: int | None
     """The most EFA interfaces; None where there is no EFA."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[NetworkCard, ...]
     default_card: int
     ipv4_per_interface: int
     ena: str
@@ -104,10 +104,10 @@ class InstanceType(NamedTuple):
         return "metal" in (self.size or "")
 
 
-_LISTS = {"gpus": Gpu, "inference": Inference, "neuron": Neuron, "cards": Card}
+_LISTS = {"gpus": Gpu, "inference": InferenceDevice, "neuron": NeuronDevice, "cards": NetworkCard}
 
 
-def instance_type(catalogue: Catalogue, position: int) -> InstanceType:
+def read_instance_type(catalogue: Catalogue, position: int) -> InstanceType:
     """Return the type that stands at `position` in the catalogue's names."""
     said: dict[str, Any] = {
         name: catalogue.columns[name].at(position) for name in InstanceType._fields if name != "name"

@@ -8,11 +8,16 @@ from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, 
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirement, build_requirement
-from gpupool.scheduling.types.capacity import TypeResources, capacity, left_over, overhead
-from gpupool.scheduling.types.classfilter import narrows, refusal
-from gpupool.scheduling.types.instancetype import InstanceType, instance_type
+from gpupool.scheduling.types.capacity import (
+    TypeResources,
+    calculate_allocatable,
+    calculate_capacity,
+    calculate_overhead,
+)
+from gpupool.scheduling.types.classfilter import find_class_conflict, has_type_filters
+from gpupool.scheduling.types.instancetype import InstanceType, read_instance_type
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
-from gpupool.scheduling.types.typemasks import Mask, MaskValues, TypeMasks, positions, spread
+from gpupool.scheduling.types.typemasks import Mask, MaskValues, TypeMasks, build_mask, positions
 
 RESERVATION_LABELS: Final = (
     labels.CAPACITY_RESERVATION_ID,
@@ -75,7 +80,7 @@ class Market:
             zone: 1 << place for place, zone in enumerate(self.catalogue.regions.get(self.region or "", ()))
         }
         return {
-            zone: spread(self._offered, [bool(value & bits[zone]) for value in self._zone_bits])
+            zone: build_mask(self._offered, [bool(value & bits[zone]) for value in self._zone_bits])
             for zone in self.zones
         }  # fmt: skip
 
@@ -97,9 +102,13 @@ class Market:
     @cached_property
     def of_class(self) -> Mask:
         """Return the types that the class can be used with."""
-        suspects = self.masks.all if narrows(self.node_class) else self.masks.having("family", _is_a1)
+        suspects = (
+            self.masks.all if has_type_filters(self.node_class) else self.masks.having("family", _is_a1)
+        )
         return self.masks.all & ~sum(
-            1 << place for place in positions(suspects) if refusal(self.kind(place), self.node_class)
+            1 << place
+            for place in positions(suspects)
+            if find_class_conflict(self.kind(place), self.node_class)
         )
 
     @cached_property
@@ -155,7 +164,7 @@ class Market:
         """Return a type as a record."""
         found = self._kinds.get(position)
         if found is None:
-            found = self._kinds[position] = instance_type(self.catalogue, position)
+            found = self._kinds[position] = read_instance_type(self.catalogue, position)
         return found
 
     def price(self, position: int) -> float | None:
@@ -166,7 +175,7 @@ class Market:
         """Return what Karpenter expects a node of a type to have."""
         found = self._capacity.get(position)
         if found is None:
-            made = capacity(self.kind(position), self.node_class)
+            made = calculate_capacity(self.kind(position), self.node_class)
             found = self._capacity[position] = {**made, **self.overlaid.capacity.get(position, {})}
         return found
 
@@ -174,8 +183,8 @@ class Market:
         """Return what pods may use of it."""
         found = self._allocatable.get(position)
         if found is None:
-            kept = overhead(self.kind(position), self.node_class)
-            found = self._allocatable[position] = left_over(self.capacity(position), kept)
+            kept = calculate_overhead(self.kind(position), self.node_class)
+            found = self._allocatable[position] = calculate_allocatable(self.capacity(position), kept)
         return found
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gpupool.karpenter.quantities import Amount, parse_amount
-from gpupool.scheduling.types.amifamily import AmiFamily, ami_family, of_alias
+from gpupool.scheduling.types.amifamily import AmiFamily, find_family_of_alias, get_ami_family
 from gpupool.yamlio.located import Plain, plain_list, plain_map, plain_text
 
 _EFA_ONLY: Final = "efa-only"
@@ -32,7 +32,7 @@ class ScheduledNodeClass(NamedTuple):
     """The part of an EC2NodeClass that instance types depend on; without arguments AL2023 as it comes."""
 
     name: str = ""
-    family: AmiFamily = ami_family("AL2023")
+    family: AmiFamily = get_ami_family("AL2023")
     max_pods: int | None = None
     pods_per_core: int = 0
     kube_reserved: Mapping[str, str] = {}
@@ -68,7 +68,7 @@ def read_node_class(body: Mapping[str, Plain]) -> ScheduledNodeClass:
     subnets = [plain_map(each) for each in plain_list(status.get("subnets"))]
     return ScheduledNodeClass(
         name=plain_text(plain_map(body.get("metadata")).get("name")),
-        family=ami_family(_family(spec)),
+        family=get_ami_family(_family(spec)),
         max_pods=_whole(kubelet.get("maxPods")),
         pods_per_core=_whole(kubelet.get("podsPerCore")) or 0,
         kube_reserved=_texts(kubelet.get("kubeReserved")),
@@ -91,7 +91,7 @@ def _family(spec: Mapping[str, Plain]) -> str:
     if said := plain_text(spec.get("amiFamily")):
         return said
     aliases = [plain_text(plain_map(term).get("alias")) for term in plain_list(spec.get("amiSelectorTerms"))]
-    return next((of_alias(alias) for alias in aliases if alias), "") or "Custom"
+    return next((find_family_of_alias(alias) for alias in aliases if alias), "") or "Custom"
 
 
 def _block_device(mapping: Mapping[str, Plain]) -> ClassVolume:

@@ -49,7 +49,7 @@ class TypeMasks:
         if requirement.key == labels.INSTANCE_TYPE:
             return self._of_names(requirement)
         values, column = self._label(requirement.key)
-        return spread(column, [requirement.matches(each) for each in values])
+        return build_mask(column, [requirement.matches(each) for each in values])
 
     def values(self, key: str, position: int) -> MaskValues:
         """Return the values of a label that a type may have."""
@@ -67,12 +67,12 @@ class TypeMasks:
     def having(self, column: str, wanted: Callable[[Fact], bool]) -> Mask:
         """Return the types of which a fact in the catalogue is as wanted."""
         found = self.catalogue.columns[column]
-        return spread(found, [wanted(value) for value in found.values])
+        return build_mask(found, [wanted(value) for value in found.values])
 
     def _of_names(self, requirement: Requirement) -> Mask:
         if requirement.complement:
             found = Column(self.catalogue.names, tuple(range(len(self.catalogue.names))))
-            return spread(found, [requirement.has(name) for name in self.catalogue.names])
+            return build_mask(found, [requirement.has(name) for name in self.catalogue.names])
         places = map(self.catalogue.position, requirement.values)
         return sum(1 << place for place in places if place is not None)
 
@@ -86,7 +86,7 @@ class TypeMasks:
         return known
 
 
-def spread(column: Column, taken: Sequence[bool]) -> Mask:
+def build_mask(column: Column, taken: Sequence[bool]) -> Mask:
     """Return the types whose value is one of those taken."""
     if isinstance(column.index, bytes):
         table = bytes(_YES if each else _NO for each in taken).ljust(_BYTE, b"0")
@@ -117,7 +117,7 @@ def _of_gpu(field: int) -> Callable[[Fact], MaskValues]:
     """Read a field of the GPU; a type with several kinds of them has no GPU labels."""
 
     def read(gpus: Fact) -> MaskValues:
-        return (labelled(gpus[0][field]),) if gpus is not None and len(gpus) == 1 else ()
+        return (format_label_value(gpus[0][field]),) if gpus is not None and len(gpus) == 1 else ()
 
     return read
 
@@ -136,7 +136,7 @@ def _of_accelerator(neuron_field: int | None, field: int) -> Callable[[Fact], Ma
     return read
 
 
-def labelled(value: Fact) -> str:
+def format_label_value(value: Fact) -> str:
     """Write a fact as Karpenter writes it in a label."""
     return str(value).replace(" ", "-").lower()
 
