@@ -74,7 +74,7 @@ def refused(wanting: Pod, found: ScheduledPool, *daemons: Daemon) -> tuple[Refus
     verdict = verdict_of(judge_pod(wanting, build_sites([found], daemons)))
     assert verdict.placed is None
     assert verdict.refusal is not None
-    return verdict.refusal.rule, verdict.refusal.message, verdict.refusal.part
+    return verdict.refusal.rule, verdict.refusal.message, verdict.refusal.spec_key
 
 
 def verdict_of(judged: PodOutcome) -> PodVerdict:

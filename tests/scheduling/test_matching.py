@@ -224,19 +224,19 @@ def test_every_condition_that_refuses_a_type_is_named(virginia: Market) -> None:
     )
 
     assert said is not None
-    assert [(each.requirement.key, each.values) for each in said.refused] == [
+    assert [(each.requirement.key, each.values) for each in said.unmet] == [
         (labels.INSTANCE_GPU_COUNT, ("1",)),
         (labels.INSTANCE_GPU_NAME, ("t4g",)),
         (labels.ARCH, ("arm64",)),
     ]
-    assert (said.by_class, said.candidate, said.retired) == ("", None, None)
+    assert (said.class_conflict, said.candidate, said.retired) == ("", None, None)
 
 
 def test_a_label_that_a_type_lacks_is_empty(virginia: Market) -> None:
     said = explain_exclusion(asked(virginia, f"{NAME} In l4"), "m7i.large")
 
     assert said is not None
-    assert [each.values for each in said.refused] == [()]
+    assert [each.values for each in said.unmet] == [()]
 
 
 def test_a_candidate_is_given_with_its_reason(virginia: Market) -> None:
@@ -248,7 +248,7 @@ def test_a_candidate_is_given_with_its_reason(virginia: Market) -> None:
 
     assert good is not None
     assert good.candidate is not None
-    assert (good.refused, good.candidate.launchable, good.candidate.reason) == ((), True, "")
+    assert (good.unmet, good.candidate.launchable, good.candidate.reason) == ((), True, "")
     assert bad is not None
     assert bad.candidate is not None
     assert (bad.candidate.offered, bad.candidate.reason) == (False, "not offered in us-east-1")

@@ -79,8 +79,8 @@ def test_a_slip_of_a_known_name(label: str, name: str, meant: str) -> None:
     found = names().verdict(label, name)
 
     assert found is not None
-    assert (found.state in (NameState.SLIP, NameState.ODD), found.near) == (True, meant)
-    assert meant in names().known(label)
+    assert (found.state in (NameState.TYPO, NameState.ODD), found.near) == (True, meant)
+    assert meant in names().get_names(label)
 
 
 @pytest.mark.parametrize(("label", "name"), NEW)
@@ -148,8 +148,8 @@ def smaller(catalogue: Catalogue, kept: list[int]) -> Catalogue:
 BOTH, FIRST_OF_ITS_LETTER = "t4g", "trn2u"
 """A GPU and a family; and the one family with a letter that no other has: that looks like a slip."""
 
-REAL = [(label, name) for label in (FAMILY, CATEGORY, GPU, CHIP) for name in sorted(names().known(label))]
-REAL += [(SIZE, name) for name in sorted(names().known(SIZE)) if name[0].isdigit() or "-" in name]
+REAL = [(label, name) for label in (FAMILY, CATEGORY, GPU, CHIP) for name in sorted(names().get_names(label))]
+REAL += [(SIZE, name) for name in sorted(names().get_names(SIZE)) if name[0].isdigit() or "-" in name]
 REAL += [(TYPE, name) for name in names().masks.catalogue.names[::7]]
 
 
@@ -169,7 +169,7 @@ def swaps(name: str) -> Iterable[str]:
 @given(st.data())
 def test_two_swapped_letters_are_always_seen(data: st.DataObject) -> None:
     label = data.draw(st.sampled_from([FAMILY, SIZE, GPU, CHIP, TYPE, ACCELERATOR]))
-    known = names().known(label)
+    known = names().get_names(label)
     name = data.draw(st.sampled_from(sorted(known)))
     wrong = data.draw(st.sampled_from([*swaps(name), name.upper(), name.replace("1", "l").replace("0", "O")]))
     if wrong in known:
@@ -178,7 +178,7 @@ def test_two_swapped_letters_are_always_seen(data: st.DataObject) -> None:
     found = names().verdict(label, wrong)
 
     assert found is not None
-    assert found.state is NameState.SLIP, (label, name, wrong)
+    assert found.state is NameState.TYPO, (label, name, wrong)
     assert found.near in known
 
 
@@ -186,8 +186,8 @@ def test_two_swapped_letters_are_always_seen(data: st.DataObject) -> None:
 def test_any_text_gets_a_verdict(text: str, label: str) -> None:
     found = names().verdict(label, text)
 
-    assert (found is None) == (text in names().known(label))
-    assert found is None or not found.near or found.near in names().known(label)
+    assert (found is None) == (text in names().get_names(label))
+    assert found is None or not found.near or found.near in names().get_names(label)
 
 
 @pytest.mark.parametrize(
@@ -206,5 +206,5 @@ def test_the_distance_of_two_words(one: str, other: str, expected: int) -> None:
 
 
 def test_short_words_are_no_slips_of_each_other() -> None:
-    assert CloseMatches(["h100", "a100", "b200"], 4).of("v100") == ""
-    assert CloseMatches(["xlarge", "large"], 4).of("xlage") == "xlarge"
+    assert CloseMatches(["h100", "a100", "b200"], 4).find("v100") == ""
+    assert CloseMatches(["xlarge", "large"], 4).find("xlage") == "xlarge"

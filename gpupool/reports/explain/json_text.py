@@ -80,7 +80,7 @@ def _limits(found: Explained) -> Json:
         "said": _amounts(found.pool.limits),
         "reached": {
             name: {"most": each.amount, "exact": each.exact, "binds": each.amount >= found.pool.limits[name]}
-            for name, each in found.reaches.items()
+            for name, each in found.usable_limits.items()
         },
         "nodes": {each.kind.name: each.admitted.nodes for each in launchable},
         "never": [each.kind.name for each in launchable if each.admitted.nodes == 0],
@@ -116,13 +116,13 @@ def _one_pod(found: Explained) -> Json:
 
 def _why(why: Exclusion) -> Json:
     refused: Json = [
-        {"requirement": _requirement(each.requirement), "has": _list(each.values)} for each in why.refused
+        {"requirement": _requirement(each.requirement), "has": _list(each.values)} for each in why.unmet
     ]
     return {
         "instanceType": why.name,
         "candidate": why.candidate is not None,
         "refusedBy": refused,
-        "refusedByClass": why.by_class or None,
+        "refusedByClass": why.class_conflict or None,
         "launchable": why.candidate.launchable if why.candidate else False,
         "reason": why.candidate.reason if why.candidate else "",
         "retired": why.retired,

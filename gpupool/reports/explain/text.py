@@ -150,7 +150,7 @@ def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
 def _limits(found: Explained) -> Iterator[str]:
     yield "Limits" if found.pool.limits else "Limits: none"
     rows = [
-        (f"  {one_line(name)}", format_limit(name, limit), _reached(name, limit, found.reaches[name]))
+        (f"  {one_line(name)}", format_limit(name, limit), _reached(name, limit, found.usable_limits[name]))
         for name, limit in found.pool.limits.items()
     ]
     yield from aligned(rows, right={1})
@@ -203,11 +203,11 @@ def _one_pod(found: Explained) -> Iterator[str]:
 def _why(why: Exclusion) -> Iterator[str]:
     retired = f" (no longer offered by EC2 since {why.retired})" if why.retired else ""
     yield f"Why {why.name}{retired}:"
-    for each in why.refused:
+    for each in why.unmet:
         has = ", ".join(each.values) if each.values else "no such label"
         yield f"  excluded by {said(each.requirement)}; the type has {has}"
-    if why.by_class:
-        yield f"  excluded: {why.by_class}"
+    if why.class_conflict:
+        yield f"  excluded: {why.class_conflict}"
     if why.candidate is not None:
         yield f"  a candidate: {why.candidate.reason or 'Karpenter can launch it'}"
     yield ""

@@ -30,7 +30,7 @@ class Fitted(NamedTuple):
 
     def at(self, verdict: PodVerdict) -> Location | None:
         """Return where the pod asks for what a pool refuses; None where the pod does not say it."""
-        return (self.pod.places or {}).get(verdict.refusal.part) if verdict.refusal else None
+        return (self.pod.places or {}).get(verdict.refusal.spec_key) if verdict.refusal else None
 
 
 class Offers(NamedTuple):

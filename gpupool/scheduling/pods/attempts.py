@@ -1,7 +1,7 @@
-"""A pod's wishes in the order in which Karpenter gives them up, one at a time, until some pool does.
+"""Scheduling attempts of a pod, in the order in which Karpenter drops its preferences.
 
 Source: pkg/controllers/provisioning/scheduling/preferences.go and pkg/scheduling/requirements.go of
-Karpenter v1.14.1. Wishes about other pods are left out, as there are none.
+Karpenter v1.14.1. Preferences about other pods are left out, because there are no other pods.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class Attempt(NamedTuple):
-    """What the pod asks of a node's labels at one time, and the pod with its tolerations then."""
+    """One attempt: the requirements on a node's labels, and the pod with its tolerations."""
 
-    wanted: Requirements
+    requirements: Requirements
     pod: Pod
 
 
 def list_attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
-    """Yield what is tried, in order.
+    """Yield the attempts in order.
 
-    Soft taints (PreferNoSchedule) are tolerated in the end, where any pool has one.
+    The last attempt tolerates soft taints (PreferNoSchedule), if any pool has one.
     """
     required, preferred = list(pod.required), list(pod.preferred)
     while True:
@@ -45,17 +45,21 @@ def list_attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]
 
 
 def list_minimal_attempts(pod: Pod) -> Iterator[Attempt]:
-    """Yield what the pod can't do without: once for each of its required terms."""
-    willing = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
+    """Yield an attempt without preferences for each of the pod's required terms."""
+    tolerant_pod = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
     for term in pod.required or ((),):
-        yield Attempt(combine_pod_requirements(pod, [term]), willing)
+        yield Attempt(combine_pod_requirements(pod, [term]), tolerant_pod)
 
 
 def combine_pod_requirements(pod: Pod, terms: Iterable[Term]) -> Requirements:
-    """Return what a node has to be for the pod's selector and these terms of its affinity."""
+    """Return the requirements of the pod's selector and these terms of its affinity."""
     return combine_requirements(
         [
             *labels_to_requirements(pod.node_selector or {}),
-            *(build_requirement(each.key, each.operator, each.values) for term in terms for each in term),
+            *(
+                build_requirement(expression.key, expression.operator, expression.values)
+                for term in terms
+                for expression in term
+            ),
         ]
     )

@@ -1,4 +1,4 @@
-"""The pods of manifests as a scheduler gets them: those that wait for a node, and those of DaemonSets."""
+"""Pending pods and DaemonSets from workload manifests."""
 
 from __future__ import annotations
 
@@ -19,48 +19,50 @@ if TYPE_CHECKING:
 
 
 class PendingPod(NamedTuple):
-    """One pod of a template, as it waits for a node."""
+    """One pending pod of a pod template."""
 
     template: PodTemplate
     pod: Pod
 
 
-def read_pending_pods(found: Workloads) -> list[PendingPod]:
+def read_pending_pods(workloads: Workloads) -> list[PendingPod]:
     """Read the pods of workloads.
 
     Raises:
         InputError: with every mistake in the files and in the pods, in file order.
     """
     pods: list[PendingPod] = []
-    findings: list[Finding] = list(found.findings)
-    for template in found.templates:
+    findings: list[Finding] = list(workloads.findings)
+    for template in workloads.templates:
         read = read_pod(template.spec, template.path, template.object)
         findings += read.findings
         if read.pod is not None:
             pods.append(PendingPod(template, read.pod))
     if has_errors(findings):
-        raise InputError(in_file_order(findings, found.files))
+        raise InputError(in_file_order(findings, workloads.files))
     return pods
 
 
-def read_daemons(found: Workloads) -> list[Daemon]:
-    """Return the DaemonSets among workloads; the others count on no node by themselves.
+def read_daemons(workloads: Workloads) -> list[Daemon]:
+    """Read the DaemonSets among workloads; only these use resources of every node.
 
     Raises:
         InputError: with every mistake in the files and in the pods, in file order.
     """
     return [
-        Daemon(each.template.object, each.pod)
-        for each in read_pending_pods(found)
-        if each.template.pods is None
+        Daemon(pending.template.object, pending.pod)
+        for pending in read_pending_pods(workloads)
+        if pending.template.pods is None
     ]
 
 
 def read_daemon_overhead(cluster: Located | None) -> Resources | None:
-    """Return what a blueprint says that DaemonSets take of each node; None where it says nothing."""
-    said = find(cluster, "daemonOverhead")
-    if said is None or said.value is None:
+    """Read `daemonOverhead`, the DaemonSets' share of each node, from a blueprint; None if not set."""
+    resources = find(cluster, "daemonOverhead")
+    if resources is None or resources.value is None:
         return None
     return {
-        name: parse_amount(str(each.value)) for name, each in mapping(said).items() if each.value is not None
+        name: parse_amount(str(quantity.value))
+        for name, quantity in mapping(resources).items()
+        if quantity.value is not None
     }

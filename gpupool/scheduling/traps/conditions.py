@@ -22,7 +22,7 @@ def find_contradictions(asked: TrapSubject) -> Iterator[Trap]:
     keys = dict.fromkeys(each.key for each in asked.entries)
     for key in keys:
         mine = [each for each in asked.entries if each.key == key]
-        empty = asked.found.wanted[key].operator == "DoesNotExist"
+        empty = asked.found.requirements[key].operator == "DoesNotExist"
         if empty and all(each.operator != "DoesNotExist" for each in mine):
             kept = asked.found.match.launchable.bit_count()
             message = f"requirements on `{key}` conflict, which Karpenter reads as DoesNotExist"
@@ -39,7 +39,7 @@ def find_types_without_accelerator(asked: TrapSubject) -> Iterator[Trap]:
     key = next((key for key in ACCELERATOR_LABELS if _forgives(asked, key)), "")
     message = f"the pool also matches {format_count(len(plain), 'type')} without a GPU or Neuron device: {list_names(plain)}"
     if key:
-        wanted = asked.found.wanted[key]
+        wanted = asked.found.requirements[key]
         bounded = wanted.gte is not None or wanted.lte is not None
         said = "NotIn beside a bound" if bounded else "NotIn"
         message += f"; `{key}` with {said} also matches instance types without the label"
@@ -54,7 +54,7 @@ def find_dead_values(asked: TrapSubject) -> Iterator[Trap]:
     for each in asked.entries:
         if each.complement or not launchable or not market.masks.knows(each.key):
             continue
-        if each.key == labels.CAPACITY_TYPE or asked.found.wanted[each.key].operator == "DoesNotExist":
+        if each.key == labels.CAPACITY_TYPE or asked.found.requirements[each.key].operator == "DoesNotExist":
             continue
         for value in sorted(each.values):
             having = market.taken(Requirement(each.key, False, frozenset((value,))))
@@ -72,7 +72,7 @@ def _why_dead(asked: TrapSubject, key: str, value: str, having: Mask) -> str:
     if not having & found.match.candidates:
         guilty = sorted(
             other
-            for other, wanted in found.wanted.items()
+            for other, wanted in found.requirements.items()
             if other != key and not found.market.taken(wanted) & having
         )
         which = f"`{'`, `'.join(guilty)}`" if guilty else "the other requirements together"
@@ -83,5 +83,5 @@ def _why_dead(asked: TrapSubject, key: str, value: str, having: Mask) -> str:
 
 
 def _forgives(asked: TrapSubject, key: str) -> bool:
-    said = asked.found.wanted.get(key)
+    said = asked.found.requirements.get(key)
     return said is not None and said.operator == "NotIn"

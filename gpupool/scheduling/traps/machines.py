@@ -90,7 +90,7 @@ def find_unpriced_types(asked: TrapSubject) -> Iterator[Trap]:
 
 def find_few_spot_types(asked: TrapSubject) -> Iterator[Trap]:
     """Find that spot has few types to choose from."""
-    said = asked.found.wanted.get(labels.CAPACITY_TYPE)
+    said = asked.found.requirements.get(labels.CAPACITY_TYPE)
     spot = [each for each in asked.launchable if "spot" in each.capacity_types]
     if said is not None and said.has("spot") and 0 < len(spot) < _FEW_ON_SPOT:
         message = f"only {format_count(len(spot), 'type')} can launch as spot: {list_names(spot)}"

@@ -58,7 +58,7 @@ def find_limit_problems(asked: TrapSubject) -> Iterator[Trap]:
             message = f"{below}, which never launch{'es' * (len(kept) == 1)}: {list_first(kept)}"
             fix = "raise the limit, or exclude these types"
             yield warning(Code.LIMIT_BELOW_NODE, message, ("spec", "limits", name), fix)
-    for name, most in found.reaches.items():
+    for name, most in found.usable_limits.items():
         if 0 < most.amount < found.pool.limits[name]:
             said = asked.at(("spec", "limits", name))
             used = format_limit(name, int(most.amount))
