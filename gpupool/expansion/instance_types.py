@@ -53,11 +53,13 @@ class Machines(NamedTuple):
 
     def _counts_of_any(self) -> tuple[int, ...]:
         """Return the counts that any machine of NVIDIA's has and the pool admits: its GPU may be too new."""
-        nvidia = self.market.masks.having("gpus", lambda gpus: bool(gpus) and gpus[0][1] == "NVIDIA")
-        offered = self.market.masks.having("retired", lambda since: since is None)
+        nvidia = self.market.masks.find_types_by_fact(
+            "gpus", lambda gpus: bool(gpus) and gpus[0][1] == "NVIDIA"
+        )
+        offered = self.market.masks.find_types_by_fact("retired", lambda since: since is None)
         said = self.wanted.get(_GPUS)
         return self._counts(
-            nvidia & offered & (self.market.masks.all if said is None else self.market.taken(said))
+            nvidia & offered & (self.market.masks.all if said is None else self.market.find_types(said))
         )
 
     def _counts(self, types: Mask) -> tuple[int, ...]:
@@ -81,5 +83,5 @@ def machines(
         ScheduledNodeClass() if node_class is None else read_node_class({"spec": plain(node_class)})
     )
     wanted = read_template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
-    offered = market.masks.having("retired", lambda since: since is None)
+    offered = market.masks.find_types_by_fact("retired", lambda since: since is None)
     return Machines(market, wanted, match_types(market, wanted).candidates & offered)

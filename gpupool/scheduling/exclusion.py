@@ -38,7 +38,7 @@ def explain_exclusion(explained: Explained, name: str) -> Exclusion | None:
     unmet = tuple(
         UnmetRequirement(entry, tuple(sorted(market.values(key, position))))
         for key, entry in sorted(explained.requirements.items())
-        if not market.taken(entry) >> position & 1
+        if not market.find_types(entry) >> position & 1
     )
     candidate = next((entry for entry in explained.candidates if entry.kind.name == name), None)
     kind = market.kind(position)

@@ -166,7 +166,8 @@ def _build_candidate(pool: ScheduledPool, position: int, matched: MatchedTypes) 
         ),
         offered=bool(matched.offered & bit) if judged else None,
         launchable=bool(matched.launchable & bit) if judged else None,
-        reason=_find_reason(pool, position, matched) or _describe_exceeded(market.capacity(position), limits, exceeded_limits),
+        reason=_find_reason(pool, position, matched)
+        or _describe_exceeded(market.capacity(position), limits, exceeded_limits),
         allocatable=market.allocatable(position),
         admitted=count_admitted_nodes(market, position, limits),
     )  # fmt: skip

@@ -48,7 +48,7 @@ def plan_launch(
     claim = _build_claim(market, requirements, cheapest)
     remaining = unite_masks(1 << position for position in cheapest)
     for entry in claim.values():
-        remaining &= market.taken(entry)
+        remaining &= market.find_types(entry)
     remaining &= find_offered_types(market, claim) & market.priced
     if requests:
         remaining = unite_masks(

@@ -44,7 +44,7 @@ class MatchedTypes(NamedTuple):
 
 
 def read_template_requirements(node_pool: Mapping[str, Plain]) -> Requirements:
-    """Read all requirements on a NodePool's nodes: its requirements, its labels and Karpenter's own labels."""
+    """Read all requirements on a NodePool's nodes: its own, its labels and Karpenter's labels."""
     template = plain_map(plain_map(node_pool.get("spec")).get("template"))
     spec, metadata = plain_map(template.get("spec")), plain_map(template.get("metadata"))
     own = plain_map(metadata.get("labels"))
@@ -82,9 +82,9 @@ def match_types(
     market: Market, requirements: Requirements, policy: MinValuesPolicy = "Strict"
 ) -> MatchedTypes:
     """Match the types of a market with a pool's requirements."""
-    candidates = market.of_class
+    candidates = market.types_of_class
     for entry in requirements.values():
-        candidates &= market.taken(entry)
+        candidates &= market.find_types(entry)
     offered = candidates & find_offered_types(market, requirements)
     launchable = drop_types_without_room(
         market, offered & (market.priced if market.judged else market.masks.all)
@@ -122,7 +122,7 @@ def find_types_in_zones(market: Market, requirements: Requirements) -> Mask:
 def find_lacking_values(
     market: Market, types: Mask, requirements: Requirements
 ) -> dict[str, tuple[int, int]]:
-    """Find the labels for which the types have fewer values than `minValues`: their number, and the minimum."""
+    """Find labels for which the types have fewer values than `minValues`: the number and the minimum."""
     lacking = {}
     for key, entry in requirements.items():
         if entry.min_values is not None:

@@ -157,7 +157,7 @@ class _View:
                 partly[overlay.name] = anywhere & ~everywhere
         for position in positions(differing):
             self._set_common_price(prices, position, set(self._prices_of_zones(listed, position)))
-        return self.market.changed(OverlaidTypes(self._extra, prices, partly, ignored))
+        return self.market.with_overlays(OverlaidTypes(self._extra, prices, partly, ignored))
 
     @staticmethod
     def _set_common_price(prices: dict[int, float], position: int, zone_prices: set[float | None]) -> None:
@@ -186,7 +186,7 @@ class _View:
         return prices
 
     def _find_priced_types(self, overlay: Overlay) -> tuple[Mask, Mask, Mask, Mask]:
-        """Return the types whose price it sets on demand in some and in all zones, at all and at some offers."""
+        """Return the types whose price it sets on demand in some or all zones, and at all or some offers."""
         if not overlay.price or (
             not self.market.judged and any(key in overlay.requirements for key in _ZONES)
         ):
@@ -212,7 +212,7 @@ class _View:
         types = self.market.masks.all
         for key, requirement in requirements.items():
             own_label = self._own.get(key)
-            if self.market.knows(key):
+            if self.market.has_label(key):
                 types &= self._find_by_label(requirement, own_label)
             elif not (
                 requirement.matches(()) if own_label is None else own_label.has_intersection(requirement)
@@ -223,12 +223,12 @@ class _View:
     def _find_by_label(self, requirement: Requirement, own_label: Requirement | None) -> Mask:
         """Find the types that match on a label of theirs, which the pool's own labels may restrict."""
         if own_label is None:
-            matching = self.market.taken(requirement)
+            matching = self.market.find_types(requirement)
             if requirement.key == labels.ZONE_ID and self.market.judged and not requirement.matches(()):
                 # A type that no zone offers lacks the label, which an overlay, unlike a pod, requires.
                 matching &= unite_masks(self.market.zone_masks.values())
             return matching
-        labelled = self.market.taken(own_label)
+        labelled = self.market.find_types(own_label)
         unlabelled = self.market.masks.all & ~labelled if requirement.matches(()) else 0
         return unlabelled | (labelled if own_label.has_intersection(requirement) else 0)
 

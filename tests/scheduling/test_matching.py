@@ -259,7 +259,7 @@ def test_a_type_that_nobody_knows(virginia: Market) -> None:
 
 
 def test_a_type_that_ec2_no_longer_offers_is_marked(virginia: Market) -> None:
-    retired = names(virginia, virginia.masks.having("retired", lambda since: since is not None))
+    retired = names(virginia, virginia.masks.find_types_by_fact("retired", lambda since: since is not None))
 
     said = explain_exclusion(asked(virginia), retired[0])
 
@@ -284,7 +284,7 @@ def test_what_a_class_refuses(name: str) -> None:
     where = market(CLASSES[of])
 
     assert find_class_conflict(where.kind(position(where, kind)), where.node_class) == words
-    assert bool(where.of_class >> position(where, kind) & 1) is (words == "")
+    assert bool(where.types_of_class >> position(where, kind) & 1) is (words == "")
 
 
 def test_a_reserve_that_is_more_than_the_machine_keeps_it_out() -> None:

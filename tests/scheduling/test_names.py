@@ -132,7 +132,7 @@ def test_what_is_still_offered_in_part_is_not_retired() -> None:
 def without(label: str, name: str) -> Names:
     """Return names of a catalogue that has no machine with this one."""
     whole = names().masks
-    gone = whole.taken(build_requirement(label, "In", (name,)))
+    gone = whole.find_types(build_requirement(label, "In", (name,)))
     kept = list(positions(whole.all & ~gone))
     return Names(TypeMasks(smaller(whole.catalogue, kept)))
 

@@ -60,7 +60,7 @@ def _differences(ours: Market, place: int, theirs: Body) -> Iterator[object]:
 
 def _other_offerings(ours: Market, place: int, theirs: list[Body]) -> Iterator[object]:
     bit = 1 << place
-    available = bool(ours.of_class & ours.priced & bit)
+    available = bool(ours.types_of_class & ours.priced & bit)
     found = {
         (kind, zone.name, zone.id)
         for zone, offered in ours.zone_masks.items()

@@ -151,7 +151,7 @@ def _different(ours: Market, theirs: Mapping[str, Body], seen: Counter[str]) -> 
 
 def _offered(ours: Market) -> int:
     """Return the types with a price that some zone of the class has."""
-    return ours.priced & ours.of_class & find_offered_types(ours, {})
+    return ours.priced & ours.types_of_class & find_offered_types(ours, {})
 
 
 def _same_limits(oracle: Oracle, case: Case, seen: Counter[str]) -> None:

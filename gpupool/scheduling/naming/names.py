@@ -130,7 +130,7 @@ class Names:
     def _retired(self, label: str, name: str) -> NameVerdict | None:
         mask = 0
         for related_label in self._labels_of(label, name):
-            mask |= self.masks.taken(build_requirement(related_label, "In", (name,)))
+            mask |= self.masks.find_types(build_requirement(related_label, "In", (name,)))
         since = [self.masks.catalogue.columns["retired"].at(position) for position in positions(mask)]
         return NameVerdict(NameState.RETIRED, since=max(map(str, since))) if since and all(since) else None
 
@@ -174,7 +174,7 @@ class Names:
         return self._close_matches[label].find(name)
 
     def _family(self, name: str) -> NameVerdict:
-        """Return the verdict on a family: a new one has a known category and only letters that others have."""
+        """Return the verdict on a family: a new one has a known category and letters that others have."""
         parts, families = _FAMILY.fullmatch(name), self.get_names(labels.INSTANCE_FAMILY)
         if parts is None:
             return self._odd(labels.INSTANCE_FAMILY, name)

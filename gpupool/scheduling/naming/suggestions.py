@@ -29,7 +29,7 @@ class CloseMatches:
     """The known names of one kind, indexed to find typos of them."""
 
     def __init__(self, names: Collection[str], shortest: int | None = _SHORTEST) -> None:
-        """Index the names; `shortest` is the number of letters from which a wrong one is a typo, None for never."""
+        """Index the names; from `shortest` letters on a wrong letter is a typo, with None never."""
         self._names = sorted(names)
         self._shortest = shortest
         self._folded = _group_by(_folded, self._names)

@@ -82,5 +82,5 @@ def _find_types_for_attempt(pool: ScheduledPool, attempt: Attempt) -> Mask:
         return 0
     types = pool.types
     for requirement in attempt.requirements.values():
-        types &= pool.market.taken(requirement)
+        types &= pool.market.find_types(requirement)
     return types

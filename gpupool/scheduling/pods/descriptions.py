@@ -58,7 +58,8 @@ def format_requirement(requirement: Requirement) -> str:
         return f"{'the' if requirement.complement else 'no'} label {requirement.key}"
     if len(requirement.values) == 1 and not requirement.complement:
         return f"{requirement.key}={next(iter(requirement.values))}"
-    return f"{requirement.key} {'not in' if requirement.complement else 'in'} [{format_values(requirement.values)}]"
+    relation = "not in" if requirement.complement else "in"
+    return f"{requirement.key} {relation} [{format_values(requirement.values)}]"
 
 
 def format_values(values: Iterable[str]) -> str:

@@ -148,7 +148,7 @@ def find_types_with_labels(pool: ScheduledPool, requirements: Requirements, type
     """Find the types that match all requirements; the pool's own already match."""
     for key, requirement in requirements.items():
         if requirement != pool.requirements.get(key):
-            types &= pool.market.taken(requirement)
+            types &= pool.market.find_types(requirement)
     return types
 
 

@@ -145,12 +145,13 @@ def _filter_by_label(
 ) -> tuple[Mask, list[Refusal]]:
     """Return the types that match on a label, or the refusal if there are none."""
     market = site.pool.market
-    matching = types & market.taken(requirements[key])
+    matching = types & market.find_types(requirements[key])
     if matching or not types:
         return matching, []
     values = format_values(value for position in positions(types) for value in market.values(key, position))
     verb = "has" if _is_one(types) else "have"
-    message = f"requires {format_requirement(requirements[key])}; {_describe_candidates(types)} {verb} {values or 'no such label'}"
+    required, candidates = format_requirement(requirements[key]), _describe_candidates(types)
+    message = f"requires {required}; {candidates} {verb} {values or 'no such label'}"
     return matching, [Refusal(RefusalRule.ARCH if key in _TYPE_LABELS else RefusalRule.LABEL, message)]
 
 
@@ -197,7 +198,8 @@ def _describe_too_small(site: PoolSite, pod: Pod, name: str, types: Mask) -> str
         )
     subject = "the only candidate" if _is_one(types) else "the largest candidate"
     daemon_note = f" left after {format_amount(name, used)} for DaemonSets" if used else ""
-    return f"{prefix}{subject}, {market.catalogue.names[-position]}, has {format_amount(name, most)}{daemon_note}"
+    largest = market.catalogue.names[-position]
+    return f"{prefix}{subject}, {largest}, has {format_amount(name, most)}{daemon_note}"
 
 
 def _check_host_ports(attempt: Attempt, site: PoolSite, types: Mask) -> Iterator[Refusal]:
@@ -219,7 +221,7 @@ def _filter_by_offering(site: PoolSite, requirements: Requirements, types: Mask)
     offering_requirements = site.pool.get_offering_requirements(requirements)
     for key in _OFFERING_LABELS:
         if key in offering_requirements:
-            types &= site.pool.market.taken(offering_requirements[key])
+            types &= site.pool.market.find_types(offering_requirements[key])
     return types & find_offered_types(site.pool.market, offering_requirements)
 
 

@@ -1,4 +1,4 @@
-"""All surprises of one NodePool."""
+"""Runner of the lint rules for one NodePool."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -26,9 +26,9 @@ _WORST_FIRST: Final = [*Severity]
 
 
 def find_traps(
-    node_pool: Mapping[str, Plain], found: Explained, *, in_blueprint: bool = False
+    node_pool: Mapping[str, Plain], explained: Explained, *, in_blueprint: bool = False
 ) -> tuple[Trap, ...]:
-    """Return what is surprising about a NodePool, the worst first."""
-    asked = TrapSubject(node_pool, found, in_blueprint)
-    said = [trap for rule in RULES for trap in rule(asked)]
-    return tuple(sorted(said, key=lambda trap: _WORST_FIRST.index(trap.severity)))
+    """Run all lint rules on a NodePool, and return the findings, the worst first."""
+    subject = TrapSubject(node_pool, explained, in_blueprint)
+    findings = [trap for rule in RULES for trap in rule(subject)]
+    return tuple(sorted(findings, key=lambda trap: _WORST_FIRST.index(trap.severity)))

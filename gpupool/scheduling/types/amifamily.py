@@ -1,4 +1,4 @@
-"""What Karpenter's AMI families decide about the room on a node.
+"""AMI families, and their effect on a node's capacity.
 
 Source: pkg/providers/amifamily of Karpenter's AWS provider v1.14.1.
 """
@@ -11,23 +11,23 @@ DEFAULT_VOLUME: Final = parse_amount("20Gi")
 
 
 class AmiFamily(NamedTuple):
-    """What one family decides."""
+    """The settings of one AMI family."""
 
     name: str
     device: str = "/dev/xvda"
-    """The device whose volume pods write to; empty where nobody knows it."""
+    """The device whose volume pods write to; empty if it is unknown."""
 
     volume: Amount = DEFAULT_VOLUME
-    """Bytes of that volume where the class says nothing."""
+    """Default size of that volume in bytes."""
 
     eni_limited_memory: bool = True
-    """Whether the memory kept for the kubelet follows the interfaces' addresses, not the pods allowed."""
+    """Whether the kubelet's memory depends on the addresses of the interfaces, not on the allowed pods."""
 
     eni_limited_pods: bool = True
     """Whether interfaces limit the pods; otherwise there are 110."""
 
     pods_per_core: bool = True
-    """Whether `kubelet.podsPerCore` counts."""
+    """Whether `kubelet.podsPerCore` is supported."""
 
     windows_build: str = ""
 
@@ -57,11 +57,11 @@ NAMES: Final = tuple(_FAMILIES)
 
 
 def get_ami_family(name: str) -> AmiFamily:
-    """Return a family by its name; Karpenter takes one that it does not know for AL2."""
+    """Return a family by its name; Karpenter treats an unknown one as AL2."""
     return _FAMILIES.get(name) or AmiFamily(name)
 
 
 def find_family_of_alias(alias: str) -> str:
-    """Return the family that an alias such as `al2023@v20260810` names; empty for one that nobody knows."""
-    word = alias.partition("@")[0]
-    return next((name for name in NAMES if name.lower() == word and name != "Custom"), "")
+    """Return the family of an alias such as `al2023@v20260810`; empty if it is unknown."""
+    family = alias.partition("@")[0]
+    return next((name for name in NAMES if name.lower() == family and name != "Custom"), "")

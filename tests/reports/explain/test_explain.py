@@ -179,7 +179,9 @@ def test_as_many_types_as_a_page_holds_are_all_there() -> None:
     names = [
         masks().catalogue.names[place]
         for place in positions(
-            masks().having("family", lambda it: it in {"m5", "c5", "r5", "m6i", "c6i", "r6i", "m7i"})
+            masks().find_types_by_fact(
+                "family", lambda it: it in {"m5", "c5", "r5", "m6i", "c6i", "r6i", "m7i"}
+            )
         )
     ]
     held = lines(pool(*names[:MOST_ROWS]))
