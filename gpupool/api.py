@@ -232,7 +232,7 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
     Raises:
         InputError: where a file can't be read, or is no catalogue.
     """
-    from gpupool.catalogue.load import preferred
+    from gpupool.catalogue.load import load_preferred
     from gpupool.expansion.catalogue_access import named_catalogue
     from gpupool.yamlio.located import find
 
@@ -241,7 +241,7 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
         from gpupool.blueprint.load import load
 
         named = named_catalogue(find(load(blueprint).node, "cluster"))
-    return preferred(named)
+    return load_preferred(named)
 
 
 def write_karpenter_schemas(folder: Path, target: str) -> None:

@@ -128,13 +128,13 @@ class _Around(NamedTuple):
 
 
 def _read(pools: Iterable[tuple[Located, str]], around: _Around) -> tuple[LoadedNodePool, ...]:
-    from gpupool.catalogue.load import preferred
+    from gpupool.catalogue.load import load_preferred
     from gpupool.scheduling.overlays import apply_overlays, read_overlay
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.nodeclass import read_node_class
     from gpupool.scheduling.types.typemasks import TypeMasks
 
-    masks = TypeMasks(preferred(around.catalogue))
+    masks = TypeMasks(load_preferred(around.catalogue))
     markets = {"": Market(masks, None, around.region)}
     for body in around.classes:
         said = plain_map(plain(body))

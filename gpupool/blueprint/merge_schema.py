@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from gpupool.blueprint.merge import ANY, MergeKind
-from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, shipped_accelerators
+from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, load_accelerators
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, items, mapping
 
@@ -64,7 +64,7 @@ def accelerator_labels(word: str) -> tuple[str, ...]:
         return ()
     if word in set(Maker):
         return (_MANUFACTURERS[word not in GPU_MAKERS],)
-    is_gpu = shipped_accelerators().is_gpu(word)
+    is_gpu = load_accelerators().is_gpu(word)
     return _NAMES if is_gpu is None else (_NAMES[not is_gpu],)
 
 

@@ -107,11 +107,11 @@ def _objects(found: "Manifests", target: str | None) -> list[_Result]:
 
 def _shipped_names() -> "Names":
     """Return what names there are, by the catalogue that everybody has: a check says the same everywhere."""
-    from gpupool.catalogue.load import shipped
+    from gpupool.catalogue.load import load_shipped
     from gpupool.scheduling.naming.names import Names
     from gpupool.scheduling.types.typemasks import TypeMasks
 
-    return Names(TypeMasks(shipped()))
+    return Names(TypeMasks(load_shipped()))
 
 
 def _own_file(found: "OwnFile") -> _Result:

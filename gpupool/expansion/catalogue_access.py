@@ -39,16 +39,16 @@ class Catalogued:
     @cached_property
     def catalogue(self) -> Catalogue:
         """Return the catalogue."""
-        from gpupool.catalogue.load import shipped
+        from gpupool.catalogue.load import load_shipped
 
-        return self.named or shipped()
+        return self.named or load_shipped()
 
     @cached_property
     def accelerators(self) -> Accelerators:
         """Return whose accelerators its machines have."""
-        from gpupool.catalogue.accelerators import Accelerators, shipped_accelerators
+        from gpupool.catalogue.accelerators import Accelerators, load_accelerators
 
-        return Accelerators(self.named) if self.named else shipped_accelerators()
+        return Accelerators(self.named) if self.named else load_accelerators()
 
     @cached_property
     def masks(self) -> TypeMasks:
@@ -80,12 +80,12 @@ def named_catalogue(cluster: Located | None) -> Catalogue | None:
     word = find(cluster, "catalogue")
     if word is None or word.value is None:
         return None
-    from gpupool.catalogue.load import from_file
+    from gpupool.catalogue.load import load_file
 
     said_in = word.at.file
     path = normpath(PurePath("" if said_in == "-" else said_in).parent / str(word.value))
     try:
-        return from_file(path)
+        return load_file(path)
     except InputError as problem:
         found = [
             each._replace(message=f"{path}: {each.message}", at=place(word)) for each in problem.findings

@@ -22,7 +22,7 @@ CURRENT = {
 }
 """The kinds that are looked at, with their `apiVersion`."""
 
-PASSED_OVER = frozenset({"NodeClaim"})
+SKIPPED_KINDS = frozenset({"NodeClaim"})
 """Kinds of Karpenter's that it makes itself."""
 
 OLD = {
@@ -55,7 +55,7 @@ class Identity(NamedTuple):
         return f"{self.kind}/{self.name}" if self.name else self.kind
 
 
-def identity(node: Located) -> Identity | None:
+def read_identity(node: Located) -> Identity | None:
     """Return which object this is; None where `apiVersion` or `kind` is missing or no text."""
     api_version, kind = text_at(node, "apiVersion"), text_at(node, "kind")
     if not (api_version and kind):
@@ -68,7 +68,7 @@ def is_current(found: Identity) -> bool:
     return CURRENT.get(found.kind) == found.api_version
 
 
-def missing(node: Located) -> str:
+def describe_missing(node: Located) -> str:
     """Return why a document is no object."""
     if not isinstance(node.value, dict):
         what = "a list" if isinstance(node.value, list) else "a single value"
@@ -77,11 +77,11 @@ def missing(node: Located) -> str:
     return f"not a Kubernetes object: {' and '.join(absent)} {'are' if absent[1:] else 'is'} missing"
 
 
-def unknown_version(found: Identity, node: Located) -> Iterator[Finding]:
+def find_unknown_version(found: Identity, node: Located) -> Iterator[Finding]:
     """Refuse a kind or version that Karpenter's groups do not have; nothing for objects of others."""
     current = CURRENT.get(found.kind)
     is_core = not found.group
-    if found.kind in PASSED_OVER or (found.group not in _GROUPS and not (is_core and current)):
+    if found.kind in SKIPPED_KINDS or (found.group not in _GROUPS and not (is_core and current)):
         return
     wrong, message = "apiVersion", f"{found.kind} does not exist in {shown(found.api_version)}"
     fix = f"write `apiVersion: {current}`"
@@ -102,9 +102,9 @@ def list_items(found: Identity, node: Located) -> list[Located] | None:
     return items.value
 
 
-def item_identity(found: Identity, item: Located) -> Identity | None:
+def read_item_identity(found: Identity, item: Located) -> Identity | None:
     """Return which object stands in a list; one that says nothing is what the list is made of."""
     if text_at(item, "apiVersion") or text_at(item, "kind") or not isinstance(item.value, dict):
-        return identity(item)
+        return read_identity(item)
     kind = found.kind.removesuffix("List")
     return Identity(found.api_version, kind, text_at(item, "metadata", "name")) if kind else None

@@ -82,7 +82,7 @@ _ALIASES = {
 }
 
 
-def old_version(found: Identity, node: Located) -> Iterator[Finding]:
+def find_old_fields(found: Identity, node: Located) -> Iterator[Finding]:
     """Yield what has to change in an object of an old version; nothing for one of another."""
     key = (found.api_version, found.kind)
     if key not in OLD:

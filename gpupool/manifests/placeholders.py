@@ -42,12 +42,12 @@ _FREE_TEXT = frozenset(
 """Scripts, whose own variables look the same."""
 
 
-def may_stand_in(text: str) -> bool:
+def has_opening(text: str) -> bool:
     """Return whether a text holds the beginning of a placeholder at all."""
     return any(begin in text for begin in _BEGINS)
 
 
-def in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> list[Finding]:
+def find_in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> list[Finding]:
     """Return the placeholders that make a text unreadable; none where its mistakes have another reason.
 
     `text` begins on the line of `first`. In quotes or a comment a placeholder breaks nothing, and `${X}`
@@ -62,13 +62,13 @@ def in_broken_text(text: str, first: Location, problems: Sequence[Finding]) -> l
 
 def _open_places(text: str, first: Location) -> Iterator[tuple[str, Location]]:
     for number, line in enumerate(text.split("\n"), first.line):
-        if may_stand_in(line):
+        if has_opening(line):
             for match in _PLACEHOLDER.finditer(line[:_LONGEST]):
                 if _is_open(line[: match.start()]):
                     yield match[0], first._replace(line=number, column=match.start() + 1)
 
 
-def in_object(node: Located, label: str) -> list[Finding]:
+def find_in_object(node: Located, label: str) -> list[Finding]:
     """Return the placeholders that stand as keys or values in a readable object, and would be text."""
     return list(islice(_in_node(node, (), label), MAX_PLACES))
 

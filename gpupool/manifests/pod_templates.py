@@ -38,12 +38,12 @@ class TemplatePart(NamedTuple):
     note: str = ""
 
 
-def makes_pods(kind: str) -> bool:
+def is_workload_kind(kind: str) -> bool:
     """Return whether all objects of a kind are there to make pods."""
     return kind in _KINDS
 
 
-def parts(kind: str, group: str, body: Located) -> Iterator[TemplatePart]:
+def read_templates(kind: str, group: str, body: Located) -> Iterator[TemplatePart]:
     """Yield the pod templates of an object; nothing for one that makes no pods."""
     if kind == "Job" and group == _VOLCANO:
         yield from _tasks(body)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from gpupool.codes import Code
 from gpupool.findings import Finding, Severity, in_file_order
 from gpupool.manifests import kinds, placeholders
-from gpupool.manifests.kinds import Identity, identity
-from gpupool.manifests.old_versions import old_version
+from gpupool.manifests.kinds import Identity, read_identity
+from gpupool.manifests.old_versions import find_old_fields
 from gpupool.manifests.result import KarpenterObject, Manifests, OwnFile
-from gpupool.manifests.sources import ManifestFile, SkippedFile, SkipReason, read_bytes, sources
+from gpupool.manifests.sources import ManifestFile, SkippedFile, SkipReason, find_files, read_bytes
 from gpupool.yamlio.documents import Document, read_documents
 from gpupool.yamlio.located import text_at
 
@@ -41,7 +41,7 @@ def read_manifests(
     Karpenter's objects are kept, or those that are `wanted`. Bad input becomes findings, never an error.
     """
     sorter = _Sorter(wanted)
-    for found in sources(paths):
+    for found in find_files(paths):
         if isinstance(found, ManifestFile):
             sorter.read(found, stdin)
         elif isinstance(found, SkippedFile):
@@ -116,12 +116,12 @@ class _Sorter:
         if document.node is None or unrendered:
             self.findings += unrendered or document.findings
             return
-        found = identity(document.node)
+        found = read_identity(document.node)
         if found is None and not source.is_named:
             self.skipped.append(SkippedFile(document.at, SkipReason.NO_OBJECT))
             return
         # JSON comes without its text; nearly no text has a placeholder, and to look at all values takes time.
-        self._may_be_template = not document.text or placeholders.may_stand_in(document.text)
+        self._may_be_template = not document.text or placeholders.has_opening(document.text)
         before = len(self._objects)
         self._objects_in(document.node, found, source)
         is_passed_over = len(self._objects) == before
@@ -137,25 +137,25 @@ class _Sorter:
             node, found = waiting.pop()
             items = kinds.list_items(found, node) if found else None
             if items is not None and found:
-                waiting += [(item, kinds.item_identity(found, item)) for item in reversed(items)]
+                waiting += [(item, kinds.read_item_identity(found, item)) for item in reversed(items)]
             elif found:
                 self._object(node, found, source)
             else:
                 fix = "add `apiVersion` and `kind`, or leave the file out"
-                self.findings.append(Finding(Code.NO_OBJECT, kinds.missing(node), node.at, fix))
+                self.findings.append(Finding(Code.NO_OBJECT, kinds.describe_missing(node), node.at, fix))
 
     def _object(self, node: Located, found: Identity, source: ManifestFile) -> None:
         self._kinds[found.kind] += 1
         if self._wanted(found, node) if self._wanted else kinds.is_current(found):
             self._objects.append(KarpenterObject(found.kind, found.name, node, node.at))
             if self._may_be_template:
-                self.findings += placeholders.in_object(node, found.label)
+                self.findings += placeholders.find_in_object(node, found.label)
         elif self._wanted:
             return
         elif found.group == kinds.OWN_GROUP:
             self._own.append(OwnFile(found.kind, found.name, source.path))
         else:
-            refused = [*old_version(found, node)] or [*kinds.unknown_version(found, node)]
+            refused = [*find_old_fields(found, node)] or [*kinds.find_unknown_version(found, node)]
             self.findings += refused
 
     def _own_file(self, document: Document, source: ManifestFile) -> None:
@@ -172,4 +172,4 @@ def _unrendered(document: Document) -> list[Finding]:
     """Return the placeholders that spoil a document, instead of the mistakes that they make."""
     errors = [finding for finding in document.findings if finding.severity is Severity.ERROR]
     begin = document.at._replace(line=document.first_line)
-    return placeholders.in_broken_text(document.text, begin, errors) if errors else []
+    return placeholders.find_in_broken_text(document.text, begin, errors) if errors else []

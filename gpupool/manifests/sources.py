@@ -52,7 +52,7 @@ class ManifestFile(NamedTuple):
     @property
     def name(self) -> str:
         """Return the path as it can be shown."""
-        return printable(self.path)
+        return to_printable(self.path)
 
     @property
     def is_chart_template(self) -> bool:
@@ -61,10 +61,10 @@ class ManifestFile(NamedTuple):
         return any(f.name == "templates" and (f.parent / "Chart.yaml").is_file() for f in folders)
 
 
-Found: TypeAlias = ManifestFile | SkippedFile | Finding
+ManifestSource: TypeAlias = ManifestFile | SkippedFile | Finding
 
 
-def sources(paths: Iterable[str]) -> Iterator[Found]:
+def find_files(paths: Iterable[str]) -> Iterator[ManifestSource]:
     """Yield the files behind `paths` in their order, folders sorted by name, each file once."""
     seen: set[str] = set()
     for path in paths:
@@ -86,12 +86,12 @@ def read_bytes(path: str, stdin: Callable[[], bytes]) -> bytes | Finding:
         return _unreadable(path, problem)
 
 
-def printable(path: str) -> str:
+def to_printable(path: str) -> str:
     """Return a path as it can be shown: a name that is no UTF-8 gets a mark in place of each bad byte."""
     return path.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def _behind(path: str) -> Iterator[Found]:
+def _behind(path: str) -> Iterator[ManifestSource]:
     if path == STDIN:
         yield ManifestFile(path, is_named=True)
         return
@@ -106,7 +106,7 @@ def _behind(path: str) -> Iterator[Found]:
         yield ManifestFile(path, is_named=True)
 
 
-def _walk(folder: str) -> Iterator[Found]:
+def _walk(folder: str) -> Iterator[ManifestSource]:
     """Yield what a folder holds; links to folders are not followed, so there are no loops."""
     entries, problem = _entries(folder)
     yield from problem
@@ -116,7 +116,7 @@ def _walk(folder: str) -> Iterator[Found]:
         if not entry.is_dir(follow_symlinks=False):
             yield _file(entry, path)
         elif entry.name.startswith("."):
-            yield SkippedFile(Location(printable(path)), SkipReason.HIDDEN)
+            yield SkippedFile(Location(to_printable(path)), SkipReason.HIDDEN)
         else:
             inner, problem = _entries(entry.path)
             yield from problem
@@ -132,12 +132,12 @@ def _entries(folder: str) -> tuple[list[os.DirEntry[str]], list[Finding]]:
         return [], [_unreadable(folder, problem, "folder")]
 
 
-def _file(entry: os.DirEntry[str], path: str) -> Found:
+def _file(entry: os.DirEntry[str], path: str) -> ManifestSource:
     if entry.is_symlink() and Path(path).is_dir():
-        return SkippedFile(Location(printable(path)), SkipReason.LINKED_FOLDER)
+        return SkippedFile(Location(to_printable(path)), SkipReason.LINKED_FOLDER)
     if entry.name.lower().endswith(ENDINGS):
         return ManifestFile(path, is_named=False)
-    return SkippedFile(Location(printable(path)), SkipReason.ENDING)
+    return SkippedFile(Location(to_printable(path)), SkipReason.ENDING)
 
 
 def _content(path: str) -> bytes:
@@ -156,5 +156,5 @@ def _content(path: str) -> bytes:
 def _unreadable(path: str, problem: Exception, kind: str = "file") -> Finding:
     reason = getattr(problem, "strerror", None) or str(problem)
     fix = "check the path and its permissions; `-` reads from standard input"
-    at = Location(printable(path))
+    at = Location(to_printable(path))
     return Finding(Code.MANIFEST_UNREADABLE, f"can't read the {kind}: {reason}", at, fix)

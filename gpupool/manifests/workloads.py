@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location, Severity, in_file_order
 from gpupool.manifests.kinds import OWN_GROUP
-from gpupool.manifests.pod_templates import ELSEWHERE, TemplatePart, makes_pods, parts
+from gpupool.manifests.pod_templates import ELSEWHERE, TemplatePart, is_workload_kind, read_templates
 from gpupool.manifests.read import read_manifests
 from gpupool.yamlio.located import mapping, place, text_at
 
@@ -101,8 +101,8 @@ def read_workloads(paths: Sequence[str], stdin: Callable[[], bytes]) -> Workload
 def _makes_pods(found: Identity, node: Located) -> bool:
     return found.group not in _KARPENTER and (
         found.kind in ELSEWHERE
-        or makes_pods(found.kind)
-        or next(parts(found.kind, found.group, node), None) is not None
+        or is_workload_kind(found.kind)
+        or next(read_templates(found.kind, found.group, node), None) is not None
     )
 
 
@@ -112,7 +112,7 @@ def _take(each: KarpenterObject, templates: list[PodTemplate], findings: list[Fi
     if each.kind in ELSEWHERE:
         findings.append(_elsewhere(each))
         return
-    found = list(parts(each.kind, group, body))
+    found = list(read_templates(each.kind, group, body))
     if not found:
         findings.append(_no_template(each, group))
     for part in found:

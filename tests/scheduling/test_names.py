@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.load import load_shipped
 from gpupool.catalogue.model import Catalogue, Column
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import build_requirement
@@ -29,7 +29,7 @@ GPU, CHIP = labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME
 
 @cache
 def names() -> Names:
-    return Names(TypeMasks(shipped()))
+    return Names(TypeMasks(load_shipped()))
 
 
 SLIPS = [

@@ -65,8 +65,8 @@ def find_large_types(subject: TrapSubject) -> Iterator[Trap]:
         small, large = ("1-GPU pod", "GPUs") if is_gpu else (f"pod for 1 {pod.resource}", "of them")
         message = (
             f"a {small} can land on {pod.dearest.kind.name} ({last_count} {large}, "
-            f"{highest_price:.2f} USD/h) when cheaper types are unavailable; the first choice is {pod.cheapest.kind.name} "
-            f"({lowest_price:.2f} USD/h)"
+            f"{highest_price:.2f} USD/h) when cheaper types are unavailable; the first choice is "
+            f"{pod.cheapest.kind.name} ({lowest_price:.2f} USD/h)"
         )
         fix = _suggest_maximum(subject, pod.resource, first_count)
         yield warning(Code.LARGE_MACHINE, message, subject.path(labels.INSTANCE_GPU_COUNT), fix)
