@@ -150,7 +150,7 @@ def fit(
         counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
         notes=tuple(taken_for_granted(offered)),
         findings=(*found.findings, *(running.findings if running else ()), *offered.findings),
-        passed_over=found.passed_over,
+        passed_over=found.skipped_kinds,
         skipped=found.skipped,
     )
 

@@ -1,4 +1,4 @@
-"""Where each kind of object keeps the templates of its pods, by its group and its shape."""
+"""Pod templates in workload objects, by kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ELSEWHERE = {
     "Workflow": "its templates are filled in at run time",
     "CronWorkflow": "its templates are filled in at run time",
 }
-"""Kinds that make pods of something that their own file does not hold, and where it is."""
+"""Kinds whose pod templates are not in their own file, with an explanation."""
 
 _VOLCANO = "batch.volcano.sh"
 _REPLICA_SPECS = "ReplicaSpecs"
@@ -25,7 +25,7 @@ class TemplatePart(NamedTuple):
 
     role: str
     counts: tuple[Located | None, ...]
-    """Numbers that are multiplied; one that is absent counts 1."""
+    """Numbers of pods that are multiplied; an absent one counts as 1."""
 
     spec: Located
     """The spec of the pod."""
@@ -33,18 +33,18 @@ class TemplatePart(NamedTuple):
     labels: Located | None
     path: str
     less: int = 0
-    """How many of each group are made from another template."""
+    """The number of pods in each group that are created from another template."""
 
     note: str = ""
 
 
 def is_workload_kind(kind: str) -> bool:
-    """Return whether all objects of a kind are there to make pods."""
+    """Return whether objects of a kind always create pods."""
     return kind in _KINDS
 
 
 def read_templates(kind: str, group: str, body: Located) -> Iterator[TemplatePart]:
-    """Yield the pod templates of an object; nothing for one that makes no pods."""
+    """Read the pod templates of an object; nothing for one that creates no pods."""
     if kind == "Job" and group == _VOLCANO:
         yield from _tasks(body)
         return
@@ -54,7 +54,7 @@ def read_templates(kind: str, group: str, body: Located) -> Iterator[TemplatePar
 def _template(
     holder: Located | None, path: str, role: str = "", *counts: Located | None
 ) -> Iterator[TemplatePart]:
-    """Yield the pod template at `template` of something."""
+    """Yield the pod template at the `template` field."""
     template = find(holder, "template")
     spec = find(template, "spec")
     if spec is not None:
@@ -83,7 +83,7 @@ def _job_spec(
 
 
 def _parallel(spec: Located | None) -> Located | None:
-    """Return how many pods of a job run at once: no more than it has to complete."""
+    """Return the number of pods of a job that run at once, at most its completions."""
     parallelism, completions = find(spec, "parallelism"), find(spec, "completions")
     numbers = [node for node in (parallelism, completions) if node is not None and type(node.value) is int]
     if parallelism is None or len(numbers) < 2:  # noqa: PLR2004 - both
@@ -96,15 +96,15 @@ def _cron_job(body: Located) -> Iterator[TemplatePart]:
 
 
 def _by_shape(body: Located) -> Iterator[TemplatePart]:
-    """Read any kind with a pod template where a Deployment has its own, or with Kubeflow's replica specs."""
+    """Yield templates of any kind with a Deployment's `template` field or Kubeflow's replica specs."""
     spec = find(body, "spec")
     if find(spec, "template", "spec", "containers") is not None:
         yield from _template(spec, "spec", "", find(spec, "replicas"))
     for key, replicas in mapping(spec).items():
         if key.endswith(_REPLICA_SPECS):
-            for role, each in mapping(replicas).items():
+            for role, replica_spec in mapping(replicas).items():
                 path = f"spec.{key}.{role}"
-                yield from _template(each, path, role.lower(), find(each, "replicas"))
+                yield from _template(replica_spec, path, role.lower(), find(replica_spec, "replicas"))
 
 
 def _scaled(body: Located) -> Iterator[TemplatePart]:
@@ -113,18 +113,18 @@ def _scaled(body: Located) -> Iterator[TemplatePart]:
 
 
 def _leader_worker_set(body: Located) -> Iterator[TemplatePart]:
-    """Read groups of `size` pods, one of which is the leader."""
+    """Yield the templates of groups of `size` pods, one of which is the leader."""
     spec = find(body, "spec")
     groups, inner = find(spec, "replicas"), find(spec, "leaderWorkerTemplate")
     leader, worker = find(inner, "leaderTemplate"), find(inner, "workerTemplate")
     path = "spec.leaderWorkerTemplate"
     size = find(inner, "size")
-    if (leads := find(leader, "spec")) is not None:
+    if (leader_spec := find(leader, "spec")) is not None:
         labels = find(leader, "metadata", "labels")
-        yield TemplatePart("leader", (groups,), leads, labels, f"{path}.leaderTemplate.spec")
-    if (works := find(worker, "spec")) is not None:
-        labels, less = find(worker, "metadata", "labels"), 0 if leads is None else 1
-        yield TemplatePart("worker", (groups, size), works, labels, f"{path}.workerTemplate.spec", less)
+        yield TemplatePart("leader", (groups,), leader_spec, labels, f"{path}.leaderTemplate.spec")
+    if (worker_spec := find(worker, "spec")) is not None:
+        labels, less = find(worker, "metadata", "labels"), 0 if leader_spec is None else 1
+        yield TemplatePart("worker", (groups, size), worker_spec, labels, f"{path}.workerTemplate.spec", less)
 
 
 def _job_set(body: Located) -> Iterator[TemplatePart]:
@@ -132,7 +132,7 @@ def _job_set(body: Located) -> Iterator[TemplatePart]:
 
 
 def _training_runtime(body: Located) -> Iterator[TemplatePart]:
-    """Read the JobSet that Kubeflow's TrainJobs are made from."""
+    """Yield the templates of the JobSet from which Kubeflow creates TrainJobs."""
     yield from _replicated_jobs(find(body, "spec", "template", "spec"), "spec.template.spec")
 
 
@@ -174,7 +174,7 @@ def _tasks(body: Located) -> Iterator[TemplatePart]:
 
 
 def _inference_service(body: Located) -> Iterator[TemplatePart]:
-    """Read KServe's predictor, which is a pod's spec with more words; a model is one of its containers."""
+    """Yield KServe's predictor, a pod spec with additional fields; a model is one of its containers."""
     predictor = find(body, "spec", "predictor")
     model = find(predictor, "model")
     if predictor is None or (find(predictor, "containers") is None and model is None):
@@ -212,4 +212,4 @@ _KINDS: dict[str, Callable[[Located], Iterator[TemplatePart]]] = {
     "RayService": _ray_service,
     "InferenceService": _inference_service,
 }
-"""The kinds whose templates stand where no other kind has them, or that are what they are without one."""
+"""Kinds with their own template fields, or that always create pods."""
