@@ -131,7 +131,7 @@ def _is_column(value: object, count: int, check: Check) -> bool:
         return False
     values: Sequence[object]
     digits: str
-    values, digits = value  # type: ignore[misc] # the row says so
+    values, digits = value  # type: ignore[misc] # checked by `_row` above
     width = len(digits) // count if len(digits) in (2 * count, 4 * count) else 0
     index: Iterable[int] = (
         int(digits[offset : offset + width], 16) for offset in range(0, len(digits), width or 1)

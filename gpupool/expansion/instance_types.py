@@ -39,7 +39,7 @@ class Machines(NamedTuple):
 
         What a reservation may be of only AWS knows, so a pool that may use one has all that its zones have.
         """
-        if not self.market.judged:
+        if not self.market.is_judged:
             return self.types
         said = self.wanted.get(labels.CAPACITY_TYPE)
         if said is not None and said.has("reserved"):

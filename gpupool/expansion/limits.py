@@ -207,7 +207,7 @@ def _priced(usd: Located, machines: Machines, resource: str) -> list[Priced]:
     market, here = machines.market, list(positions(machines.here))
     prices = market.price_list
     if not here:
-        where = f" in {market.region}" if market.judged else ""
+        where = f" in {market.region}" if market.is_judged else ""
         raise Problem(Code.USD_LIMIT, f"the pool matches no instance type that is offered{where}", usd)
     if prices.currency != "USD":
         message = f"the prices of {prices.region} are in {prices.currency}, not in USD"

@@ -33,7 +33,7 @@ _MOST_ANNOTATIONS = 256 * 1024
 class Distinct:
     """A list without duplicates."""
 
-    wanted: str
+    expected: str
     """What the list should be: `a list of different reasons`."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -49,7 +49,7 @@ class Distinct:
     def _check(self, items: list[str]) -> list[str]:
         for index, item in enumerate(items):
             if item in items[:index]:
-                raise _error(self.wanted, "remove it", item=index)
+                raise _error(self.expected, "remove it", item=index)
         return items
 
 
@@ -86,12 +86,12 @@ class DateTime:
 def _check_date_time(value: object) -> object:
     if isinstance(value, list):
         return value
-    wanted = "a date and time such as 2026-08-20T12:00:00Z"
+    expected = "a date and time such as 2026-08-20T12:00:00Z"
     if not isinstance(value, str):
-        raise _error(wanted)
+        raise _error(expected)
     if not is_date_time(value):
         kind = "date_time"
-        raise PydanticCustomError(kind, "{wanted}", {"wanted": wanted})
+        raise PydanticCustomError(kind, "{wanted}", {"wanted": expected})
     return value
 
 
@@ -101,8 +101,8 @@ def suggest_hours(text: str) -> str:
     return f"write `{int(match[1]) * _HOURS[match[2]]}h`" if match else ""
 
 
-def _error(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:
-    return PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted, "fix": fix, **context})
+def _error(expected: str, fix: str = "", **context: int) -> PydanticCustomError:
+    return PydanticCustomError(_KIND, "{wanted}", {"wanted": expected, "fix": fix, **context})
 
 
 def _check_amount(value: object) -> object:
@@ -114,8 +114,8 @@ def _check_amount(value: object) -> object:
     raise _error(QUANTITY_HINT, fix)
 
 
-def _reject(wanted: str) -> NoReturn:
-    raise PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted})
+def _reject(expected: str) -> NoReturn:
+    raise PydanticCustomError(_KIND, "{wanted}", {"wanted": expected})
 
 
 def check_name_prefix(text: str) -> str:

@@ -82,7 +82,7 @@ class Label(NamedTuple):
     since: str = ""
     """The first Karpenter minor with this label, where that is after 1.9."""
 
-    enforced: bool = False
+    is_enforced: bool = False
     """Whether Karpenter rejects a requirement `In` that has none of `values`."""
 
 
@@ -90,7 +90,7 @@ WELL_KNOWN: Final = MappingProxyType(
     {
         label.key: label
         for label in (
-            Label(CAPACITY_TYPE, values=("on-demand", "spot", "reserved"), enforced=True),
+            Label(CAPACITY_TYPE, values=("on-demand", "spot", "reserved"), is_enforced=True),
             Label(ARCH, values=("amd64", "arm64")),
             Label(OS, values=("linux", "windows")),
             Label(INSTANCE_TYPE),
@@ -103,7 +103,7 @@ WELL_KNOWN: Final = MappingProxyType(
             Label(INSTANCE_GENERATION, "integer"),
             Label(INSTANCE_SIZE),
             Label(INSTANCE_HYPERVISOR, values=("nitro", "xen", "")),
-            Label(INSTANCE_TENANCY, values=("default", "dedicated"), enforced=True),
+            Label(INSTANCE_TENANCY, values=("default", "dedicated"), is_enforced=True),
             Label(INSTANCE_CAPABILITY_FLEX, "boolean", _BOOLEAN),
             Label(INSTANCE_ENCRYPTION_IN_TRANSIT_SUPPORTED, "boolean", _BOOLEAN),
             Label(INSTANCE_CPU, "integer", unit="vCPU"),

@@ -62,7 +62,7 @@ class Toleration(NamedTuple):
 
     def _compares(self, value: str) -> bool:
         """Compare whole numbers, which tolerations support since Kubernetes 1.35."""
-        own_number, taint_number = _whole(self.value), _whole(value)
+        own_number, taint_number = _to_int(self.value), _to_int(value)
         if own_number is None or taint_number is None or self.operator not in ("Lt", "Gt"):
             return False
         return taint_number < own_number if self.operator == "Lt" else taint_number > own_number
@@ -126,7 +126,7 @@ class Pod:
         return any(toleration.tolerates(taint) for toleration in self.tolerations)
 
 
-def _whole(text: str) -> int | None:
+def _to_int(text: str) -> int | None:
     """Parse a number as Kubernetes does for a comparison: without a plus sign or leading zeros."""
     number = parse_int64(text)
     return number if str(number) == text else None

@@ -20,7 +20,7 @@ class Requirement(NamedTuple):
     """The accepted values of one label: a set of texts, or all except a set, within whole-number bounds."""
 
     key: str
-    complement: bool
+    is_complement: bool
     """Whether `values` are rejected and all others accepted."""
 
     values: frozenset[str]
@@ -31,13 +31,13 @@ class Requirement(NamedTuple):
     @property
     def operator(self) -> Operator:
         """Return the operator that Karpenter derives from it; a bound alone is Exists."""
-        if self.complement:
+        if self.is_complement:
             return "NotIn" if self.values else "Exists"
         return "In" if self.values else "DoesNotExist"
 
     def has(self, value: str) -> bool:
         """Return whether this value of the label is accepted."""
-        return (value in self.values) is not self.complement and _within(value, self.gte, self.lte)
+        return (value in self.values) is not self.is_complement and _within(value, self.gte, self.lte)
 
     def matches(self, values: Collection[str]) -> bool:
         """Return whether one of an instance type's `values` is accepted; no values means no such label."""
@@ -49,7 +49,7 @@ class Requirement(NamedTuple):
         min_values = _largest(self.min_values, other.min_values)
         if gte is not None and lte is not None and gte > lte:
             return Requirement(self.key, False, frozenset(), min_values=min_values)
-        complement = self.complement and other.complement
+        complement = self.is_complement and other.is_complement
         values = frozenset(value for value in _common(self, other) if _within(value, gte, lte))
         if not complement:
             gte = lte = None
@@ -60,7 +60,7 @@ class Requirement(NamedTuple):
         gte, lte = _largest(self.gte, other.gte), _smallest(self.lte, other.lte)
         if gte is not None and lte is not None and gte > lte:
             return False
-        if self.complement and other.complement:
+        if self.is_complement and other.is_complement:
             return True
         return any(_within(value, gte, lte) for value in _common(self, other))
 
@@ -137,11 +137,11 @@ def find_disagreements(
 
 def _common(one: Requirement, other: Requirement) -> frozenset[str]:
     """Return the common values of two requirements; for two complements, the values that either rejects."""
-    if one.complement and other.complement:
+    if one.is_complement and other.is_complement:
         return one.values | other.values
-    if one.complement:
+    if one.is_complement:
         return other.values - one.values
-    return one.values - other.values if other.complement else one.values & other.values
+    return one.values - other.values if other.is_complement else one.values & other.values
 
 
 def _bound(text: str) -> int:

@@ -26,7 +26,7 @@ class CostCeiling(NamedTuple):
     hourly: float | None
     """In the currency of the price list; None where it is unbounded."""
 
-    exact: bool
+    is_exact: bool
     """Whether some mix of nodes costs exactly that; otherwise it is an upper bound."""
 
     unbounded_by: str = ""
@@ -37,7 +37,7 @@ class UsableLimit(NamedTuple):
     """How much of one limit can be used within the others."""
 
     amount: float
-    exact: bool
+    is_exact: bool
     """Whether some mix of nodes uses exactly that; otherwise it is an upper bound."""
 
 
@@ -47,7 +47,7 @@ def calculate_ceiling(market: Market, types: Mask, limits: Mapping[str, Amount])
     uses = _uses(market, types, limits)
     unlimited = [(price, position) for position, price in prices.items() if price and not any(uses[position])]
     if unlimited:
-        return CostCeiling(None, exact=True, unbounded_by=market.kind(max(unlimited)[1]).name)
+        return CostCeiling(None, is_exact=True, unbounded_by=market.kind(max(unlimited)[1]).name)
     items = [Item(round(price * _GRAIN), uses[position]) for position, price in prices.items()]
     solution = best(items, tuple(limits.values()))
     return CostCeiling(solution.worth / _GRAIN, solution.exact)

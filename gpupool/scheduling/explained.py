@@ -39,10 +39,10 @@ class Candidate(NamedTuple):
     zones: tuple[str, ...]
     """The pool's zones that offer it."""
 
-    offered: bool | None
+    is_offered: bool | None
     """Whether any of these zones offers it; None if that can't be judged."""
 
-    launchable: bool | None
+    is_launchable: bool | None
     """Whether Karpenter's scheduler keeps it, regardless of limits; None if that can't be judged."""
 
     reason: str
@@ -98,9 +98,9 @@ class Explained(NamedTuple):
         return self.pool.requirements
 
     @property
-    def reserved(self) -> bool | None:
+    def can_use_reservations(self) -> bool | None:
         """Return whether the pool may use reservations; None if its node class selects none."""
-        return _can_use_reservations(self.pool) if self.market.node_class.reservations else None
+        return _can_use_reservations(self.pool) if self.market.node_class.has_reservations else None
 
 
 def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
@@ -117,11 +117,11 @@ def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
         pool=pool,
         match=matched,
         candidates=tuple(candidates.values()),
-        ceiling=_calculate_ceiling(pool, matched.launchable | reservable) if market.judged else None,
+        ceiling=_calculate_ceiling(pool, matched.launchable | reservable) if market.is_judged else None,
         usable_limits={
             name: calculate_usable_limit(market, pool.in_limits, pool.limits, name) for name in pool.limits
         },
-        one_pod=_find_accelerator_pod(pool, candidates) if market.judged else None,
+        one_pod=_find_accelerator_pod(pool, candidates) if market.is_judged else None,
     )
 
 
@@ -142,20 +142,20 @@ def _find_reservable_types(pool: ScheduledPool) -> Mask:
 def _can_use_reservations(pool: ScheduledPool) -> bool:
     """Return whether nodes may come from capacity reservations of the node class."""
     capacity_type = pool.requirements.get(labels.CAPACITY_TYPE)
-    return pool.market.node_class.reservations and (capacity_type is None or capacity_type.has(_RESERVED))
+    return pool.market.node_class.has_reservations and (capacity_type is None or capacity_type.has(_RESERVED))
 
 
 def _build_candidate(pool: ScheduledPool, position: int, matched: MatchedTypes) -> Candidate:
-    market, wanted, limits = pool.market, pool.requirements, pool.limits
+    market, requirements, limits = pool.market, pool.requirements, pool.limits
     kind, bit = market.kind(position), 1 << position
-    capacity_type = wanted.get(labels.CAPACITY_TYPE)
+    capacity_type = requirements.get(labels.CAPACITY_TYPE)
     offering_zones = [zone for zone, mask in market.zone_masks.items() if mask & bit]
-    names, ids = wanted.get(labels.ZONE), wanted.get(labels.ZONE_ID)
+    names, ids = requirements.get(labels.ZONE), requirements.get(labels.ZONE_ID)
     exceeded_limits = find_exceeded_limits(market.capacity(position), limits)
-    judged = market.judged and (bool(matched.launchable & bit) or not _can_use_reservations(pool))
+    judged = market.is_judged and (bool(matched.launchable & bit) or not _can_use_reservations(pool))
     return Candidate(
         kind=kind,
-        price=market.price(position) if market.judged else None,
+        price=market.price(position) if market.is_judged else None,
         capacity_types=tuple(
             name for name in CAPACITY_TYPES
             if name in kind.capacity_types and (capacity_type is None or capacity_type.has(name))
@@ -164,8 +164,8 @@ def _build_candidate(pool: ScheduledPool, position: int, matched: MatchedTypes) 
             zone.name for zone in offering_zones
             if (names is None or names.has(zone.name)) and (ids is None or ids.has(zone.id))
         ),
-        offered=bool(matched.offered & bit) if judged else None,
-        launchable=bool(matched.launchable & bit) if judged else None,
+        is_offered=bool(matched.offered & bit) if judged else None,
+        is_launchable=bool(matched.launchable & bit) if judged else None,
         reason=_find_reason(pool, position, matched)
         or _describe_exceeded(market.capacity(position), limits, exceeded_limits),
         allocatable=market.allocatable(position),
@@ -174,13 +174,13 @@ def _build_candidate(pool: ScheduledPool, position: int, matched: MatchedTypes) 
 
 
 def _find_reason(pool: ScheduledPool, position: int, matched: MatchedTypes) -> str:
-    market, wanted, bit = pool.market, pool.requirements, 1 << position
-    if not market.judged or matched.launchable & bit:
+    market, requirements, bit = pool.market, pool.requirements, 1 << position
+    if not market.is_judged or matched.launchable & bit:
         return ""
     if _can_use_reservations(pool):
         return "only from a reservation, if one exists for it"
     if not matched.offered & bit:
-        return _describe_missing_offering(market, bit, wanted)
+        return _describe_missing_offering(market, bit, requirements)
     if market.price(position) is None:
         return "no price in the list, so Karpenter has no on-demand or spot offering"
     overused = [name for name, left in market.allocatable(position).items() if left < 0]
@@ -192,12 +192,12 @@ def _find_reason(pool: ScheduledPool, position: int, matched: MatchedTypes) -> s
     )
 
 
-def _describe_missing_offering(market: Market, bit: Mask, wanted: Requirements) -> str:
+def _describe_missing_offering(market: Market, bit: Mask, requirements: Requirements) -> str:
     elsewhere = [zone.name for zone, mask in market.zone_masks.items() if mask & bit]
     if not elsewhere:
         subnets = "" if market.node_class.zones is None else " where the node class has subnets"
         return f"not offered in {market.region}{subnets}"
-    if not find_types_in_zones(market, wanted) & bit:
+    if not find_types_in_zones(market, requirements) & bit:
         return f"offered in {', '.join(elsewhere)} only"
     return "the pool requires a capacity reservation, and its node class selects none"
 

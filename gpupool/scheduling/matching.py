@@ -87,7 +87,7 @@ def match_types(
         candidates &= market.find_types(entry)
     offered = candidates & find_offered_types(market, requirements)
     launchable = drop_types_without_room(
-        market, offered & (market.priced if market.judged else market.masks.all)
+        market, offered & (market.priced if market.is_judged else market.masks.all)
     )
     too_few = find_lacking_values(market, launchable, requirements)
     return MatchedTypes(candidates, offered, 0 if too_few and policy == "Strict" else launchable, too_few)
@@ -97,7 +97,7 @@ def find_offered_types(market: Market, requirements: Requirements) -> Mask:
     """Find the types with a matching zone and capacity type, regardless of price."""
     if not all(requirements[key].matches(()) for key in RESERVATION_LABELS if key in requirements):
         return 0
-    if not market.judged:
+    if not market.is_judged:
         return market.masks.all
     zones = find_types_in_zones(market, requirements)
     return zones & unite_masks(market.launchable_by_type[name] for name in find_capacity_types(requirements))
@@ -152,10 +152,10 @@ def _can_overuse(node_class: ScheduledNodeClass) -> bool:
     """Return whether a class can reserve more than a node has; with Linux defaults every type has room."""
     family, disks = node_class.family, node_class.block_devices
     return bool(
-        not family.eni_limited_pods
+        not family.has_eni_limited_pods
         or node_class.kube_reserved
         or node_class.system_reserved
         or node_class.eviction_hard
         or any(disk.size is not None and disk.size < _ROOMY_DISK for disk in disks)
-        or (node_class.max_pods is not None and not family.eni_limited_memory)
+        or (node_class.max_pods is not None and not family.has_eni_limited_memory)
     )

@@ -57,7 +57,7 @@ class ScheduledPool(NamedTuple):
             and capacity_type.has("reserved")
             and not find_capacity_types(self.requirements)
         )
-        return is_reserved_only and self.market.node_class.reservations
+        return is_reserved_only and self.market.node_class.has_reservations
 
     def assume_reservations(self) -> ScheduledPool:
         """Return the pool as if reservations existed for all types that match its requirements."""

@@ -88,7 +88,7 @@ class _View:
 
     def __init__(self, market: Market, pool: Mapping[str, Plain]) -> None:
         self.market = market
-        zones = market.catalogue.regions.get(market.region or "", ()) if market.judged else (None,)
+        zones = market.catalogue.regions.get(market.region or "", ()) if market.is_judged else (None,)
         self._offers: list[_Offer] = [
             (capacity_type, zone) for capacity_type in CAPACITY_TYPES for zone in zones
         ]
@@ -188,7 +188,7 @@ class _View:
     def _find_priced_types(self, overlay: Overlay) -> tuple[Mask, Mask, Mask, Mask]:
         """Return the types whose price it sets on demand in some or all zones, and at all or some offers."""
         if not overlay.price or (
-            not self.market.judged and any(key in overlay.requirements for key in _ZONES)
+            not self.market.is_judged and any(key in overlay.requirements for key in _ZONES)
         ):
             return 0, 0, 0, self.market.masks.all if overlay.price else 0
         everywhere_on_demand = everywhere = self.market.masks.all
@@ -224,7 +224,7 @@ class _View:
         """Find the types that match on a label of theirs, which the pool's own labels may restrict."""
         if own_label is None:
             matching = self.market.find_types(requirement)
-            if requirement.key == labels.ZONE_ID and self.market.judged and not requirement.matches(()):
+            if requirement.key == labels.ZONE_ID and self.market.is_judged and not requirement.matches(()):
                 # A type that no zone offers lacks the label, which an overlay, unlike a pod, requires.
                 matching &= unite_masks(self.market.zone_masks.values())
             return matching

@@ -162,7 +162,7 @@ def test_the_labels_that_came_later() -> None:
 
 
 def test_the_values_that_karpenter_insists_on() -> None:
-    assert {key: set(label.values) for key, label in labels.WELL_KNOWN.items() if label.enforced} == {
+    assert {key: set(label.values) for key, label in labels.WELL_KNOWN.items() if label.is_enforced} == {
         "karpenter.sh/capacity-type": {"on-demand", "spot", "reserved"},
         "karpenter.k8s.aws/instance-tenancy": {"default", "dedicated"},
     }

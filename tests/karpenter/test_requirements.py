@@ -182,7 +182,7 @@ def test_two_agree_where_a_value_is_left(one: Requirement, other: Requirement) -
     both = one.intersection(other)
 
     # Of two that list no values, Karpenter looks only at the bounds.
-    assert one.has_intersection(other) is (both.complement or bool(both.values))
+    assert one.has_intersection(other) is (both.is_complement or bool(both.values))
 
 
 @laws

@@ -114,13 +114,13 @@ def test_no_mix_is_dearer_and_an_exact_answer_is_one(anywhere: Market) -> None:
         if free:
             counted["unbounded"] += 1
             most = max(free, key=lambda place: (anywhere.price(place) or 0, place))
-            assert said == CostCeiling(None, exact=True, unbounded_by=anywhere.catalogue.names[most]), case
+            assert said == CostCeiling(None, is_exact=True, unbounded_by=anywhere.catalogue.names[most]), case
             continue
         real = dearest_mix(anywhere, places, limits)
         if real is None:
             continue
         assert said.hourly is not None, case
-        if said.exact:
+        if said.is_exact:
             counted["exact" if real else "nothing"] += 1
             assert said.hourly == pytest.approx(real, rel=1e-9), case
         else:
@@ -144,9 +144,9 @@ def test_the_bound_is_no_less_than_the_exact_answer(
     compared = 0
     for mask, (_, limits), known in zip(masks, cases, exact, strict=True):
         bound = calculate_ceiling(virginia, find_types_in_limits(virginia, mask, limits), limits)
-        if known.hourly and known.exact and bound.hourly is not None:
+        if known.hourly and known.is_exact and bound.hourly is not None:
             compared += 1
-            assert not bound.exact
+            assert not bound.is_exact
             assert bound.hourly >= known.hourly, (limits, known, bound)
     assert compared > len(cases) * 0.3
 
@@ -169,7 +169,7 @@ def test_cpu_left_over_is_filled_with_machines_of_no_gpu(virginia: Market) -> No
     assert found.match.candidates.bit_count() == 22
     assert found.match.launchable.bit_count() == 18
     assert found.ceiling is not None
-    assert found.ceiling.exact
+    assert found.ceiling.is_exact
     # Eight of g7e.2xlarge cost less: the rest goes to g6f, which counts as no GPU.
     assert f"{found.ceiling.hourly:.2f}" == "30.54"
     alone = calculate_ceiling(virginia, named(virginia, "g7e.2xlarge"), found.pool.limits)
@@ -179,18 +179,18 @@ def test_cpu_left_over_is_filled_with_machines_of_no_gpu(virginia: Market) -> No
 def test_a_limit_on_gpus_alone_bounds_nothing_where_some_count_none(virginia: Market) -> None:
     found = explain(g6({GPU: "8"}), virginia)
 
-    assert found.ceiling == CostCeiling(None, exact=True, unbounded_by="g6f.4xlarge")
+    assert found.ceiling == CostCeiling(None, is_exact=True, unbounded_by="g6f.4xlarge")
 
 
 def test_whole_machines_alone_are_counted(virginia: Market) -> None:
     p5 = named(virginia, "p5.48xlarge")
 
-    assert calculate_ceiling(virginia, p5, {GPU: 16}) == CostCeiling(2 * 55.04, exact=True)
-    assert calculate_ceiling(virginia, p5, {GPU: 23}) == CostCeiling(2 * 55.04, exact=True)
-    assert calculate_ceiling(virginia, p5, {GPU: 7}) == CostCeiling(0.0, exact=True)
-    assert calculate_ceiling(virginia, p5, {}) == CostCeiling(None, exact=True, unbounded_by="p5.48xlarge")
+    assert calculate_ceiling(virginia, p5, {GPU: 16}) == CostCeiling(2 * 55.04, is_exact=True)
+    assert calculate_ceiling(virginia, p5, {GPU: 23}) == CostCeiling(2 * 55.04, is_exact=True)
+    assert calculate_ceiling(virginia, p5, {GPU: 7}) == CostCeiling(0.0, is_exact=True)
+    assert calculate_ceiling(virginia, p5, {}) == CostCeiling(None, is_exact=True, unbounded_by="p5.48xlarge")
     assert calculate_ceiling(virginia, p5, {"example.com/seats": 1}).unbounded_by == "p5.48xlarge"
-    assert calculate_ceiling(virginia, 0, {}) == CostCeiling(0.0, exact=True)
+    assert calculate_ceiling(virginia, 0, {}) == CostCeiling(0.0, is_exact=True)
 
 
 def test_nodes_count_as_one_each(virginia: Market) -> None:
@@ -203,7 +203,7 @@ def test_nodes_count_as_one_each(virginia: Market) -> None:
 def test_types_without_a_price_cost_nothing(virginia: Market) -> None:
     p5e = named(virginia, "p5e.48xlarge")
 
-    assert calculate_ceiling(virginia, p5e, {}) == CostCeiling(0.0, exact=True)
+    assert calculate_ceiling(virginia, p5e, {}) == CostCeiling(0.0, is_exact=True)
 
 
 def test_three_limits_that_bind_give_a_bound(virginia: Market) -> None:
@@ -212,14 +212,14 @@ def test_three_limits_that_bind_give_a_bound(virginia: Market) -> None:
 
     said = calculate_ceiling(virginia, three, {GPU: 64, NEURON: 64, GAUDI: 8})
 
-    assert not said.exact
+    assert not said.is_exact
     assert said.hourly == pytest.approx(64 * 0.8048 + 64 * 0.7582 + 13.10904)
 
 
 def test_three_limits_of_which_two_bind_are_exact(virginia: Market) -> None:
     both = named(virginia, "p5.48xlarge", "g6.xlarge")
 
-    assert calculate_ceiling(virginia, both, {GPU: 8, "cpu": 192, NODES: 9}).exact
+    assert calculate_ceiling(virginia, both, {GPU: 8, "cpu": 192, NODES: 9}).is_exact
     assert calculate_ceiling(virginia, both, {GPU: 9, "cpu": 400, NODES: 3}) == exactly(55.04 + 0.8048)
 
 
@@ -230,7 +230,7 @@ def test_up_to_a_million_states_the_answer_is_exact(virginia: Market, millions: 
 
     said = calculate_ceiling(virginia, both, {GPU: millions})
 
-    assert said.exact is exact
+    assert said.is_exact is exact
     dearest = max(price(virginia, "g6.xlarge"), price(virginia, "g6.12xlarge") / 4)
     assert said.hourly == pytest.approx(millions * dearest, rel=1e-5)
 
@@ -252,5 +252,5 @@ def test_a_static_pool_has_so_many_nodes(virginia: Market) -> None:
 
     assert static.ceiling == exactly(4 * 55.04)
     assert explain(node_pool("p", said), virginia).ceiling == CostCeiling(
-        None, exact=True, unbounded_by="p5.48xlarge"
+        None, is_exact=True, unbounded_by="p5.48xlarge"
     )

@@ -544,7 +544,7 @@ def test_a_pool_of_reservations_is_supposed_to_have_them_and_is_never_chosen() -
 
     assert judged.chosen == ""
     assert found["g6"].placed is None
-    assert found["gpu"].reserved
+    assert found["gpu"].is_reserved
     assert found["gpu"].placed == (("p5e.48xlarge",), None, None, "")
     assert refused(pod(nodeSelector={CAPACITY: "spot"}), pool(reserving, *reserved))[0] == RefusalRule.LABEL
 

@@ -248,10 +248,10 @@ def test_a_candidate_is_given_with_its_reason(virginia: Market) -> None:
 
     assert good is not None
     assert good.candidate is not None
-    assert (good.unmet, good.candidate.launchable, good.candidate.reason) == ((), True, "")
+    assert (good.unmet, good.candidate.is_launchable, good.candidate.reason) == ((), True, "")
     assert bad is not None
     assert bad.candidate is not None
-    assert (bad.candidate.offered, bad.candidate.reason) == (False, "not offered in us-east-1")
+    assert (bad.candidate.is_offered, bad.candidate.reason) == (False, "not offered in us-east-1")
 
 
 def test_a_type_that_nobody_knows(virginia: Market) -> None:
@@ -296,7 +296,7 @@ def test_a_reserve_that_is_more_than_the_machine_keeps_it_out() -> None:
 
     assert said is not None
     assert said.candidate is not None
-    assert said.candidate.launchable is False
+    assert said.candidate.is_launchable is False
     assert said.candidate.reason == "the node class reserves more memory than the type has"
 
 
@@ -307,8 +307,8 @@ def test_zones_of_the_class_s_subnets_count() -> None:
 
     said = {each.kind.name: each for each in explain(pool(f"{FAMILY} In p5,p6-b200"), where).candidates}
 
-    assert (said["p5.48xlarge"].zones, said["p5.48xlarge"].offered) == (("us-east-1a",), True)
-    assert (said["p6-b200.48xlarge"].zones, said["p6-b200.48xlarge"].offered) == ((), False)
+    assert (said["p5.48xlarge"].zones, said["p5.48xlarge"].is_offered) == (("us-east-1a",), True)
+    assert (said["p6-b200.48xlarge"].zones, said["p6-b200.48xlarge"].is_offered) == ((), False)
     assert said["p6-b200.48xlarge"].reason == "not offered in us-east-1 where the node class has subnets"
 
 

@@ -81,11 +81,11 @@ def test_a_contradiction_in_one_pool_counts_in_all() -> None:
     overlays = [overlay("a", capacity={GPU: "4"}), overlay("b", mine, capacity={GPU: "7"})]
 
     p, other = seen(overlays, "p", "other")
-    assert (p.overlaid.refused, other.overlaid.refused) == (("a",), ("a",))
+    assert (p.overlaid.ignored, other.overlaid.ignored) == (("a",), ("a",))
     assert other.capacity(place("g5.xlarge"))[GPU] == 1
 
     (alone,) = seen(overlays, "other")
-    assert alone.overlaid.refused == ()
+    assert alone.overlaid.ignored == ()
     assert alone.capacity(place("g5.xlarge"))[GPU] == 4
 
 

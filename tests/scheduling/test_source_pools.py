@@ -90,7 +90,7 @@ def test_32_gpus_are_dearest_one_by_one() -> None:
     found = explained("gpu-training")
 
     assert found.ceiling is not None
-    assert found.ceiling.exact
+    assert found.ceiling.is_exact
     assert f"{found.ceiling.hourly:.2f}" == "220.16"
     place = found.market.catalogue.position("p5.4xlarge")
     assert place is not None
@@ -103,7 +103,7 @@ def test_four_machines_with_a_share_of_a_gpu_make_the_cost_unbounded(name: str) 
     shares = [
         each.kind.name
         for each in found.candidates
-        if each.launchable and not each.allocatable["nvidia.com/gpu"]
+        if each.is_launchable and not each.allocatable["nvidia.com/gpu"]
     ]
 
     assert sorted(shares) == ["g6f.2xlarge", "g6f.4xlarge", "g6f.xlarge", "gr6f.4xlarge"]
@@ -124,7 +124,7 @@ def test_inferentia_costs_what_the_dearest_of_one_device_does() -> None:
     found = explained("inferentia")
 
     assert found.ceiling is not None
-    assert found.ceiling.exact
+    assert found.ceiling.is_exact
     assert f"{found.ceiling.hourly:.2f}" == "62.97"
 
 

@@ -82,7 +82,7 @@ def check_requirement_values(requirement: Located) -> Iterator[Complaint]:
 def check_known_values(requirement: Located) -> Iterator[Complaint]:
     """Check that `In` lists enough known values of a label with a closed set of values."""
     label = labels.WELL_KNOWN.get(_normalized(requirement))
-    if label is None or not label.enforced or read_text(requirement, "operator") != "In":
+    if label is None or not label.is_enforced or read_text(requirement, "operator") != "In":
         return
     texts = [str(value.value) for value in items(find_value(requirement, "values"))]
     known_count = sum(value in label.values for value in texts)

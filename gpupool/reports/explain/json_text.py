@@ -36,7 +36,7 @@ def _answer(answer: NodePoolExplanation) -> dict[str, Json]:
         "nodeClass": answer.node_class or None,
         "amiFamily": found.market.node_class.family.name,
         "region": found.market.region,
-        "offeringsJudged": found.market.judged,
+        "offeringsJudged": found.market.is_judged,
         "candidates": [_candidate(each) for each in found.candidates],
         "limits": _limits(found),
         "cost": _cost(found),
@@ -53,10 +53,10 @@ def _candidate(each: Candidate) -> Json:
     ]
     return {
         "instanceType": kind.name,
-        "offered": each.offered,
+        "offered": each.is_offered,
         "price": each.price,
         "prices": {name: each.price if name == "on-demand" else None for name in each.capacity_types},
-        "launchable": each.launchable,
+        "launchable": each.is_launchable,
         "reason": each.reason,
         "capacityTypes": _list(each.capacity_types),
         "zones": _list(each.zones),
@@ -75,11 +75,11 @@ def _candidate(each: Candidate) -> Json:
 
 
 def _limits(found: Explained) -> Json:
-    launchable = [each for each in found.candidates if each.launchable is not False]
+    launchable = [each for each in found.candidates if each.is_launchable is not False]
     return {
         "said": _amounts(found.pool.limits),
         "reached": {
-            name: {"most": each.amount, "exact": each.exact, "binds": each.amount >= found.pool.limits[name]}
+            name: {"most": each.amount, "exact": each.is_exact, "binds": each.amount >= found.pool.limits[name]}
             for name, each in found.usable_limits.items()
         },
         "nodes": {each.kind.name: each.admitted.nodes for each in launchable},
@@ -92,7 +92,7 @@ def _cost(found: Explained) -> Json:
     if ceiling is None:
         return None
     monthly = None if ceiling.hourly is None else round(ceiling.hourly * HOURS_IN_MONTH, 2)
-    bound = "exact" if ceiling.exact else "at most"
+    bound = "exact" if ceiling.is_exact else "at most"
     return {
         "hourly": ceiling.hourly,
         "monthly": monthly,
@@ -123,7 +123,7 @@ def _why(why: Exclusion) -> Json:
         "candidate": why.candidate is not None,
         "refusedBy": refused,
         "refusedByClass": why.class_conflict or None,
-        "launchable": why.candidate.launchable if why.candidate else False,
+        "launchable": why.candidate.is_launchable if why.candidate else False,
         "reason": why.candidate.reason if why.candidate else "",
         "retired": why.retired,
     }

@@ -55,7 +55,7 @@ def _order(answer: NodePoolExplanation) -> tuple[int, str]:
 
 
 def _first(found: Explained) -> str:
-    first = next((each for each in found.candidates if each.launchable and each.admitted.nodes != 0), None)
+    first = next((each for each in found.candidates if each.is_launchable and each.admitted.nodes != 0), None)
     return f"{first.kind.name} {first.price:.4f}" if first and first.price is not None else "-"
 
 
@@ -86,8 +86,8 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation) -> Iterator[s
 
 
 def _candidates(found: Explained) -> Iterator[str]:
-    launchable = sum(each.launchable is True for each in found.candidates)
-    open_ones = sum(each.launchable is None for each in found.candidates)
+    launchable = sum(each.is_launchable is True for each in found.candidates)
+    open_ones = sum(each.is_launchable is None for each in found.candidates)
     count = len(found.candidates)
     judged = f"{launchable} launchable" if launchable or not open_ones else ""
     parts = [
@@ -163,8 +163,8 @@ def _limits(found: Explained) -> Iterator[str]:
 
 def _reached(name: str, limit: Amount, most: UsableLimit) -> str:
     if most.amount >= limit:
-        return "binds" if most.exact else "can bind"
-    how = "at most " if not most.exact else ""
+        return "binds" if most.is_exact else "can bind"
+    how = "at most " if not most.is_exact else ""
     return f"never reached: {how}{format_limit(name, int(most.amount))} can be used within the limits"
 
 
@@ -183,7 +183,7 @@ def _cost(found: Explained) -> Iterator[str]:
         yield f"Cost: unbounded: no limit counts a resource of {ceiling.unbounded_by}"
     else:
         month = f"{ceiling.hourly * HOURS_IN_MONTH:,.0f} {prices.currency} a month"
-        at_most = "" if ceiling.exact else "at most "
+        at_most = "" if ceiling.is_exact else "at most "
         hour = f"{ceiling.hourly:.2f} {prices.currency} an hour"
         yield f"Cost when the limits are reached: {at_most}{hour}, {month}"
     elsewhere = "" if found.market.region in (None, prices.region) else f"; none for {found.market.region}"

@@ -55,7 +55,7 @@ def _verdict_plain(each: Fitted, verdict: PodVerdict) -> Json:
     made: dict[str, Json] = {"pool": verdict.pool, "fits": verdict.placed is not None}
     if verdict.replicas is not None:
         made["replicas"] = verdict.replicas
-    if verdict.reserved:
+    if verdict.is_reserved:
         made["reserved"] = True
     if verdict.placed:
         return {**made, **_placed_plain(verdict.placed)}

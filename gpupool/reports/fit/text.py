@@ -80,7 +80,7 @@ class FitReport:
 def offers_of(pools: LoadedNodePools) -> Offers:
     """Return what the offers of these pools are judged by; there is at least one pool."""
     market = pools.items[0].market
-    return Offers(pools.region or "", market.judged, market.price_list)
+    return Offers(pools.region or "", market.is_judged, market.price_list)
 
 
 def taken_for_granted(pools: LoadedNodePools) -> Iterator[str]:
@@ -88,10 +88,10 @@ def taken_for_granted(pools: LoadedNodePools) -> Iterator[str]:
     without = [each.name for each in pools.items if not each.node_class]
     if without:
         yield f"The node class of {', '.join(without)} is not in the files; AL2023 defaults are assumed."
-    reserved = [each.name for each in pools.items if each.market.node_class.reservations]
+    reserved = [each.name for each in pools.items if each.market.node_class.has_reservations]
     if reserved:
         yield f"The reservations of {', '.join(reserved)} are not checked: only AWS knows them."
-    placed = [each.name for each in pools.items if each.market.node_class.placement_group]
+    placed = [each.name for each in pools.items if each.market.node_class.has_placement_group]
     if placed:
         yield f"The placement groups of {', '.join(placed)} are not checked: only AWS knows them."
     if pools.overlays:
@@ -101,7 +101,7 @@ def taken_for_granted(pools: LoadedNodePools) -> Iterator[str]:
 
 def _overlays_left_out(pools: LoadedNodePools) -> Iterator[str]:
     overlaid = [each.market.overlaid for each in pools.items]
-    refused = sorted({name for each in overlaid for name in each.refused})
+    refused = sorted({name for each in overlaid for name in each.ignored})
     if refused:
         yield f"Ignored NodeOverlays that conflict with one of the same weight: {', '.join(refused)}."
     partly = sorted({name for each in overlaid for name in each.partly})
@@ -143,7 +143,7 @@ def _taken(each: Fitted, verdict: PodVerdict, offers: Offers) -> str:
         return f"fits  on {len(placed.types)} of its {verdict.types} instance types"
     if verdict.replicas is not None:
         return f"fits  its fixed nodes ({verdict.replicas}); none is launched for a pod"
-    if verdict.reserved:
+    if verdict.is_reserved:
         types = placed.types[0] if len(placed.types) == 1 else f"{len(placed.types)} types"
         return f"fits  {types}, if a reservation has room"
     return f"fits  {_types(placed)}{_range(placed, offers)}"

@@ -134,8 +134,8 @@ def _check_zone(names: Names, node: Located) -> Iterator[Finding]:
     parts = _ZONE.fullmatch(name)
     zones = names.zones.get(parts[1]) if parts else None
     if parts and zones and name not in zones:
-        theirs = ", ".join(sorted(zones))
-        message = f"zone `{name}` is not in the catalogue of {names.date}; {parts[1]} has {theirs}"
+        known_zones = ", ".join(sorted(zones))
+        message = f"zone `{name}` is not in the catalogue of {names.date}; {parts[1]} has {known_zones}"
         yield _warn(Code.UNKNOWN_ZONE, message, node, "", Severity.INFO)
 
 

@@ -55,10 +55,10 @@ def format_requirement(requirement: Requirement) -> str:
     if bounds:
         return f"{requirement.key} {' and '.join(bounds)}"
     if requirement.operator in ("Exists", "DoesNotExist"):
-        return f"{'the' if requirement.complement else 'no'} label {requirement.key}"
-    if len(requirement.values) == 1 and not requirement.complement:
+        return f"{'the' if requirement.is_complement else 'no'} label {requirement.key}"
+    if len(requirement.values) == 1 and not requirement.is_complement:
         return f"{requirement.key}={next(iter(requirement.values))}"
-    relation = "not in" if requirement.complement else "in"
+    relation = "not in" if requirement.is_complement else "in"
     return f"{requirement.key} {relation} [{format_values(requirement.values)}]"
 
 

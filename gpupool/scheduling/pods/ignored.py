@@ -83,7 +83,7 @@ def _find_problem(condition: Expression) -> str:
     if (
         condition.operator == "In"
         and label
-        and label.enforced
+        and label.is_enforced
         and not set(condition.values) & set(label.values)
     ):
         return f"is one of {', '.join(label.values)}, not {', '.join(condition.values)}"

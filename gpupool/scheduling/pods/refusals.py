@@ -290,7 +290,7 @@ def _describe_limits(site: PoolSite, types: Mask, common: list[str], exceeded: l
 
 def _describe_no_types(site: PoolSite) -> str:
     region_note = (
-        f" in {site.pool.market.region}" if site.pool.market.region and site.pool.market.judged else ""
+        f" in {site.pool.market.region}" if site.pool.market.region and site.pool.market.is_judged else ""
     )
     hint = f"run `gpupool explain {site.pool.name}`"
     return f"the pool can't launch any instance type{region_note}; {hint}"

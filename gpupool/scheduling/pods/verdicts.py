@@ -49,7 +49,7 @@ class PodVerdict(NamedTuple):
     replicas: int | None
     """The fixed number of nodes of a static pool."""
 
-    reserved: bool
+    is_reserved: bool
     """Whether it launches only from reservations, whose existence and types only AWS knows."""
 
     types: int
@@ -80,7 +80,7 @@ class PodOutcome(NamedTuple):
         """Return whether the pod can run: on a launched node or on an existing one."""
         accepting = (verdict for verdict in self.verdicts if verdict.placed)
         has_node = (
-            self.is_daemon or verdict.reserved or verdict.replicas is not None for verdict in accepting
+            self.is_daemon or verdict.is_reserved or verdict.replicas is not None for verdict in accepting
         )
         return self.placed is not None or any(has_node)
 
@@ -113,7 +113,7 @@ def _build_verdict(pod: Pod, site: PoolSite) -> PodVerdict:
 
 def _find_launch_failure(fit: PoolFit) -> Refusal | None:
     """Find why the launch fails after the scheduler has chosen a pool, which it repeats endlessly."""
-    if not fit.pool.market.judged or fit.pool.assumes_reservations or fit.launch.types:
+    if not fit.pool.market.is_judged or fit.pool.assumes_reservations or fit.launch.types:
         return None
     if any(requirement.min_values is not None for requirement in fit.requirements.values()):
         subject = f"the {MOST_IN_FLEET} cheapest types, which Karpenter requests from EC2,"
@@ -130,7 +130,7 @@ def _find_launch_failure(fit: PoolFit) -> Refusal | None:
 def _build_placement(fit: PoolFit) -> PodPlacement:
     market, priced = fit.pool.market, sort_by_price(fit.pool.market, fit.types)
     unpriced = [position for position in positions(fit.types) if market.price(position) is None]
-    is_known = market.judged and not fit.pool.assumes_reservations
+    is_known = market.is_judged and not fit.pool.assumes_reservations
     planned = plan_launch(market, fit.requirements, fit.types) if is_known else None
     priced_types = [_price_type(fit.pool, position) for position in planned.types] if planned else []
     names = tuple(market.catalogue.names[position] for position in [*priced, *unpriced])

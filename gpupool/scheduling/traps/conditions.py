@@ -40,7 +40,7 @@ def find_types_without_accelerator(subject: TrapSubject) -> Iterator[Trap]:
         for candidate in subject.launchable
         if not count_accelerators(candidate) and not candidate.kind.gpus
     ]
-    if not plain or not subject.for_accelerators:
+    if not plain or not subject.is_for_accelerators:
         return
     key = next((key for key in ACCELERATOR_LABELS if _matches_absence(subject, key)), "")
     types = format_count(len(plain), "type")
@@ -59,7 +59,7 @@ def find_dead_values(subject: TrapSubject) -> Iterator[Trap]:
     """Find values that no type of the pool has, such as a family whose sizes are all excluded."""
     market, launchable = subject.explained.market, subject.explained.match.launchable
     for entry in subject.entries:
-        if entry.complement or not launchable or not market.masks.has_label(entry.key):
+        if entry.is_complement or not launchable or not market.masks.has_label(entry.key):
             continue
         if (
             entry.key == labels.CAPACITY_TYPE
@@ -88,11 +88,11 @@ def _describe_cause(subject: TrapSubject, key: str, value: str, types_with_value
         cause = f"`{'`, `'.join(excluding)}`" if excluding else "the other requirements together"
         excluded = format_count(types_with_value.bit_count(), "type")
         return f"{cause} exclude{'s' * (len(excluding) == 1)} its {excluded}"
-    place = explained.market.catalogue.position
+    find_position = explained.market.catalogue.position
     candidate = next(
         candidate
         for candidate in explained.candidates
-        if types_with_value >> (place(candidate.kind.name) or 0) & 1
+        if types_with_value >> (find_position(candidate.kind.name) or 0) & 1
     )
     return (
         f"{candidate.kind.name} is {candidate.reason}"

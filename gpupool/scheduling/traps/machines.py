@@ -86,9 +86,9 @@ def find_unpriced_types(subject: TrapSubject) -> Iterator[Trap]:
     unpriced = [
         candidate.kind.name
         for candidate in subject.explained.candidates
-        if candidate.offered and candidate.price is None
+        if candidate.is_offered and candidate.price is None
     ]
-    if subject.explained.market.judged and unpriced:
+    if subject.explained.market.is_judged and unpriced:
         have = "have" if len(unpriced) > 1 else "has"
         message = (
             f"{list_first(unpriced)} {have} no price: Karpenter launches such types only from a reservation, "

@@ -20,7 +20,7 @@ from gpupool.scheduling.types.typemasks import positions
 def find_no_types(subject: TrapSubject) -> Iterator[Trap]:
     """Find that a pool can't launch any type."""
     explained = subject.explained
-    if explained.match.launchable or not explained.market.judged or explained.reserved:
+    if explained.match.launchable or not explained.market.is_judged or explained.can_use_reservations:
         return
     too_few = describe_too_few_values(explained.match.too_few)
     first = next(iter(explained.candidates), None)
@@ -87,14 +87,14 @@ def find_limit_problems(subject: TrapSubject) -> Iterator[Trap]:
 def find_open_questions(subject: TrapSubject) -> Iterator[Trap]:
     """Find what can't be checked offline."""
     market = subject.explained.market
-    if not market.judged:
+    if not market.is_judged:
         region = f"region {market.region} is not in the catalogue" if market.region else "no region is set"
         message = f"{region}: zones, prices and offerings are not checked"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS, "set `cluster.region` or `--region`")
-    if subject.explained.reserved:
+    if subject.explained.can_use_reservations:
         message = "capacity reservations are not checked: only AWS knows their instance types"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
-    if market.node_class.placement_group:
+    if market.node_class.has_placement_group:
         message = "the placement group is not checked: only AWS knows its strategy"
         yield info(Code.NOT_JUDGED, message, REQUIREMENTS)
     yield from _find_overlay_problems(subject)
@@ -103,7 +103,7 @@ def find_open_questions(subject: TrapSubject) -> Iterator[Trap]:
 def _find_overlay_problems(subject: TrapSubject) -> Iterator[Trap]:
     """Find NodeOverlays that are ignored, or apply only to some offerings."""
     overlaid, types = subject.explained.market.overlaid, subject.explained.match.launchable
-    for name in overlaid.refused:
+    for name in overlaid.ignored:
         message = f"NodeOverlay `{name}` is ignored: it conflicts with another one of the same weight"
         yield warning(
             Code.OVERLAY_NOT_COUNTED, message, REQUIREMENTS, "set a different weight in one of them"

@@ -41,7 +41,7 @@ class TrapSubject:
 
     node_pool: Mapping[str, Plain]
     explained: Explained
-    in_blueprint: bool = False
+    is_in_blueprint: bool = False
     """Whether it is rendered from a blueprint, so that a fix is in the blueprint's fields."""
 
     entries: tuple[Requirement, ...] = field(init=False)
@@ -55,10 +55,10 @@ class TrapSubject:
     @cached_property
     def launchable(self) -> list[Candidate]:
         """Return the types that are launchable, or may be, if that can't be judged."""
-        return [candidate for candidate in self.explained.candidates if candidate.launchable is not False]
+        return [candidate for candidate in self.explained.candidates if candidate.is_launchable is not False]
 
     @cached_property
-    def for_accelerators(self) -> bool:
+    def is_for_accelerators(self) -> bool:
         """Return whether a requirement, limit or taint of the pool is about accelerators."""
         taints = self.at(("spec", "template", "spec", "taints"))
         keys = (
@@ -73,7 +73,7 @@ class TrapSubject:
 
     def fix(self, short: str, key: str, operator: str, value: str) -> str:
         """Return the fix that sets a requirement, in blueprint or manifest fields as in the file."""
-        if self.in_blueprint:
+        if self.is_in_blueprint:
             return f"set `{short}`"
         return f'add `{{key: {key}, operator: {operator}, values: ["{value}"]}}` to the requirements'
 

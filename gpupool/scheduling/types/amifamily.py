@@ -20,13 +20,13 @@ class AmiFamily(NamedTuple):
     volume: Amount = DEFAULT_VOLUME
     """Default size of that volume in bytes."""
 
-    eni_limited_memory: bool = True
+    has_eni_limited_memory: bool = True
     """Whether the kubelet's memory depends on the addresses of the interfaces, not on the allowed pods."""
 
-    eni_limited_pods: bool = True
+    has_eni_limited_pods: bool = True
     """Whether interfaces limit the pods; otherwise there are 110."""
 
-    pods_per_core: bool = True
+    has_pods_per_core: bool = True
     """Whether `kubelet.podsPerCore` is supported."""
 
     windows_build: str = ""
@@ -38,15 +38,15 @@ _FAMILIES: Final = {
     for family in (
         AmiFamily("AL2"),
         AmiFamily("AL2023"),
-        AmiFamily("Bottlerocket", "/dev/xvdb", eni_limited_memory=False, pods_per_core=False),
+        AmiFamily("Bottlerocket", "/dev/xvdb", has_eni_limited_memory=False, has_pods_per_core=False),
         AmiFamily("Custom", ""),
         *(
             AmiFamily(
                 f"Windows{year}",
                 "/dev/sda1",
                 parse_amount("50Gi"),
-                eni_limited_memory=False,
-                eni_limited_pods=False,
+                has_eni_limited_memory=False,
+                has_eni_limited_pods=False,
                 windows_build=build,
             )
             for year, build in _WINDOWS.items()

@@ -84,7 +84,7 @@ def calculate_overhead(
 ) -> NodeOverhead:
     """Calculate the reserves of the kubelet, the system and the eviction thresholds."""
     family = node_class.family
-    pods = _eni_pods(kind, node_class, 0) if family.eni_limited_memory else _pods(kind, node_class, settings)
+    pods = _eni_pods(kind, node_class, 0) if family.has_eni_limited_memory else _pods(kind, node_class, settings)
     return NodeOverhead(
         {
             MEMORY: (11 * pods + 255) * _MIB,
@@ -127,10 +127,10 @@ def _memory(kind: InstanceType, settings: ControllerSettings) -> int:
 
 
 def _storage(kind: InstanceType, node_class: ScheduledNodeClass) -> Amount:
-    if node_class.raid0 and kind.storage is not None:
+    if node_class.has_raid0 and kind.storage is not None:
         return kind.storage * 10**9
     devices, family = node_class.block_devices, node_class.family
-    root = next((volume.size for volume in devices if volume.root), None)
+    root = next((volume.size for volume in devices if volume.is_root), None)
     if root is not None:
         return root
     if devices and not family.device:
@@ -140,7 +140,7 @@ def _storage(kind: InstanceType, node_class: ScheduledNodeClass) -> Amount:
 
 
 def _eni_pods(kind: InstanceType, node_class: ScheduledNodeClass, reserved: int) -> int:
-    efa_only = sum(interface.efa_only and interface.card == 0 for interface in node_class.interfaces or ())
+    efa_only = sum(interface.is_efa_only and interface.card == 0 for interface in node_class.interfaces or ())
     interfaces = kind.cards[kind.default_card].interfaces - reserved - efa_only
     return interfaces * (kind.ipv4_per_interface - 1) + 2 if interfaces > 0 else 0
 
@@ -148,11 +148,11 @@ def _eni_pods(kind: InstanceType, node_class: ScheduledNodeClass, reserved: int)
 def _pods(kind: InstanceType, node_class: ScheduledNodeClass, settings: ControllerSettings) -> int:
     if node_class.max_pods is not None:
         pods = node_class.max_pods
-    elif node_class.family.eni_limited_pods:
+    elif node_class.family.has_eni_limited_pods:
         pods = _eni_pods(kind, node_class, settings.reserved_enis)
     else:
         pods = _PODS_WITHOUT_ENI
-    if node_class.pods_per_core > 0 and node_class.family.pods_per_core:
+    if node_class.pods_per_core > 0 and node_class.family.has_pods_per_core:
         return min(node_class.pods_per_core * kind.vcpus, pods)
     return pods
 

@@ -22,8 +22,8 @@ def has_type_filters(node_class: ScheduledNodeClass) -> bool:
     """Return whether a node class excludes types for another reason than its family."""
     return (
         node_class.interfaces is not None
-        or node_class.nested_virtualization
-        or node_class.connection_tracking
+        or node_class.has_nested_virtualization
+        or node_class.has_connection_tracking
     )
 
 
@@ -32,9 +32,9 @@ def _find_conflicts(kind: InstanceType, node_class: ScheduledNodeClass) -> Itera
         yield "AL2023 does not run on a1"
     if node_class.interfaces is not None:
         yield from _find_interface_conflicts(kind, node_class)
-    if node_class.nested_virtualization and not kind.nested_virtualization:
+    if node_class.has_nested_virtualization and not kind.nested_virtualization:
         yield "the node class requires nested virtualization, which the type does not support"
-    if node_class.connection_tracking and kind.hypervisor != "nitro":
+    if node_class.has_connection_tracking and kind.hypervisor != "nitro":
         yield "the node class sets connectionTracking, which only types on the nitro hypervisor support"
 
 
@@ -49,6 +49,6 @@ def _find_interface_conflicts(kind: InstanceType, node_class: ScheduledNodeClass
         elif interface.device >= interfaces_by_card[interface.card]:
             slot = f"interface {interface.device} of network card {interface.card}"
             yield f"the node class uses {slot}, which has {interfaces_by_card[interface.card]} at most"
-    requested = Counter(interface.efa_only for interface in node_class.interfaces or ())[True]
+    requested = Counter(interface.is_efa_only for interface in node_class.interfaces or ())[True]
     if requested > (kind.efa or 0):
         yield f"the node class sets {requested} EFA-only interfaces, and the type has {kind.efa or 0} at most"

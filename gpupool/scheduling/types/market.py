@@ -40,14 +40,14 @@ class OverlaidTypes(NamedTuple):
     partly: Mapping[str, Mask] = {}
     """Overlays whose price applies only to some offerings, with these types."""
 
-    refused: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
     """Overlays that are ignored because they conflict with another one of the same weight."""
 
 
 class Market:
     """The types that a node class and a region offer, with cached results.
 
-    Without a region, or for one that is not in the catalogue, `judged` is False: zones are ignored then,
+    Without a region, or for one that is not in the catalogue, `is_judged` is False: zones are ignored then,
     and every type counts as offered.
     """
 
@@ -60,7 +60,7 @@ class Market:
         self.node_class = node_class or ScheduledNodeClass()
         self.region = region
         offered = self.catalogue.offered(region) if region else None
-        self.judged = offered is not None
+        self.is_judged = offered is not None
         self._offered = offered or Column((0,), bytes(len(self.catalogue.names)))
         self.overlaid = OverlaidTypes()
         self._kinds: dict[int, InstanceType] = {}
@@ -144,7 +144,7 @@ class Market:
         if self.masks.has_label(key):
             return self.masks.find_types(requirement)
         if key in _LOCATION_LABELS:
-            return self._find_types_in_location(requirement) if self.judged else self.masks.all
+            return self._find_types_in_location(requirement) if self.is_judged else self.masks.all
         if key == labels.OS:
             return self._find_types_by_system(requirement)
         if key == labels.WINDOWS_BUILD:

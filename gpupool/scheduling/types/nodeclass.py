@@ -17,7 +17,7 @@ class ClassVolume(NamedTuple):
     size: Amount | None
     """Size in bytes; None if the snapshot or AMI determines it."""
 
-    root: bool
+    is_root: bool
 
 
 class Interface(NamedTuple):
@@ -25,7 +25,7 @@ class Interface(NamedTuple):
 
     card: int
     device: int
-    efa_only: bool
+    is_efa_only: bool
 
 
 class ScheduledNodeClass(NamedTuple):
@@ -39,16 +39,16 @@ class ScheduledNodeClass(NamedTuple):
     system_reserved: Mapping[str, str] = {}
     eviction_hard: Mapping[str, str] = {}
     block_devices: tuple[ClassVolume, ...] = ()
-    raid0: bool = False
+    has_raid0: bool = False
     interfaces: tuple[Interface, ...] | None = None
     """None if the class has no layout; a type then has its maximum of EFA interfaces."""
 
-    connection_tracking: bool = False
-    nested_virtualization: bool = False
-    placement_group: bool = False
+    has_connection_tracking: bool = False
+    has_nested_virtualization: bool = False
+    has_placement_group: bool = False
     """Whether it names a placement group, whose strategy only AWS knows."""
 
-    reservations: bool = False
+    has_reservations: bool = False
     """Whether it selects capacity reservations, whose types only AWS knows."""
 
     zones: frozenset[str] | None = None
@@ -57,7 +57,7 @@ class ScheduledNodeClass(NamedTuple):
     @property
     def efa_only(self) -> int | None:
         """Return the number of EFA-only interfaces in the layout; None without a layout."""
-        return None if self.interfaces is None else sum(interface.efa_only for interface in self.interfaces)
+        return None if self.interfaces is None else sum(interface.is_efa_only for interface in self.interfaces)
 
 
 def read_node_class(body: Mapping[str, Plain]) -> ScheduledNodeClass:
@@ -77,10 +77,10 @@ def read_node_class(body: Mapping[str, Plain]) -> ScheduledNodeClass:
         block_devices=tuple(
             _read_block_device(plain_map(entry)) for entry in plain_list(spec.get("blockDeviceMappings"))
         ),
-        raid0=spec.get("instanceStorePolicy") == "RAID0",
+        has_raid0=spec.get("instanceStorePolicy") == "RAID0",
         interfaces=tuple(map(_read_interface, interfaces)) if isinstance(interfaces, list) else None,
-        connection_tracking=spec.get("connectionTracking") is not None,
-        nested_virtualization=processor.get("nestedVirtualization") == "enabled",
+        has_connection_tracking=spec.get("connectionTracking") is not None,
+        has_nested_virtualization=processor.get("nestedVirtualization") == "enabled",
         placement_group=spec.get("placementGroupSelector") is not None,
         reservations=bool(spec.get("capacityReservationSelectorTerms")),
         zones=frozenset(plain_text(entry.get("zone")) for entry in subnets) if subnets else None,

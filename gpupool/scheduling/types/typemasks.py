@@ -70,7 +70,7 @@ class TypeMasks:
         return build_mask(facts, [predicate(value) for value in facts.values])
 
     def _find_types_by_name(self, requirement: Requirement) -> Mask:
-        if requirement.complement:
+        if requirement.is_complement:
             all_names = Column(self.catalogue.names, tuple(range(len(self.catalogue.names))))
             return build_mask(all_names, [requirement.has(name) for name in self.catalogue.names])
         type_positions = map(self.catalogue.position, requirement.values)
