@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpupool.catalogue.model import Catalogue
     from gpupool.pools import LoadedNodePool, LoadedNodePools
     from gpupool.scheduling.exclusion import Exclusion
-    from gpupool.scheduling.explained import Explained
+    from gpupool.scheduling.explained import PoolExplanation
     from gpupool.scheduling.traps.trap import Trap
     from gpupool.scheduling.types.market import Market
 
@@ -32,7 +32,7 @@ _MOST_NAMES = 20
 class NodePoolExplanation(NamedTuple):
     """What one NodePool may launch, and what is surprising about it."""
 
-    explained: Explained
+    explained: PoolExplanation
     node_class: str
     """Empty where the class is not among the files, and AL2023 was assumed."""
 

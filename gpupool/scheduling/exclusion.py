@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from gpupool.karpenter.requirements import Requirement
-from gpupool.scheduling.explained import Candidate, Explained
+from gpupool.scheduling.explained import Candidate, PoolExplanation
 from gpupool.scheduling.types.classfilter import find_class_conflict
 
 
@@ -29,7 +29,7 @@ class Exclusion(NamedTuple):
     retired: str | None
 
 
-def explain_exclusion(explained: Explained, name: str) -> Exclusion | None:
+def explain_exclusion(explained: PoolExplanation, name: str) -> Exclusion | None:
     """Explain how a pool treats an instance type; None if it is not in the catalogue."""
     market = explained.market
     position = market.catalogue.position(name)

@@ -63,7 +63,7 @@ class AcceleratorPod(NamedTuple):
     """The type that it gets when EC2 has none of the cheaper ones."""
 
 
-class Explained(NamedTuple):
+class PoolExplanation(NamedTuple):
     """The explanation of what one NodePool may launch."""
 
     pool: ScheduledPool
@@ -103,7 +103,7 @@ class Explained(NamedTuple):
         return _can_use_reservations(self.pool) if self.market.node_class.has_reservations else None
 
 
-def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
+def explain(node_pool: Mapping[str, Plain], market: Market) -> PoolExplanation:
     """Explain what a NodePool may launch in a market."""
     pool = read_pool(node_pool, market)
     matched = match_types(market, pool.requirements)
@@ -113,7 +113,7 @@ def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
     priced = set(ordered)
     ordered += [position for position in positions(types) if position not in priced]
     candidates = {position: _build_candidate(pool, position, matched) for position in ordered}
-    return Explained(
+    return PoolExplanation(
         pool=pool,
         match=matched,
         candidates=tuple(candidates.values()),

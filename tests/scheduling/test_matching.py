@@ -19,7 +19,7 @@ from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import market
 
 if TYPE_CHECKING:
-    from gpupool.scheduling.explained import Explained
+    from gpupool.scheduling.explained import PoolExplanation
     from gpupool.scheduling.matching import MatchedTypes
     from gpupool.scheduling.types.market import Market
     from tests.rig.scheduling import Body
@@ -214,7 +214,7 @@ def test_how_many_nodes_limits_admit(name: str, virginia: Market) -> None:
 # Why a type is not among them
 
 
-def asked(where: Market, *said: str) -> Explained:
+def asked(where: Market, *said: str) -> PoolExplanation:
     return explain(pool(*said), where)
 
 

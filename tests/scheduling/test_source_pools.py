@@ -18,7 +18,7 @@ from tests.scheduling.worlds import REGION, market
 from tests.test_sources import BLUEPRINTS, KEYS, documented, rendered, with_documents
 
 if TYPE_CHECKING:
-    from gpupool.scheduling.explained import Explained
+    from gpupool.scheduling.explained import PoolExplanation
     from gpupool.scheduling.traps.trap import Trap
     from tests.rig.scheduling import Body
 
@@ -39,7 +39,7 @@ def body(name: str, source: str = "001") -> Body:
     return {"metadata": {"name": name}, "spec": next(spec for key, spec in rendered(source).items() if key == (source, "NodePool", name))}  # fmt: skip
 
 
-def explained(name: str, source: str = "001") -> Explained:
+def explained(name: str, source: str = "001") -> PoolExplanation:
     return explain(body(name, source), market(CLASSES["al2023"]))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpupool.karpenter.quantities import Amount
     from gpupool.karpenter.requirements import Requirement
     from gpupool.scheduling.exclusion import Exclusion
-    from gpupool.scheduling.explained import Candidate, Explained
+    from gpupool.scheduling.explained import Candidate, PoolExplanation
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -74,12 +74,16 @@ def _candidate(each: Candidate) -> Json:
     }
 
 
-def _limits(found: Explained) -> Json:
+def _limits(found: PoolExplanation) -> Json:
     launchable = [each for each in found.candidates if each.is_launchable is not False]
     return {
         "said": _amounts(found.pool.limits),
         "reached": {
-            name: {"most": each.amount, "exact": each.is_exact, "binds": each.amount >= found.pool.limits[name]}
+            name: {
+                "most": each.amount,
+                "exact": each.is_exact,
+                "binds": each.amount >= found.pool.limits[name],
+            }
             for name, each in found.usable_limits.items()
         },
         "nodes": {each.kind.name: each.admitted.nodes for each in launchable},
@@ -87,7 +91,7 @@ def _limits(found: Explained) -> Json:
     }
 
 
-def _cost(found: Explained) -> Json:
+def _cost(found: PoolExplanation) -> Json:
     prices, ceiling = found.market.price_list, found.ceiling
     if ceiling is None:
         return None
@@ -103,7 +107,7 @@ def _cost(found: Explained) -> Json:
     }
 
 
-def _one_pod(found: Explained) -> Json:
+def _one_pod(found: PoolExplanation) -> Json:
     pod = found.one_pod
     if pod is None:
         return None

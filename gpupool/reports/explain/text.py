@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gpupool.karpenter.requirements import Requirement
     from gpupool.scheduling.cost import UsableLimit
     from gpupool.scheduling.exclusion import Exclusion
-    from gpupool.scheduling.explained import Candidate, Explained
+    from gpupool.scheduling.explained import Candidate, PoolExplanation
 
 
 MOST_ROWS: Final = 60
@@ -54,7 +54,7 @@ def _order(answer: NodePoolExplanation) -> tuple[int, str]:
     return answer.explained.pool.weight, answer.explained.pool.name
 
 
-def _first(found: Explained) -> str:
+def _first(found: PoolExplanation) -> str:
     first = next((each for each in found.candidates if each.is_launchable and each.admitted.nodes != 0), None)
     return f"{first.kind.name} {first.price:.4f}" if first and first.price is not None else "-"
 
@@ -85,7 +85,7 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation) -> Iterator[s
     yield ""
 
 
-def _candidates(found: Explained) -> Iterator[str]:
+def _candidates(found: PoolExplanation) -> Iterator[str]:
     launchable = sum(each.is_launchable is True for each in found.candidates)
     open_ones = sum(each.is_launchable is None for each in found.candidates)
     count = len(found.candidates)
@@ -147,7 +147,7 @@ def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
     return "".join(zone[-1] if zone in mine else "-" for zone in all_of_them)
 
 
-def _limits(found: Explained) -> Iterator[str]:
+def _limits(found: PoolExplanation) -> Iterator[str]:
     yield "Limits" if found.pool.limits else "Limits: none"
     rows = [
         (f"  {one_line(name)}", format_limit(name, limit), _reached(name, limit, found.usable_limits[name]))
@@ -168,14 +168,14 @@ def _reached(name: str, limit: Amount, most: UsableLimit) -> str:
     return f"never reached: {how}{format_limit(name, int(most.amount))} can be used within the limits"
 
 
-def _hourly(found: Explained) -> str:
+def _hourly(found: PoolExplanation) -> str:
     ceiling = found.ceiling
     if ceiling is None:
         return "-"
     return f"unbounded ({ceiling.unbounded_by})" if ceiling.hourly is None else f"{ceiling.hourly:.2f}"
 
 
-def _cost(found: Explained) -> Iterator[str]:
+def _cost(found: PoolExplanation) -> Iterator[str]:
     ceiling, prices = found.ceiling, found.market.price_list
     if ceiling is None or ceiling.hourly == 0:
         return
@@ -190,7 +190,7 @@ def _cost(found: Explained) -> Iterator[str]:
     yield f"  on-demand prices of {prices.region or FALLBACK_REGION}, {prices.date}{elsewhere}"
 
 
-def _one_pod(found: Explained) -> Iterator[str]:
+def _one_pod(found: PoolExplanation) -> Iterator[str]:
     pod = found.one_pod
     if pod is not None:
         cheap, dear = pod.cheapest, pod.dearest

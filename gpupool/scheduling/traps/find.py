@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gpupool.findings import Severity
-from gpupool.scheduling.explained import Explained
+from gpupool.scheduling.explained import PoolExplanation
 from gpupool.scheduling.traps import conditions, machines, outcome
 from gpupool.scheduling.traps.trap import Trap, TrapRule, TrapSubject
 from gpupool.yamlio.located import Plain
@@ -26,7 +26,7 @@ _WORST_FIRST: Final = [*Severity]
 
 
 def find_traps(
-    node_pool: Mapping[str, Plain], explained: Explained, *, in_blueprint: bool = False
+    node_pool: Mapping[str, Plain], explained: PoolExplanation, *, in_blueprint: bool = False
 ) -> tuple[Trap, ...]:
     """Run all lint rules on a NodePool, and return the findings, the worst first."""
     subject = TrapSubject(node_pool, explained, in_blueprint)

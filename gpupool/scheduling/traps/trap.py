@@ -9,7 +9,7 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement
-from gpupool.scheduling.explained import Candidate, Explained
+from gpupool.scheduling.explained import Candidate, PoolExplanation
 from gpupool.scheduling.matching import read_requirements
 from gpupool.scheduling.types.capacity import ACCELERATORS, DEVICES
 from gpupool.yamlio.located import Plain
@@ -40,7 +40,7 @@ class TrapSubject:
     """A NodePool and the explanation of what it may launch."""
 
     node_pool: Mapping[str, Plain]
-    explained: Explained
+    explained: PoolExplanation
     is_in_blueprint: bool = False
     """Whether it is rendered from a blueprint, so that a fix is in the blueprint's fields."""
 

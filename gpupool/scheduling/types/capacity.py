@@ -84,7 +84,9 @@ def calculate_overhead(
 ) -> NodeOverhead:
     """Calculate the reserves of the kubelet, the system and the eviction thresholds."""
     family = node_class.family
-    pods = _eni_pods(kind, node_class, 0) if family.has_eni_limited_memory else _pods(kind, node_class, settings)
+    pods = (
+        _eni_pods(kind, node_class, 0) if family.has_eni_limited_memory else _pods(kind, node_class, settings)
+    )
     return NodeOverhead(
         {
             MEMORY: (11 * pods + 255) * _MIB,

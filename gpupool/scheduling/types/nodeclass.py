@@ -57,7 +57,9 @@ class ScheduledNodeClass(NamedTuple):
     @property
     def efa_only(self) -> int | None:
         """Return the number of EFA-only interfaces in the layout; None without a layout."""
-        return None if self.interfaces is None else sum(interface.is_efa_only for interface in self.interfaces)
+        return (
+            None if self.interfaces is None else sum(interface.is_efa_only for interface in self.interfaces)
+        )
 
 
 def read_node_class(body: Mapping[str, Plain]) -> ScheduledNodeClass:
