@@ -83,8 +83,8 @@ def read_node_class(body: Mapping[str, Plain]) -> ScheduledNodeClass:
         interfaces=tuple(map(_read_interface, interfaces)) if isinstance(interfaces, list) else None,
         has_connection_tracking=spec.get("connectionTracking") is not None,
         has_nested_virtualization=processor.get("nestedVirtualization") == "enabled",
-        placement_group=spec.get("placementGroupSelector") is not None,
-        reservations=bool(spec.get("capacityReservationSelectorTerms")),
+        has_placement_group=spec.get("placementGroupSelector") is not None,
+        has_reservations=bool(spec.get("capacityReservationSelectorTerms")),
         zones=frozenset(plain_text(entry.get("zone")) for entry in subnets) if subnets else None,
     )
 
