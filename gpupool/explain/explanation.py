@@ -112,7 +112,7 @@ def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
 
 
 def _unknown_type(name: str, market: Market) -> str:
-    verdict = Names(market.masks).verdict(labels.INSTANCE_TYPE, name)
-    if verdict is not None and verdict.elsewhere:
-        return f"unknown instance type `{name}`; it is {add_article(NOUNS[verdict.elsewhere])}"
+    verdict = Names(market.masks).judge(labels.INSTANCE_TYPE, name)
+    if verdict is not None and verdict.other_label:
+        return f"unknown instance type `{name}`; it is {add_article(NOUNS[verdict.other_label])}"
     return _unknown("instance type", name, market.catalogue.names)

@@ -71,21 +71,21 @@ def test_known_names_are_passed_over() -> None:
         (FAMILY, "p5e"),
         (FAMILY, "g7"),
     ):
-        assert names().verdict(label, name) is None
+        assert names().judge(label, name) is None
 
 
 @pytest.mark.parametrize(("label", "name", "meant"), SLIPS)
 def test_a_slip_of_a_known_name(label: str, name: str, meant: str) -> None:
-    found = names().verdict(label, name)
+    found = names().judge(label, name)
 
     assert found is not None
-    assert (found.state in (NameState.TYPO, NameState.ODD), found.near) == (True, meant)
+    assert (found.state in (NameState.TYPO, NameState.IMPOSSIBLE), found.close_match) == (True, meant)
     assert meant in names().get_names(label)
 
 
 @pytest.mark.parametrize(("label", "name"), NEW)
 def test_what_may_be_a_new_name(label: str, name: str) -> None:
-    found = names().verdict(label, name)
+    found = names().judge(label, name)
 
     assert found is not None
     assert found.state is NameState.UNKNOWN
@@ -93,14 +93,14 @@ def test_what_may_be_a_new_name(label: str, name: str) -> None:
 
 @pytest.mark.parametrize(("label", "name", "elsewhere"), ODD)
 def test_what_no_such_name_can_be(label: str, name: str, elsewhere: str) -> None:
-    found = names().verdict(label, name)
+    found = names().judge(label, name)
 
     assert found is not None
-    assert (found.state, found.elsewhere) == (NameState.ODD, elsewhere)
+    assert (found.state, found.other_label) == (NameState.IMPOSSIBLE, elsewhere)
 
 
 def test_of_an_unknown_size_the_familys_sizes_are_told() -> None:
-    found = names().verdict(TYPE, "p5.2xlarge")
+    found = names().judge(TYPE, "p5.2xlarge")
 
     assert found == NameVerdict(NameState.UNKNOWN, sizes=("4xlarge", "48xlarge"))
 
@@ -114,7 +114,7 @@ RETIRED = [
 
 @pytest.mark.parametrize(("label", "name", "since"), RETIRED)
 def test_what_is_retired_altogether(label: str, name: str, since: str) -> None:
-    assert names().verdict(label, name) == NameVerdict(NameState.RETIRED, since=since)
+    assert names().judge(label, name) == NameVerdict(NameState.RETIRED, since=since)
 
 
 def test_what_is_still_offered_in_part_is_not_retired() -> None:
@@ -126,7 +126,7 @@ def test_what_is_still_offered_in_part_is_not_retired() -> None:
         (CATEGORY, "dl"),
         (SIZE, "112xlarge"),
     ):
-        assert names().verdict(label, name) is None
+        assert names().judge(label, name) is None
 
 
 def without(label: str, name: str) -> Names:
@@ -156,7 +156,7 @@ REAL += [(TYPE, name) for name in names().masks.catalogue.names[::7]]
 def test_no_real_name_would_have_been_refused_when_it_was_new() -> None:
     refused = [
         (label, name) for label, name in REAL
-        if (verdict := without(label, name).verdict(label, name)) is None or verdict.state is not NameState.UNKNOWN
+        if (verdict := without(label, name).judge(label, name)) is None or verdict.state is not NameState.UNKNOWN
     ]  # fmt: skip
 
     assert {name for _, name in refused} <= {BOTH, FIRST_OF_ITS_LETTER}
@@ -175,19 +175,19 @@ def test_two_swapped_letters_are_always_seen(data: st.DataObject) -> None:
     if wrong in known:
         return
 
-    found = names().verdict(label, wrong)
+    found = names().judge(label, wrong)
 
     assert found is not None
     assert found.state is NameState.TYPO, (label, name, wrong)
-    assert found.near in known
+    assert found.close_match in known
 
 
 @given(st.text(max_size=20), st.sampled_from(sorted(NOUNS)))
 def test_any_text_gets_a_verdict(text: str, label: str) -> None:
-    found = names().verdict(label, text)
+    found = names().judge(label, text)
 
     assert (found is None) == (text in names().get_names(label))
-    assert found is None or not found.near or found.near in names().get_names(label)
+    assert found is None or not found.close_match or found.close_match in names().get_names(label)
 
 
 @pytest.mark.parametrize(

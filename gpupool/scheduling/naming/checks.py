@@ -24,7 +24,7 @@ _REQUIREMENTS: Final = {
     "NodePool": ("spec", "template", "spec", "requirements"),
     "NodeOverlay": ("spec", "requirements"),
 }
-_WITHOUT_EFFECT: Final = (NameState.TYPO, NameState.ODD, NameState.RETIRED)
+_WITHOUT_EFFECT: Final = (NameState.TYPO, NameState.IMPOSSIBLE, NameState.RETIRED)
 _SHORT_FIELDS: Final = {
     labels.INSTANCE_TYPE: "types",
     labels.INSTANCE_FAMILY: "families",
@@ -73,7 +73,7 @@ def check_value_names(
     if label == labels.ZONE:
         yield from (finding for node in texts for finding in _check_zone(names, node))
         return
-    verdicts = [names.verdict(label, str(node.value)) for node in texts]
+    verdicts = [names.judge(label, str(node.value)) for node in texts]
     all_dead = all(verdict is not None and verdict.state in _WITHOUT_EFFECT for verdict in verdicts)
     for node, verdict in zip(texts, verdicts, strict=True):
         if verdict is None or (is_exclusion and verdict.state is NameState.RETIRED):
@@ -81,7 +81,7 @@ def check_value_names(
         effect = "excludes nothing" if is_exclusion else "matches nothing"
         if all_dead and not is_exclusion:
             effect += ", and the pool can't launch a node"
-        is_wrong = in_short and verdict.state in (NameState.TYPO, NameState.ODD)
+        is_wrong = in_short and verdict.state in (NameState.TYPO, NameState.IMPOSSIBLE)
         yield _build_finding(names, label, node, verdict, "" if is_wrong else effect)
 
 
@@ -93,7 +93,7 @@ def _label(entry: Located) -> str:
 def _build_finding(names: Names, label: str, node: Located, verdict: NameVerdict, effect: str) -> Finding:
     """Return the finding about a value; without an effect, the value is an error and not just useless."""
     noun, name = NOUNS[label], node.value
-    fix = f"did you mean `{verdict.near}`?" if verdict.near else ""
+    fix = f"did you mean `{verdict.close_match}`?" if verdict.close_match else ""
     if fix and not effect:
         fix += " If not, set it under `requirements`"
     if verdict.state is NameState.RETIRED:
@@ -104,10 +104,10 @@ def _build_finding(names: Names, label: str, node: Located, verdict: NameVerdict
         return _warn(Code.UNKNOWN_NAME, message, node, _suggest_fix(name, verdict))
     severity = Severity.WARNING if effect else Severity.ERROR
     message = f"unknown {noun} `{name}`"
-    if verdict.elsewhere:
-        message = f"unknown {noun} `{name}`; it is {add_article(NOUNS[verdict.elsewhere])}"
-        fix = f"set `{_describe_field(verdict.elsewhere, str(name), in_short=not effect)}`"
-    if str(name).lower() == verdict.near:
+    if verdict.other_label:
+        message = f"unknown {noun} `{name}`; it is {add_article(NOUNS[verdict.other_label])}"
+        fix = f"set `{_describe_field(verdict.other_label, str(name), in_short=not effect)}`"
+    if str(name).lower() == verdict.close_match:
         message = f"unknown {noun} `{name}`; names are in lower case"
     return _warn(Code.MISSPELT_NAME, f"{message}, so it {effect}" if effect else message, node, fix, severity)
 
@@ -115,8 +115,8 @@ def _build_finding(names: Names, label: str, node: Located, verdict: NameVerdict
 def _suggest_fix(name: object, verdict: NameVerdict) -> str:
     if verdict.sizes:
         return f"set a known size of `{str(name).partition('.')[0]}`: {', '.join(verdict.sizes)}"
-    if verdict.near:
-        return f"if it is not new, did you mean `{verdict.near}`?"
+    if verdict.close_match:
+        return f"if it is not new, did you mean `{verdict.close_match}`?"
     return "if it is new, set `cluster.catalogue` to a newer catalogue"
 
 

@@ -61,7 +61,7 @@ class NameState(StrEnum):
     TYPO = "slip"
     """A typo: close to a known name in a way that no new name is."""
 
-    ODD = "odd"
+    IMPOSSIBLE = "odd"
     """Not a possible name."""
 
     UNKNOWN = "unknown"
@@ -72,10 +72,10 @@ class NameVerdict(NamedTuple):
     """The result of the lookup of a name that is not simply known."""
 
     state: NameState
-    near: str = ""
+    close_match: str = ""
     """A close match among the known names."""
 
-    elsewhere: str = ""
+    other_label: str = ""
     """Another label under which the name is known."""
 
     sizes: tuple[str, ...] = ()
@@ -96,19 +96,19 @@ class Names:
         self._names: dict[str, frozenset[str]] = {}
         self._close_matches: dict[str, CloseMatches] = {}
 
-    def verdict(self, label: str, name: str) -> NameVerdict | None:
+    def judge(self, label: str, name: str) -> NameVerdict | None:
         """Return what is wrong with a name under a label of `NOUNS`; None if nothing is."""
         key = label, name
         if key not in self._verdicts:
             self._verdicts[key] = (
-                self._retired(label, name) if name in self.get_names(label) else self._unknown(*key)
+                self._judge_known(label, name) if name in self.get_names(label) else self._judge_unknown(*key)
             )
         return self._verdicts[key]
 
     def get_names(self, label: str) -> frozenset[str]:
         """Return all names under a label."""
         if label not in self._names:
-            self._names[label] = frozenset(self._all(label))
+            self._names[label] = frozenset(self._list_names(label))
         return self._names[label]
 
     @cached_property
@@ -119,7 +119,7 @@ class Names:
             for region, zones in self.masks.catalogue.regions.items()
         }
 
-    def _all(self, label: str) -> Iterable[str]:
+    def _list_names(self, label: str) -> Iterable[str]:
         if label == labels.INSTANCE_TYPE:
             return self.masks.catalogue.names
         if label == ACCELERATOR:
@@ -127,7 +127,7 @@ class Names:
         all_positions = range(len(self.masks.catalogue.names))
         return {value for position in all_positions for value in self.masks.values(label, position)}
 
-    def _retired(self, label: str, name: str) -> NameVerdict | None:
+    def _judge_known(self, label: str, name: str) -> NameVerdict | None:
         mask = 0
         for related_label in self._labels_of(label, name):
             mask |= self.masks.find_types(build_requirement(related_label, "In", (name,)))
@@ -139,45 +139,47 @@ class Names:
             return (label,)
         return _MAKERS if name in set(Maker) else _CHIPS
 
-    def _unknown(self, label: str, name: str) -> NameVerdict:
+    def _judge_unknown(self, label: str, name: str) -> NameVerdict:
         if label == labels.INSTANCE_TYPE:
-            return self._type(name)
+            return self._judge_type(name)
         if close_match := self._find_typo(label, name):
             return NameVerdict(NameState.TYPO, close_match)
         if label == labels.INSTANCE_FAMILY:
-            return self._family(name)
+            return self._judge_family(name)
         if label in _FORMS:
             is_possible = bool(_FORMS[label].fullmatch(name))
         elif label == labels.INSTANCE_SIZE:
-            is_possible = _shape(name) in self._shapes
+            is_possible = _mask_numbers(name) in self._shapes
         else:
-            close_match = self._chip(label, name)
+            close_match = self._find_chip(label, name)
             if close_match:
                 return NameVerdict(NameState.TYPO, close_match)
             is_possible = bool(_NAME.fullmatch(name))
-        return self._new(label, name) if is_possible else self._odd(label, name)
+        return self._judge_new(label, name) if is_possible else self._judge_impossible(label, name)
 
-    def _new(self, label: str, name: str) -> NameVerdict:
+    def _judge_new(self, label: str, name: str) -> NameVerdict:
         """Return the verdict on a possible name; a name that is known under another label is not new."""
-        odd = self._odd(label, name)
-        return odd if odd.elsewhere else NameVerdict(NameState.UNKNOWN, odd.near)
+        impossible = self._judge_impossible(label, name)
+        return (
+            impossible if impossible.other_label else NameVerdict(NameState.UNKNOWN, impossible.close_match)
+        )
 
-    def _odd(self, label: str, name: str) -> NameVerdict:
+    def _judge_impossible(self, label: str, name: str) -> NameVerdict:
         for other in NOUNS:
             if other not in (label, ACCELERATOR) and name in self.get_names(other):
-                return NameVerdict(NameState.ODD, elsewhere=other)
-        return NameVerdict(NameState.ODD, find_nearest(name, sorted(self.get_names(label))))
+                return NameVerdict(NameState.IMPOSSIBLE, other_label=other)
+        return NameVerdict(NameState.IMPOSSIBLE, find_nearest(name, sorted(self.get_names(label))))
 
     def _find_typo(self, label: str, name: str) -> str:
         if label not in self._close_matches:
             self._close_matches[label] = CloseMatches(self.get_names(label), _SHORTEST.get(label, _LONG_WORD))
         return self._close_matches[label].find(name)
 
-    def _family(self, name: str) -> NameVerdict:
+    def _judge_family(self, name: str) -> NameVerdict:
         """Return the verdict on a family: a new one has a known category and letters that others have."""
         parts, families = _FAMILY.fullmatch(name), self.get_names(labels.INSTANCE_FAMILY)
         if parts is None:
-            return self._odd(labels.INSTANCE_FAMILY, name)
+            return self._judge_impossible(labels.INSTANCE_FAMILY, name)
         category = parts["category"]
         if category not in self._categories and (
             close_category := self._find_typo(labels.INSTANCE_CATEGORY, category)
@@ -187,26 +189,28 @@ class Names:
                 NameState.TYPO,
                 corrected if corrected in families else find_nearest(corrected, sorted(families)),
             )
-        if set(parts["suffix"]) - self._suffixes and (close_match := _one_letter_off(name, families)):
+        if set(parts["suffix"]) - self._suffixes and (close_match := _find_one_letter_off(name, families)):
             return NameVerdict(NameState.TYPO, close_match)
-        return self._new(labels.INSTANCE_FAMILY, name)
+        return self._judge_new(labels.INSTANCE_FAMILY, name)
 
-    def _type(self, name: str) -> NameVerdict:
+    def _judge_type(self, name: str) -> NameVerdict:
         if close_match := self._find_typo(labels.INSTANCE_TYPE, name):
             return NameVerdict(NameState.TYPO, close_match)
         family, _, size = name.partition(".")
         if not size:
-            return self._odd(labels.INSTANCE_TYPE, name)
+            return self._judge_impossible(labels.INSTANCE_TYPE, name)
         halves = {labels.INSTANCE_FAMILY: family, labels.INSTANCE_SIZE: size}
         wrong = {
-            label: self._unknown(label, half)
+            label: self._judge_unknown(label, half)
             for label, half in halves.items()
             if half not in self.get_names(label)
         }
-        corrected = ".".join(wrong[label].near if label in wrong else half for label, half in halves.items())
+        corrected = ".".join(
+            wrong[label].close_match if label in wrong else half for label, half in halves.items()
+        )
         if all(verdict.state is NameState.UNKNOWN for verdict in wrong.values()):
             # For a known family, its sizes are more useful than a single close match.
-            sizes = tuple(sorted(self._sizes(family), key=lambda size: (len(size), size)))
+            sizes = tuple(sorted(self._list_sizes(family), key=lambda size: (len(size), size)))
             return NameVerdict(
                 NameState.UNKNOWN,
                 corrected if corrected in self.get_names(labels.INSTANCE_TYPE) and not sizes else "",
@@ -214,14 +218,14 @@ class Names:
             )
         if corrected not in self.get_names(labels.INSTANCE_TYPE):
             corrected = find_nearest(corrected, self.masks.catalogue.names)
-        return NameVerdict(NameState.TYPO if corrected else NameState.ODD, corrected)
+        return NameVerdict(NameState.TYPO if corrected else NameState.IMPOSSIBLE, corrected)
 
-    def _sizes(self, family: str) -> Iterator[str]:
+    def _list_sizes(self, family: str) -> Iterator[str]:
         for name in self.masks.catalogue.names:
             if name.startswith(f"{family}."):
                 yield name[len(family) + 1 :]
 
-    def _chip(self, label: str, name: str) -> str:
+    def _find_chip(self, label: str, name: str) -> str:
         """Find the chip meant by extra words, a single word of its name, or an impossible last letter."""
         chips = self.get_names(label) - set(Maker)
         fields = name.lower().split("-")
@@ -233,7 +237,7 @@ class Names:
             return word_matches[0]
         parts = _CHIP.fullmatch(name)
         suffixes = {letter for match in map(_CHIP.fullmatch, chips) if match for letter in match["suffix"]}
-        return _one_letter_off(name, chips) if parts and set(parts["suffix"]) - suffixes else ""
+        return _find_one_letter_off(name, chips) if parts and set(parts["suffix"]) - suffixes else ""
 
     @property
     def _categories(self) -> frozenset[str]:
@@ -247,14 +251,14 @@ class Names:
 
     @cached_property
     def _shapes(self) -> frozenset[str]:
-        return frozenset(map(_shape, self.get_names(labels.INSTANCE_SIZE)))
+        return frozenset(map(_mask_numbers, self.get_names(labels.INSTANCE_SIZE)))
 
 
-def _shape(size: str) -> str:
+def _mask_numbers(size: str) -> str:
     """Return a size with its numbers masked, which shows whether it is a possible size."""
     return re.sub("[0-9]+", "#", size)
 
 
-def _one_letter_off(name: str, names: Iterable[str]) -> str:
+def _find_one_letter_off(name: str, names: Iterable[str]) -> str:
     close = sorted(known_name for known_name in names if count_edits(known_name, name) == 1)
     return find_nearest(name, [known_name for known_name in close if len(known_name) == len(name)] or close)

@@ -240,10 +240,10 @@ def _check_offerings(
         message = f"{subject} offered with {conditions}"
         if site.pool.market.region:
             message += f" in {site.pool.market.region}"
-        part = next(
+        spec_key = next(
             (_find_spec_key(attempt, key) for key in _OFFERING_LABELS if key in attempt.requirements), ""
         )
-        yield Refusal(RefusalRule.OFFERING, message, part)
+        yield Refusal(RefusalRule.OFFERING, message, spec_key)
 
 
 def _check_min_values(site: PoolSite, requirements: Requirements, types: Mask) -> Iterator[Refusal]:
