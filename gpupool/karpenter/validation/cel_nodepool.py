@@ -22,6 +22,12 @@ from gpupool.yamlio.located import Located, items, mapping, place
 
 COMPARISONS = frozenset({"Gt", "Lt", "Gte", "Lte"})
 _KARPENTER_ALLOWED = frozenset({labels.CAPACITY_TYPE, labels.NODEPOOL})
+_LABELS = "spec template metadata labels"
+_REQUIREMENTS = "spec template spec requirements"
+_KEY = f"{_REQUIREMENTS} {ITEMS} key"
+_CLASS = "spec template spec nodeClassRef"
+_OVERLAY_REQUIREMENTS = "spec requirements"
+_OWN_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 
 def check_in_has_values(requirements: Located) -> Iterator[Complaint]:
@@ -122,14 +128,6 @@ def _check_has_values(requirements: Located, operator: str) -> Iterator[Complain
                 message,
                 "add a value, or write `operator: Exists`",
             )
-
-
-_LABELS = "spec template metadata labels"
-_REQUIREMENTS = "spec template spec requirements"
-_KEY = f"{_REQUIREMENTS} {ITEMS} key"
-_CLASS = "spec template spec nodeClassRef"
-_OVERLAY_REQUIREMENTS = "spec requirements"
-_OWN_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 
 def check_static_limits(spec: Located) -> Iterator[Complaint]:
