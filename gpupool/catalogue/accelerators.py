@@ -82,7 +82,7 @@ class Accelerators:
     @cached_property
     def _families(self) -> Mapping[str, set[str]]:
         families: dict[str, set[str]] = {}
-        for position, rows in self._rows():
+        for position, rows in self._read_rows():
             for row in rows:
                 families.setdefault(str(row[0]), set()).add(
                     str(self._catalogue.columns["family"].at(position))
@@ -91,34 +91,34 @@ class Accelerators:
 
     @cached_property
     def _by_family(self) -> Mapping[str, Maker]:
-        return self._most_common("family")
+        return self._count_makers("family")
 
     @cached_property
     def _by_category(self) -> Mapping[str, Maker]:
-        return self._most_common("category")
+        return self._count_makers("category")
 
-    def _most_common(self, column: str) -> dict[str, Maker]:
+    def _count_makers(self, column: str) -> dict[str, Maker]:
         groups, retired = self._catalogue.columns[column], self._catalogue.columns["retired"]
         counts: dict[str, Counter[Maker]] = {}
-        for position, rows in self._rows():
+        for position, rows in self._read_rows():
             for maker in filter(None, (self.names.get(str(row[0])) for row in rows)):
                 group = counts.setdefault(str(groups.at(position)), Counter())
                 # All retired types together count less than one type that is available.
                 group[maker] += 1 if retired.at(position) else len(self._catalogue.names)
         return {name: count.most_common(1)[0][0] for name, count in counts.items()}
 
-    def _rows(self) -> Iterator[tuple[int, list[tuple[Value, ...]]]]:
+    def _read_rows(self) -> Iterator[tuple[int, list[tuple[Value, ...]]]]:
         """Yield the position of each type with accelerators, and a row for each kind of them."""
         for name in _COLUMNS:
             column = self._catalogue.columns[name]
-            rows_by_value = [_rows_in(value) for value in column.values]
+            rows_by_value = [_list_rows(value) for value in column.values]
             for position, index in enumerate(column.index):
                 if rows_by_value[index]:
                     yield position, rows_by_value[index]
 
     def _read_makers(self, column: str) -> Iterator[tuple[str, Maker | None]]:
         for value in self._catalogue.columns[column].values:
-            for row in _rows_in(value):
+            for row in _list_rows(value):
                 made_by = "aws" if column == "neuron" else str(row[1]).lower()
                 yield str(row[0]), _MAKERS.get(made_by)
 
@@ -144,7 +144,7 @@ _MAKERS: Final[Mapping[str, Maker]] = {maker.value: maker for maker in Maker} | 
 """Makers by the text in Karpenter's labels."""
 
 
-def _rows_in(value: Value) -> list[tuple[Value, ...]]:
+def _list_rows(value: Value) -> list[tuple[Value, ...]]:
     return [row for row in value if isinstance(row, tuple)] if isinstance(value, tuple) else []
 
 

@@ -52,7 +52,7 @@ def assemble_catalogue(
         columns={column: build_column([types[name][column] for name in names]) for column in columns},
         regions={name: region.zones for name, region in sorted_regions.items()},
         offers=build_column(
-            [tuple(_mask(region, name) for region in sorted_regions.values()) for name in names]
+            [tuple(_build_mask(region, name) for region in sorted_regions.values()) for name in names]
         ),
         price_lists=tuple(
             Prices(
@@ -78,6 +78,6 @@ def build_column(values: Iterable[Value]) -> Column:
     return Column(distinct, bytes(index) if len(distinct) <= _BYTE else tuple(index))
 
 
-def _mask(region: RegionOffers, name: str) -> int:
+def _build_mask(region: RegionOffers, name: str) -> int:
     offering = frozenset(region.offers.get(name, ()))
     return sum(1 << bit for bit, zone in enumerate(region.zones) if zone.name in offering)

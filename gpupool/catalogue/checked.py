@@ -52,7 +52,7 @@ def read_document(text: bytes) -> PackedDocument:
         )
     document["columns"] = {name: document["columns"][name] for name in COLUMNS}
     _require(
-        _is_column(document["offers"], len(names), _match_regions(document["regions"])),
+        _is_column(document["offers"], len(names), _is_masks_of(document["regions"])),
         "`offers` does not fit `regions`",
     )
     _require(all(len(row[3]) == len(names) for row in document["prices"]), "`prices` does not fit `names`")
@@ -93,11 +93,11 @@ def _is_amount(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_NUMBER
 
 
-def _or_none(check: Check) -> Check:
+def _is_none_or(check: Check) -> Check:
     return lambda value: value is None or check(value)
 
 
-def _row(*checks: Check) -> Check:
+def _is_row_of(*checks: Check) -> Check:
     def is_row(value: object) -> bool:
         return (
             isinstance(value, list)
@@ -108,17 +108,17 @@ def _row(*checks: Check) -> Check:
     return is_row
 
 
-def _list_of(check: Check) -> Check:
+def _is_list_of(check: Check) -> Check:
     return lambda value: isinstance(value, list) and all(check(item) for item in value)
 
 
-def _map_of(check: Check) -> Check:
+def _is_map_of(check: Check) -> Check:
     return lambda value: (
         isinstance(value, dict) and all(_is_name(key) and check(item) for key, item in value.items())
     )
 
 
-def _are_names(value: object) -> bool:
+def _is_names(value: object) -> bool:
     if not isinstance(value, str):
         return False
     names = list(expand_names(value))
@@ -127,11 +127,11 @@ def _are_names(value: object) -> bool:
 
 def _is_column(value: object, count: int, check: Check) -> bool:
     """Return whether a column has an index for each type, each of a valid value."""
-    if not _row(_list_of(check), _is_hex)(value):
+    if not _is_row_of(_is_list_of(check), _is_hex)(value):
         return False
     values: Sequence[object]
     digits: str
-    values, digits = value  # type: ignore[misc] # checked by `_row` above
+    values, digits = value  # type: ignore[misc] # checked by `_is_row_of` above
     width = len(digits) // count if len(digits) in (2 * count, 4 * count) else 0
     index: Iterable[int] = (
         int(digits[offset : offset + width], 16) for offset in range(0, len(digits), width or 1)
@@ -143,10 +143,10 @@ def _is_hex(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[0-9a-f]*", value) is not None
 
 
-def _match_regions(regions: dict[str, list[object]]) -> Check:
+def _is_masks_of(regions: dict[str, list[object]]) -> Check:
     sizes = [1 << len(zones) for zones in regions.values()]
     return lambda value: (
-        _list_of(_is_mask)(value)
+        _is_list_of(_is_mask)(value)
         and len(value) == len(sizes)
         and all(mask < size for mask, size in zip(value, sizes, strict=True))
     )
@@ -156,54 +156,58 @@ def _is_mask(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _are_zones(value: object) -> bool:
-    return isinstance(value, list) and len(value) <= MOST_ZONES and all(map(_row(_is_name, _is_name), value))
+def _is_zones(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) <= MOST_ZONES
+        and all(map(_is_row_of(_is_name, _is_name), value))
+    )
 
 
 _FIELDS: dict[str, Check] = {
     "karpenter": _is_text,
     "date": _is_date,
-    "sources": _list_of(_row(_is_text, _is_text, _is_text, _is_text)),
-    "names": _are_names,
+    "sources": _is_list_of(_is_row_of(_is_text, _is_text, _is_text, _is_text)),
+    "names": _is_names,
     "columns": lambda value: isinstance(value, dict),
-    "regions": _map_of(_are_zones),
-    "offers": _row(_list_of(_list_of(_is_mask)), _is_hex),
-    "prices": _list_of(_row(_is_name, _is_text, _is_date, _list_of(_or_none(_is_amount)))),
-    "unlisted": _map_of(_row(_or_none(_is_whole), _is_whole, _or_none(_is_whole))),
+    "regions": _is_map_of(_is_zones),
+    "offers": _is_row_of(_is_list_of(_is_list_of(_is_mask)), _is_hex),
+    "prices": _is_list_of(_is_row_of(_is_name, _is_text, _is_date, _is_list_of(_is_none_or(_is_amount)))),
+    "unlisted": _is_map_of(_is_row_of(_is_none_or(_is_whole), _is_whole, _is_none_or(_is_whole))),
 }
 
 COLUMNS: dict[str, Check] = {
     "family": _is_name,
     "size": _is_name,
-    "category": _or_none(_is_name),
-    "generation": _or_none(_is_name),
+    "category": _is_none_or(_is_name),
+    "generation": _is_none_or(_is_name),
     "flex": _is_flag,
     "arch": lambda value: value in ("amd64", "arm64"),
     "vcpus": _is_whole,
     "memory": _is_whole,
-    "cpu_manufacturer": _or_none(_is_text),
-    "clock_mhz": _or_none(_is_whole),
+    "cpu_manufacturer": _is_none_or(_is_text),
+    "clock_mhz": _is_none_or(_is_whole),
     "hypervisor": _is_text,
     "bare_metal": _is_flag,
     "encryption_in_transit": _is_flag,
-    "ebs_bandwidth": _or_none(_is_whole),
-    "local_nvme": _or_none(_is_whole),
-    "storage": _or_none(_is_whole),
-    "gpus": _or_none(_list_of(_row(_is_text, _is_text, _is_whole, _is_whole))),
-    "inference": _or_none(_list_of(_row(_is_text, _is_text, _is_whole))),
-    "neuron": _or_none(_list_of(_row(_is_text, _is_whole, _is_whole))),
-    "other_accelerators": _or_none(_row(_is_text, _is_text, _is_whole)),
-    "capacity_types": _list_of(lambda value: value in ("on-demand", "spot")),
-    "efa": _or_none(_is_whole),
-    "cards": _list_of(_row(_is_whole, _is_whole)),
+    "ebs_bandwidth": _is_none_or(_is_whole),
+    "local_nvme": _is_none_or(_is_whole),
+    "storage": _is_none_or(_is_whole),
+    "gpus": _is_none_or(_is_list_of(_is_row_of(_is_text, _is_text, _is_whole, _is_whole))),
+    "inference": _is_none_or(_is_list_of(_is_row_of(_is_text, _is_text, _is_whole))),
+    "neuron": _is_none_or(_is_list_of(_is_row_of(_is_text, _is_whole, _is_whole))),
+    "other_accelerators": _is_none_or(_is_row_of(_is_text, _is_text, _is_whole)),
+    "capacity_types": _is_list_of(lambda value: value in ("on-demand", "spot")),
+    "efa": _is_none_or(_is_whole),
+    "cards": _is_list_of(_is_row_of(_is_whole, _is_whole)),
     "default_card": _is_whole,
     "ipv4_per_interface": _is_whole,
     "ena": _is_text,
     "nested_virtualization": _is_flag,
-    "placement": _list_of(_is_text),
-    "network_bandwidth": _or_none(_is_whole),
+    "placement": _is_list_of(_is_text),
+    "network_bandwidth": _is_none_or(_is_whole),
     "pod_eni": _is_whole,
-    "windows_ipv4": _or_none(_is_whole),
-    "retired": _or_none(_is_date),
+    "windows_ipv4": _is_none_or(_is_whole),
+    "retired": _is_none_or(_is_date),
 }
 """All columns, each with the check of its values."""

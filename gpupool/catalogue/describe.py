@@ -56,21 +56,21 @@ def _read_name_part(group: int) -> Callable[[Description], str | None]:
     return read
 
 
-def _architecture(item: Description) -> str:
+def _read_architecture(item: Description) -> str:
     supported = item["ProcessorInfo"]["SupportedArchitectures"]
     return next(ARCHITECTURES[name] for name in supported if name in ARCHITECTURES)
 
 
-def _cpu_manufacturer(item: Description) -> str:
+def _read_cpu_manufacturer(item: Description) -> str:
     return format_label(item["ProcessorInfo"].get("Manufacturer", ""))
 
 
-def _clock(item: Description) -> int:
+def _read_clock(item: Description) -> int:
     """Return MHz, rounded half up as in Go; 0 if EC2 reports no speed."""
     return math.floor(float(item["ProcessorInfo"].get("SustainedClockSpeedInGhz", 0)) * 1000 + 0.5)
 
 
-def _ebs_bandwidth(item: Description) -> int | None:
+def _read_ebs_bandwidth(item: Description) -> int | None:
     """Return Mbit/s, only if EBS optimisation is on by default."""
     ebs = _get_part(item, "EbsInfo")
     if ebs.get("EbsOptimizedSupport") != "default" or "EbsOptimizedInfo" not in ebs:
@@ -78,19 +78,19 @@ def _ebs_bandwidth(item: Description) -> int | None:
     return int(ebs["EbsOptimizedInfo"].get("MaximumBandwidthInMbps", 0))
 
 
-def _local_nvme(item: Description) -> int | None:
+def _read_local_nvme(item: Description) -> int | None:
     """Return GB, unless the disks are known not to be NVMe."""
     unsupported = _get_part(item, "InstanceStorageInfo").get("NvmeSupport") == "unsupported"
-    return None if unsupported else _storage(item)
+    return None if unsupported else _read_storage(item)
 
 
-def _storage(item: Description) -> int | None:
+def _read_storage(item: Description) -> int | None:
     """Return GB of all local disks, NVMe or not, as RAID0 counts them."""
     size: int | None = _get_part(item, "InstanceStorageInfo").get("TotalSizeInGB")
     return size
 
 
-def _gpus(item: Description) -> Value:
+def _read_gpus(item: Description) -> Value:
     """Return for each kind: name as in labels, EC2's manufacturer, count, MiB of each."""
     if "GpuInfo" not in item:
         return None
@@ -105,7 +105,7 @@ def _gpus(item: Description) -> Value:
     )
 
 
-def _inference(item: Description) -> Value:
+def _read_inference(item: Description) -> Value:
     """Return for each kind: name and manufacturer as in labels, count."""
     if "InferenceAcceleratorInfo" not in item:
         return None
@@ -119,7 +119,7 @@ def _inference(item: Description) -> Value:
     )
 
 
-def _neuron(item: Description) -> Value:
+def _read_neuron(item: Description) -> Value:
     """Return for each kind: name as in labels, count, cores of each."""
     if "NeuronInfo" not in item:
         return None
@@ -133,7 +133,7 @@ def _neuron(item: Description) -> Value:
     )
 
 
-def _other_accelerators(item: Description) -> Value:
+def _read_other_accelerators(item: Description) -> Value:
     """Return kind, name and count of devices without a label or resource: FPGAs and video encoders."""
     for kind, key, devices in (
         ("fpga", "FpgaInfo", "Fpgas"),
@@ -144,11 +144,11 @@ def _other_accelerators(item: Description) -> Value:
     return None
 
 
-def _capacity_types(item: Description) -> Value:
+def _read_capacity_types(item: Description) -> Value:
     return tuple(name for name in item.get("SupportedUsageClasses", ()) if name in ("on-demand", "spot"))
 
 
-def _network(key: str, default: Value = None) -> Callable[[Description], Value]:
+def _read_network(key: str, default: Value = None) -> Callable[[Description], Value]:
     def read(item: Description) -> Value:
         value: Value = _get_part(item, "NetworkInfo").get(key, default)
         return value
@@ -156,13 +156,13 @@ def _network(key: str, default: Value = None) -> Callable[[Description], Value]:
     return read
 
 
-def _efa(item: Description) -> int | None:
+def _read_efa(item: Description) -> int | None:
     """Return the maximum number of EFA interfaces."""
     maximum: int | None = _get_part(_get_part(item, "NetworkInfo"), "EfaInfo").get("MaximumEfaInterfaces")
     return maximum
 
 
-def _cards(item: Description) -> Value:
+def _read_cards(item: Description) -> Value:
     """Return for each network card: its number, its maximum number of interfaces."""
     return tuple(
         (card.get("NetworkCardIndex", 0), card.get("MaximumNetworkInterfaces", 0))
@@ -170,11 +170,11 @@ def _cards(item: Description) -> Value:
     )
 
 
-def _nested_virtualization(item: Description) -> bool:
+def _read_nested_virtualization(item: Description) -> bool:
     return "nested-virtualization" in _get_part(item, "ProcessorInfo").get("SupportedFeatures", ())
 
 
-def _placement(item: Description) -> Value:
+def _read_placement(item: Description) -> Value:
     return tuple(_get_part(item, "PlacementGroupInfo").get("SupportedStrategies", ()))
 
 
@@ -184,27 +184,27 @@ _READERS: dict[str, Callable[[Description], Value]] = {
     "category": _read_name_part(1),
     "generation": _read_name_part(3),
     "flex": lambda item: "-flex" in item["InstanceType"].partition(".")[0],
-    "arch": _architecture,
+    "arch": _read_architecture,
     "vcpus": lambda item: int(item["VCpuInfo"]["DefaultVCpus"]),
     "memory": lambda item: int(item["MemoryInfo"]["SizeInMiB"]),
-    "cpu_manufacturer": _cpu_manufacturer,
-    "clock_mhz": _clock,
+    "cpu_manufacturer": _read_cpu_manufacturer,
+    "clock_mhz": _read_clock,
     "hypervisor": lambda item: str(item.get("Hypervisor", "")),
     "bare_metal": lambda item: bool(item.get("BareMetal", False)),
-    "encryption_in_transit": _network("EncryptionInTransitSupported", default=False),
-    "ebs_bandwidth": _ebs_bandwidth,
-    "local_nvme": _local_nvme,
-    "storage": _storage,
-    "gpus": _gpus,
-    "inference": _inference,
-    "neuron": _neuron,
-    "other_accelerators": _other_accelerators,
-    "capacity_types": _capacity_types,
-    "efa": _efa,
-    "cards": _cards,
-    "default_card": _network("DefaultNetworkCardIndex", default=0),
-    "ipv4_per_interface": _network("Ipv4AddressesPerInterface", default=0),
-    "ena": _network("EnaSupport", default=""),
-    "nested_virtualization": _nested_virtualization,
-    "placement": _placement,
+    "encryption_in_transit": _read_network("EncryptionInTransitSupported", default=False),
+    "ebs_bandwidth": _read_ebs_bandwidth,
+    "local_nvme": _read_local_nvme,
+    "storage": _read_storage,
+    "gpus": _read_gpus,
+    "inference": _read_inference,
+    "neuron": _read_neuron,
+    "other_accelerators": _read_other_accelerators,
+    "capacity_types": _read_capacity_types,
+    "efa": _read_efa,
+    "cards": _read_cards,
+    "default_card": _read_network("DefaultNetworkCardIndex", default=0),
+    "ipv4_per_interface": _read_network("Ipv4AddressesPerInterface", default=0),
+    "ena": _read_network("EnaSupport", default=""),
+    "nested_virtualization": _read_nested_virtualization,
+    "placement": _read_placement,
 }

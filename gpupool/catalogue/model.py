@@ -119,11 +119,11 @@ class Catalogue:
         if region not in self.regions:
             return None
         region_position = list(self.regions).index(region)
-        return Column(tuple(masks[region_position] for masks in self._masks()), self.offers.index)
+        return Column(tuple(masks[region_position] for masks in self._list_masks()), self.offers.index)
 
     def prices(self, region: str) -> Prices | None:
         """Return a region's own prices; None if it has none, so that us-east-1's apply initially."""
         return next((prices for prices in self.price_lists if prices.region == region), None)
 
-    def _masks(self) -> tuple[tuple[Value, ...], ...]:
+    def _list_masks(self) -> tuple[tuple[Value, ...], ...]:
         return tuple(masks for masks in self.offers.values if isinstance(masks, tuple))

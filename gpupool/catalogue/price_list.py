@@ -65,7 +65,7 @@ def read_prices(entries: Iterable[str], region: str) -> dict[str, float]:
         return {
             name: price
             for entry in entries
-            for name, price_text in _prices(json.loads(entry), unit)
+            for name, price_text in _list_prices(json.loads(entry), unit)
             if 0 < (price := _to_number(price_text)) < math.inf
         }
     except (AttributeError, TypeError, ValueError):
@@ -73,7 +73,7 @@ def read_prices(entries: Iterable[str], region: str) -> dict[str, float]:
         raise ValueError(message) from None
 
 
-def _prices(entry: dict[str, Any], unit: str) -> Iterator[tuple[str, str]]:
+def _list_prices(entry: dict[str, Any], unit: str) -> Iterator[tuple[str, str]]:
     name = entry.get("product", {}).get("attributes", {}).get("instanceType", "")
     for term in entry.get("terms", {}).get("OnDemand", {}).values() if name else ():
         for dimension in term.get("priceDimensions", {}).values():

@@ -30,7 +30,7 @@ def query_account(regions: Sequence[str], profile: str | None) -> list[RegionAns
         UsageError: without boto3, for a profile that does not exist, or without a region.
         AccountError: if AWS can't be reached or denies a request, other than for prices.
     """
-    session = _session(profile)
+    session = _open_session(profile)
     selected = list(dict.fromkeys(regions)) or ([session.region_name] if session.region_name else [])
     if not selected:
         message = "no region is set; pass --region"
@@ -38,7 +38,7 @@ def query_account(regions: Sequence[str], profile: str | None) -> list[RegionAns
     return [_query_region(session, region) for region in selected]
 
 
-def _session(profile: str | None) -> Any:
+def _open_session(profile: str | None) -> Any:
     try:
         import boto3
         from botocore.exceptions import ProfileNotFound
@@ -52,7 +52,7 @@ def _session(profile: str | None) -> Any:
         raise UsageError(message) from None
 
 
-def _client(session: Any, service: str, region: str) -> Any:
+def _open_client(session: Any, service: str, region: str) -> Any:
     from botocore.config import Config
 
     config = Config(connect_timeout=_SECONDS_TO_CONNECT, user_agent_extra="gpupool")
@@ -61,7 +61,7 @@ def _client(session: Any, service: str, region: str) -> Any:
 
 def _query_region(session: Any, region: str) -> RegionAnswers:
     with _convert_errors(f"{region}: "):
-        ec2 = _client(session, "ec2", region)
+        ec2 = _open_client(session, "ec2", region)
         described = ec2.describe_availability_zones()["AvailabilityZones"]
         zones = tuple(sorted(Zone(zone["ZoneName"], zone["ZoneId"]) for zone in described))
         items = [item for item in _query_types(ec2) if is_considered(item)]
@@ -93,7 +93,7 @@ def _query_prices(session: Any, region: str) -> tuple[dict[str, float] | None, s
         return None, "AWS has no price list for GovCloud"
     try:
         with _convert_errors(""):
-            client = _client(session, "pricing", price_list.find_list_region(region))
+            client = _open_client(session, "pricing", price_list.find_list_region(region))
             prices = price_list.read_prices(_query_price_list(client, region), region)
     except (AccountError, ValueError) as problem:
         return None, str(problem)

@@ -45,16 +45,16 @@ def renew_catalogue(base: Catalogue, answers: Sequence[RegionAnswers], date: str
     for item in (item for answer in answers for item in answer.items):
         name = item["InstanceType"]
         types[name] = {**read_facts(item, limits.get(name, NO_LIMITS)), "retired": None}
-    prices = {answer.region: answer for answer in _prices(base, answers, date)}
+    prices = {answer.region: answer for answer in _merge_prices(base, answers, date)}
     catalogue = assemble_catalogue(
         types,
         {
-            **_regions(base),
+            **_list_regions(base),
             **{answer.region: RegionOffers(answer.zones, answer.offers) for answer in answers},
         },
         prices.values(),
         base.unlisted,
-        CatalogueOrigin(base.karpenter, date, _sources(base, answers, date)),
+        CatalogueOrigin(base.karpenter, date, _merge_sources(base, answers, date)),
     )
     return RenewedCatalogue(
         catalogue,
@@ -110,11 +110,11 @@ def _to_int(value: Value) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _regions(base: Catalogue) -> dict[str, RegionOffers]:
-    return {name: RegionOffers(zones, _offers(base, name)) for name, zones in base.regions.items()}
+def _list_regions(base: Catalogue) -> dict[str, RegionOffers]:
+    return {name: RegionOffers(zones, _list_offers(base, name)) for name, zones in base.regions.items()}
 
 
-def _offers(base: Catalogue, region: str) -> dict[str, list[str]]:
+def _list_offers(base: Catalogue, region: str) -> dict[str, list[str]]:
     column, zones = base.offered(region), base.regions[region]
     masks = (
         [] if column is None else [_to_int(column.at(position)) or 0 for position in range(len(base.names))]
@@ -125,7 +125,7 @@ def _offers(base: Catalogue, region: str) -> dict[str, list[str]]:
     }
 
 
-def _prices(base: Catalogue, answers: Sequence[RegionAnswers], date: str) -> list[PriceList]:
+def _merge_prices(base: Catalogue, answers: Sequence[RegionAnswers], date: str) -> list[PriceList]:
     """Return all price lists; as in Karpenter, a price that a new list lacks is kept from the old one."""
     price_lists = [
         PriceList(source.region, source.currency, source.date, _list_prices(base, source.region))
@@ -134,12 +134,12 @@ def _prices(base: Catalogue, answers: Sequence[RegionAnswers], date: str) -> lis
     for source in answers:
         unit = price_list.get_currency(source.region)
         if source.prices is not None:
-            amounts = {**_initial_prices(base, source, unit), **source.prices}
+            amounts = {**_list_initial_prices(base, source, unit), **source.prices}
             price_lists.append(PriceList(source.region, unit, date, amounts))
     return price_lists
 
 
-def _initial_prices(base: Catalogue, answers: RegionAnswers, currency: str) -> dict[str, float]:
+def _list_initial_prices(base: Catalogue, answers: RegionAnswers, currency: str) -> dict[str, float]:
     """Return Karpenter's initial prices in a region, for the types that it offers."""
     own = base.prices(answers.region)
     start = own or base.prices(FALLBACK_REGION)
@@ -163,7 +163,9 @@ def _find_borrowed(answers: RegionAnswers, prices: PriceList) -> tuple[str, ...]
     return tuple(sorted(name for name in answers.offers if name in prices.amounts and name not in own_prices))
 
 
-def _sources(base: Catalogue, answers: Sequence[RegionAnswers], date: str) -> tuple[CatalogueSource, ...]:
+def _merge_sources(
+    base: Catalogue, answers: Sequence[RegionAnswers], date: str
+) -> tuple[CatalogueSource, ...]:
     """Return the sources of the base that are not replaced, followed by the new ones."""
     type_sources = [
         CatalogueSource("EC2", "", date, f"instance types in {answer.region}, and their zones")

@@ -86,7 +86,7 @@ def _blueprint(files: Sequence[str]) -> _Result:
 def _objects(found: "Manifests", target: str | None) -> list[_Result]:
     if not found.objects:
         return []
-    from gpupool.karpenter.validation.check import check, name_of_object
+    from gpupool.karpenter.validation.check import check, get_object_name
     from gpupool.karpenter.versions import LATEST
     from gpupool.scheduling.naming.checks import check_manifest_names
 
@@ -101,7 +101,7 @@ def _objects(found: "Manifests", target: str | None) -> list[_Result]:
         )
         # What a placeholder is wrong for is nobody's mistake before it was filled in.
         meant = [finding for finding in said if finding.at not in placeholders]
-        results.append(([CheckedObject(each.kind, name_of_object(each.body), each.at)], meant))
+        results.append(([CheckedObject(each.kind, get_object_name(each.body), each.at)], meant))
     return results
 
 

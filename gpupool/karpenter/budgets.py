@@ -51,10 +51,10 @@ IMPLICIT: Final = (DisruptionBudget("10%"),)
 def read_budgets(body: Plain) -> tuple[DisruptionBudget, ...]:
     """Return the budgets of a NodePool's body as the API server stores them, its defaults filled in."""
     entries = plain_map(plain_map(plain_map(body).get("spec")).get("disruption")).get("budgets")
-    return tuple(map(_budget, entries)) if isinstance(entries, list) else IMPLICIT
+    return tuple(map(_read_budget, entries)) if isinstance(entries, list) else IMPLICIT
 
 
-def _budget(entry: Plain) -> DisruptionBudget:
+def _read_budget(entry: Plain) -> DisruptionBudget:
     reasons, nodes = plain_map(entry).get("reasons"), plain_map(entry).get("nodes")
     schedule, duration = plain_map(entry).get("schedule"), plain_map(entry).get("duration")
     return DisruptionBudget(
@@ -92,15 +92,15 @@ def count_nodes(budget: DisruptionBudget, nodes: int) -> int:
     number = parse_int64(budget.nodes)
     if number is not None:
         return (number + 2**31) % 2**32 - 2**31
-    return -(-nodes * (_percent(budget) or 0) // 100)
+    return -(-nodes * (_parse_percent(budget) or 0) // 100)
 
 
 def is_numberless(budget: DisruptionBudget) -> bool:
     """Return whether Karpenter can't read a budget's number; the API server accepts 30 digits."""
-    return parse_int64(budget.nodes) is None and _percent(budget) is None
+    return parse_int64(budget.nodes) is None and _parse_percent(budget) is None
 
 
-def _percent(budget: DisruptionBudget) -> int | None:
+def _parse_percent(budget: DisruptionBudget) -> int | None:
     return parse_int64(budget.nodes[:-1]) if budget.nodes.endswith("%") else None
 
 
@@ -121,7 +121,7 @@ def is_active(budget: DisruptionBudget, at: datetime) -> bool:
     A schedule that never hits, such as 30 February, applies all the time: Karpenter reads the missing
     hit as one in the past.
     """
-    return _until(budget, at)[0]
+    return _find_state(budget, at)[0]
 
 
 @lru_cache(maxsize=512)
@@ -129,7 +129,7 @@ def find_active_minutes(budget: DisruptionBudget, begin: datetime, minutes: int)
     """Find the minutes from `begin` (a whole UTC minute) at which a budget applies, as one bit each."""
     active_bits, minute = 0, 0
     while minute < minutes:
-        is_holding, stable_until = _until(budget, begin + minute * _MINUTE)
+        is_holding, stable_until = _find_state(budget, begin + minute * _MINUTE)
         end = minutes if stable_until is None else min(minutes, (stable_until - begin) // _MINUTE)
         if is_holding:
             active_bits |= ((1 << (end - minute)) - 1) << minute
@@ -137,11 +137,11 @@ def find_active_minutes(budget: DisruptionBudget, begin: datetime, minutes: int)
     return active_bits
 
 
-def _until(budget: DisruptionBudget, at: datetime) -> tuple[bool, datetime | None]:
+def _find_state(budget: DisruptionBudget, at: datetime) -> tuple[bool, datetime | None]:
     """Return whether a budget applies at an instant, and until when at least that is so; None is for ever."""
     if budget.schedule is None and budget.duration is None:
         return True, None
-    length = timedelta(minutes=_minutes(budget.duration or "0m"))
+    length = timedelta(minutes=_parse_minutes(budget.duration or "0m"))
     since = at - length
     hit = parse_cron(budget.schedule or "").find_next(since)
     if hit is None:
@@ -151,5 +151,5 @@ def _until(budget: DisruptionBudget, at: datetime) -> tuple[bool, datetime | Non
     return (True, hit + length) if hit <= at else (False, hit)
 
 
-def _minutes(duration: str) -> int:
+def _parse_minutes(duration: str) -> int:
     return sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)([hms])", duration))

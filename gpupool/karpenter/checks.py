@@ -49,7 +49,7 @@ class Distinct:
     def _check(self, items: list[str]) -> list[str]:
         for index, item in enumerate(items):
             if item in items[:index]:
-                raise _error(self.expected, "remove it", item=index)
+                raise _build_error(self.expected, "remove it", item=index)
         return items
 
 
@@ -88,7 +88,7 @@ def _check_date_time(value: object) -> object:
         return value
     expected = "a date and time such as 2026-08-20T12:00:00Z"
     if not isinstance(value, str):
-        raise _error(expected)
+        raise _build_error(expected)
     if not is_date_time(value):
         kind = "date_time"
         raise PydanticCustomError(kind, "{wanted}", {"wanted": expected})
@@ -101,7 +101,7 @@ def suggest_hours(text: str) -> str:
     return f"write `{int(match[1]) * _HOURS[match[2]]}h`" if match else ""
 
 
-def _error(expected: str, fix: str = "", **context: int) -> PydanticCustomError:
+def _build_error(expected: str, fix: str = "", **context: int) -> PydanticCustomError:
     return PydanticCustomError(_KIND, "{wanted}", {"wanted": expected, "fix": fix, **context})
 
 
@@ -111,7 +111,7 @@ def _check_amount(value: object) -> object:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     fix = f'put it in quotes: `"{value}"`' if isinstance(value, float) else ""
-    raise _error(QUANTITY_HINT, fix)
+    raise _build_error(QUANTITY_HINT, fix)
 
 
 def _reject(expected: str) -> NoReturn:

@@ -74,17 +74,17 @@ class Cron(NamedTuple):
             first += _ONE_MINUTE
         day, minute = first.replace(hour=0, minute=0), first.hour * 60 + first.minute
         while day.year <= limit:
-            if self._is_on(day) and (hit := self._minute_at_or_after(minute)) is not None:
+            if self._is_on(day) and (hit := self._find_minute(minute)) is not None:
                 return day + timedelta(minutes=hit)
-            day, minute = self._next_day(day), 0
+            day, minute = self._find_next_day(day), 0
         return None
 
-    def _next_day(self, day: datetime) -> datetime:
+    def _find_next_day(self, day: datetime) -> datetime:
         if day.month in self.months:
             return day + _ONE_DAY
         return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
 
-    def _minute_at_or_after(self, minute: int) -> int | None:
+    def _find_minute(self, minute: int) -> int | None:
         """Return the first hit of a day at or after this minute of the day."""
         hour, rest = divmod(minute, 60)
         if not self.minutes:

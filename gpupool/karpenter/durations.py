@@ -44,14 +44,14 @@ def _sum_parts(text: str) -> int | None:
         number = parse_int64(part[1] or "0")
         if number is None:
             return None
-        total += number * _UNITS[part[4]] + _fraction(part[3] or "", _UNITS[part[4]])
+        total += number * _UNITS[part[4]] + _parse_fraction(part[3] or "", _UNITS[part[4]])
         if total > _HIGHEST:
             return None
         end = part.end()
     return total
 
 
-def _fraction(digits: str, unit: int) -> int:
+def _parse_fraction(digits: str, unit: int) -> int:
     """Return the nanoseconds after the point, in floating point as Go calculates them."""
     significant = digits[:18]
     return int(float(int(significant or 0)) * (unit / 10 ** len(significant)))

@@ -192,7 +192,7 @@ def find_key_problem(key: str) -> str | None:
         return None
     if key in _SET_BY_KARPENTER:
         return f"is reserved: {_SET_BY_KARPENTER[key]}"
-    return find_syntax_problem(key) or _domain_problem(key)
+    return find_syntax_problem(key) or _find_domain_problem(key)
 
 
 def find_overlay_key_problem(key: str) -> str | None:
@@ -204,15 +204,15 @@ def find_overlay_key_problem(key: str) -> str | None:
     return find_key_problem(key)
 
 
-def _domain_problem(key: str) -> str | None:
+def _find_domain_problem(key: str) -> str | None:
     if key == DO_NOT_DISRUPT:
         return "is an annotation, not a label"
     for restricted in RESTRICTED_DOMAINS:
         if get_domain(key).endswith(restricted):
-            return f"is not a Karpenter label, and the domain {restricted} is reserved{_hint(key)}"
+            return f"is not a Karpenter label, and the domain {restricted} is reserved{_suggest_key(key)}"
     return None
 
 
-def _hint(key: str) -> str:
+def _suggest_key(key: str) -> str:
     close = get_close_matches(key, WELL_KNOWN, n=1, cutoff=0.8)
     return f"; did you mean `{close[0]}`?" if close else ""

@@ -54,57 +54,57 @@ class _Reader:
     def read(self, spec: Located) -> Pod:
         """Read the whole pod spec."""
         containers = find(spec, "containers")
-        if not self._maps(containers, "containers") and not self.findings:
+        if not self._read_maps(containers, "containers") and not self.findings:
             self._reject(containers or spec, "containers", "a list with at least one container")
         affinity = find(spec, "affinity", "nodeAffinity")
         return Pod(
-            requests=self._requests(spec),
-            tolerations=tuple(self._tolerations(spec)),
-            node_selector=self._texts(find(spec, "nodeSelector"), "nodeSelector"),
-            required=tuple(self._required(affinity)),
-            preferred=tuple(self._preferred(affinity)),
-            host_ports=tuple(self._host_ports(spec)),
-            claims_devices=_claims_devices(spec),
-            selects_by_field=_selects_by_field(affinity),
+            requests=self._read_requests(spec),
+            tolerations=tuple(self._read_tolerations(spec)),
+            node_selector=self._read_texts(find(spec, "nodeSelector"), "nodeSelector"),
+            required=tuple(self._read_required(affinity)),
+            preferred=tuple(self._read_preferred(affinity)),
+            host_ports=tuple(self._read_host_ports(spec)),
+            claims_devices=_has_device_claims(spec),
+            selects_by_field=_has_field_selectors(affinity),
             node_name=text_at(spec, "nodeName"),
-            not_judged=tuple(_not_judged(spec)),
+            not_judged=tuple(_list_not_judged(spec)),
             places={key: place(part) for key in _LOCATED_KEYS if (part := find(spec, key)) is not None},
         )
 
-    def _requests(self, spec: Located) -> Resources:
+    def _read_requests(self, spec: Located) -> Resources:
         containers = [
-            self._container(container, f"containers[{index}]")
+            self._read_container(container, f"containers[{index}]")
             for index, container in enumerate(items(find(spec, "containers")))
         ]
-        init_containers = self._maps(find(spec, "initContainers"), "initContainers")
+        init_containers = self._read_maps(find(spec, "initContainers"), "initContainers")
         init_requests = [
-            self._container(container, f"initContainers[{index}]")
+            self._read_container(container, f"initContainers[{index}]")
             for index, container in enumerate(init_containers)
         ]
-        overhead = self._amounts(find(spec, "overhead"), "overhead")
+        overhead = self._read_amounts(find(spec, "overhead"), "overhead")
         return sum_pod_requests(
-            containers, init_requests, self._requests_and_limits(spec, "resources"), overhead
+            containers, init_requests, self._read_requests_and_limits(spec, "resources"), overhead
         )
 
-    def _container(self, node: Located, path: str) -> Container:
+    def _read_container(self, node: Located, path: str) -> Container:
         return Container(
-            self._requests_and_limits(node, f"{path}.resources"),
+            self._read_requests_and_limits(node, f"{path}.resources"),
             is_sidecar=text_at(node, "restartPolicy") == "Always",
         )
 
-    def _requests_and_limits(self, node: Located, path: str) -> RequestsAndLimits:
+    def _read_requests_and_limits(self, node: Located, path: str) -> RequestsAndLimits:
         resources = find(node, "resources")
         if resources is not None and resources.value is not None and not isinstance(resources.value, dict):
             self._reject(resources, path, "a map with `requests` and `limits`")
         return RequestsAndLimits(
-            self._amounts(find(resources, "requests"), f"{path}.requests"),
-            self._amounts(find(resources, "limits"), f"{path}.limits"),
+            self._read_amounts(find(resources, "requests"), f"{path}.requests"),
+            self._read_amounts(find(resources, "limits"), f"{path}.limits"),
         )
 
-    def _amounts(self, node: Located | None, path: str) -> Resources:
+    def _read_amounts(self, node: Located | None, path: str) -> Resources:
         amounts = {}
-        for name, entry in self._entries(node, path).items():
-            quantity = _amount(entry)
+        for name, entry in self._read_entries(node, path).items():
+            quantity = _read_amount(entry)
             if quantity is None:
                 self._reject(entry, f"{path}.{name}", "a quantity such as 4, 500m or 64Gi")
             elif quantity < 0:
@@ -113,46 +113,47 @@ class _Reader:
                 amounts[name] = quantity
         return amounts
 
-    def _tolerations(self, spec: Located) -> Iterator[Toleration]:
-        for index, toleration in enumerate(self._maps(find(spec, "tolerations"), "tolerations")):
+    def _read_tolerations(self, spec: Located) -> Iterator[Toleration]:
+        for index, toleration in enumerate(self._read_maps(find(spec, "tolerations"), "tolerations")):
             path = f"tolerations[{index}]"
             yield Toleration(
-                self._text(toleration, "key", path),
-                self._choice(toleration, "operator", path, _TOLERATIONS),
-                self._text(toleration, "value", path),
-                self._choice(toleration, "effect", path, _EFFECTS),
+                self._read_text(toleration, "key", path),
+                self._read_choice(toleration, "operator", path, _TOLERATIONS),
+                self._read_text(toleration, "value", path),
+                self._read_choice(toleration, "effect", path, _EFFECTS),
             )
 
-    def _required(self, affinity: Located | None) -> Iterator[Term]:
+    def _read_required(self, affinity: Located | None) -> Iterator[Term]:
         path = f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
-        for index, term in enumerate(self._maps(find(affinity, _REQUIRED, "nodeSelectorTerms"), path)):
-            yield self._term(term, f"{path}[{index}]")
+        for index, term in enumerate(self._read_maps(find(affinity, _REQUIRED, "nodeSelectorTerms"), path)):
+            yield self._read_term(term, f"{path}[{index}]")
 
-    def _preferred(self, affinity: Located | None) -> Iterator[Term]:
+    def _read_preferred(self, affinity: Located | None) -> Iterator[Term]:
         path = f"affinity.nodeAffinity.{_PREFERRED}"
         weighted_terms = []
-        for index, preference in enumerate(self._maps(find(affinity, _PREFERRED), path)):
+        for index, preference in enumerate(self._read_maps(find(affinity, _PREFERRED), path)):
             weight = find(preference, "weight")
             if weight is None or type(weight.value) is not int:
                 self._reject(weight or preference, f"{path}[{index}].weight", "a whole number from 1 to 100")
                 continue
             term = find(preference, "preference")
             weighted_terms.append(
-                (weight.value, self._term(term, f"{path}[{index}].preference") if term else ())
+                (weight.value, self._read_term(term, f"{path}[{index}].preference") if term else ())
             )
         yield from (term for _, term in sorted(weighted_terms, key=lambda pair: -pair[0]))
 
-    def _term(self, node: Located, path: str) -> Term:
+    def _read_term(self, node: Located, path: str) -> Term:
         path = f"{path}.matchExpressions"
-        expressions = self._maps(find(node, "matchExpressions"), path)
+        expressions = self._read_maps(find(node, "matchExpressions"), path)
         return tuple(
-            self._expression(expression, f"{path}[{index}]") for index, expression in enumerate(expressions)
+            self._read_expression(expression, f"{path}[{index}]")
+            for index, expression in enumerate(expressions)
         )
 
-    def _expression(self, node: Located, path: str) -> Expression:
-        operator = self._choice(node, "operator", path, _OPERATORS)
+    def _read_expression(self, node: Located, path: str) -> Expression:
+        operator = self._read_choice(node, "operator", path, _OPERATORS)
         listed = find(node, "values")
-        values = tuple(self._text_of(value, f"{path}.values") for value in items(listed))
+        values = tuple(self._read_text_of(value, f"{path}.values") for value in items(listed))
         if not text_at(node, "key"):
             self._reject(find(node, "key") or node, f"{path}.key", "the key of a label")
         if operator in _WITH_VALUES and not values:
@@ -161,20 +162,20 @@ class _Reader:
             self._reject(listed or node, f"{path}.values", f"one number in quotes for {operator}")
         return Expression(text_at(node, "key"), operator, values)
 
-    def _host_ports(self, spec: Located) -> Iterator[HostPort]:
+    def _read_host_ports(self, spec: Located) -> Iterator[HostPort]:
         """Yield the node's ports that the containers use: with `hostNetwork`, all container ports."""
         host_network = find(spec, "hostNetwork")
         for index, container in enumerate(items(find(spec, "containers"))):
             path = f"containers[{index}].ports"
-            for port in self._maps(find(container, "ports"), path):
-                number = _number(find(port, "hostPort"))
+            for port in self._read_maps(find(container, "ports"), path):
+                number = _read_number(find(port, "hostPort"))
                 if not number and host_network is not None and host_network.value is True:
-                    number = _number(find(port, "containerPort"))
+                    number = _read_number(find(port, "containerPort"))
                 if number:
                     address = text_at(port, "hostIP") or _ANY_ADDRESS
                     yield HostPort(address, number, text_at(port, "protocol") or "TCP")
 
-    def _maps(self, node: Located | None, path: str) -> list[Located]:
+    def _read_maps(self, node: Located | None, path: str) -> list[Located]:
         """Return the maps in a list, with a finding for each other item."""
         if node is None or node.value is None:
             return []
@@ -186,29 +187,29 @@ class _Reader:
                 self._reject(item, f"{path}[{index}]", "a map")
         return node.value
 
-    def _entries(self, node: Located | None, path: str) -> dict[str, Located]:
+    def _read_entries(self, node: Located | None, path: str) -> dict[str, Located]:
         if node is None or node.value is None:
             return {}
         if not isinstance(node.value, dict):
             self._reject(node, path, "a map")
         return {key: value for key, value in mapping(node).items() if value.value is not None}
 
-    def _texts(self, node: Located | None, path: str) -> dict[str, str]:
-        entries = self._entries(node, path)
-        return {key: self._text_of(value, f"{path}.{key}") for key, value in entries.items()}
+    def _read_texts(self, node: Located | None, path: str) -> dict[str, str]:
+        entries = self._read_entries(node, path)
+        return {key: self._read_text_of(value, f"{path}.{key}") for key, value in entries.items()}
 
-    def _text(self, node: Located, key: str, path: str) -> str:
+    def _read_text(self, node: Located, key: str, path: str) -> str:
         value = find(node, key)
-        return "" if value is None or value.value is None else self._text_of(value, f"{path}.{key}")
+        return "" if value is None or value.value is None else self._read_text_of(value, f"{path}.{key}")
 
-    def _text_of(self, node: Located, path: str) -> str:
+    def _read_text_of(self, node: Located, path: str) -> str:
         if isinstance(node.value, str):
             return node.value
         self._reject(node, path, "a string; put it in quotes" if _is_scalar(node) else "a string")
         return ""
 
-    def _choice(self, node: Located, key: str, path: str, choices: tuple[str, ...]) -> str:
-        text = self._text(node, key, path)
+    def _read_choice(self, node: Located, key: str, path: str, choices: tuple[str, ...]) -> str:
+        text = self._read_text(node, key, path)
         if text not in choices:
             listed = ", ".join(choice for choice in choices if choice)
             self._reject(find(node, key) or node, f"{path}.{key}", f"one of {listed}")
@@ -227,7 +228,7 @@ class _Reader:
         self.findings.append(finding)
 
 
-def _amount(node: Located) -> Amount | None:
+def _read_amount(node: Located) -> Amount | None:
     value = node.value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -241,7 +242,7 @@ def _amount(node: Located) -> Amount | None:
         return None
 
 
-def _number(node: Located | None) -> int:
+def _read_number(node: Located | None) -> int:
     return node.value if node is not None and type(node.value) is int else 0
 
 
@@ -249,7 +250,7 @@ def _is_scalar(node: Located) -> bool:
     return isinstance(node.value, bool | int | float)
 
 
-def _claims_devices(spec: Located) -> bool:
+def _has_device_claims(spec: Located) -> bool:
     """Return whether the pod requests devices with claims, by Karpenter's own check."""
     containers = [*items(find(spec, "initContainers")), *items(find(spec, "containers"))]
     return any(items(find(container, "resources", "claims")) for container in containers) or bool(
@@ -257,12 +258,12 @@ def _claims_devices(spec: Located) -> bool:
     )
 
 
-def _selects_by_field(affinity: Located | None) -> bool:
+def _has_field_selectors(affinity: Located | None) -> bool:
     terms = items(find(affinity, _REQUIRED, "nodeSelectorTerms"))
     return any(items(find(term, "matchFields")) for term in terms)
 
 
-def _not_judged(spec: Located) -> Iterator[str]:
+def _list_not_judged(spec: Located) -> Iterator[str]:
     """Yield the requests of a pod that can't be judged from files."""
     for key, noun in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
         if mapping(find(spec, "affinity", key)):

@@ -42,8 +42,8 @@ def sum_pod_requests(
     containers: Sequence[Container], init: Sequence[Container], pod: RequestsAndLimits, overhead: Resources
 ) -> Resources:
     """Sum the resources that a scheduler must find on one node, including `pods: 1`."""
-    aggregated = _aggregated(containers, init)
-    requested = sum_resources([{**aggregated, **_pod_level(pod, aggregated)}, overhead])
+    aggregated = _sum_containers(containers, init)
+    requested = sum_resources([{**aggregated, **_get_pod_level(pod, aggregated)}, overhead])
     return {**requested, PODS: 1}
 
 
@@ -56,21 +56,21 @@ def sum_resources(parts: Iterable[Resources]) -> dict[str, Amount]:
     return sums
 
 
-def _aggregated(containers: Sequence[Container], init: Sequence[Container]) -> dict[str, Amount]:
+def _sum_containers(containers: Sequence[Container], init: Sequence[Container]) -> dict[str, Amount]:
     """Return what the containers need at once: init containers one by one, beside earlier sidecars."""
     sidecars: dict[str, Amount] = {}
     peak: dict[str, Amount] = {}
     for container in init:
         running = sum_resources([sidecars, container.resources.with_defaults()])
-        peak = _largest(peak, running)
+        peak = _get_largest(peak, running)
         if container.is_sidecar:
             sidecars = running
-    return _largest(
+    return _get_largest(
         sum_resources([*(container.resources.with_defaults() for container in containers), sidecars]), peak
     )
 
 
-def _pod_level(pod: RequestsAndLimits, aggregated: Resources) -> dict[str, Amount]:
+def _get_pod_level(pod: RequestsAndLimits, aggregated: Resources) -> dict[str, Amount]:
     """Return the pod-level requests, which replace those of its containers."""
     own = {name: amount for name, amount in pod.requests.items() if _is_pod_level(name)}
     if not pod.limits:
@@ -84,7 +84,7 @@ def _is_pod_level(name: str) -> bool:
     return name in _OVERCOMMITTED or name.startswith(_HUGE_PAGES)
 
 
-def _largest(one: Resources, other: Resources) -> dict[str, Amount]:
+def _get_largest(one: Resources, other: Resources) -> dict[str, Amount]:
     return {
         name: max(one.get(name, other.get(name, 0)), other.get(name, one.get(name, 0)))
         for name in {**one, **other}

@@ -58,9 +58,9 @@ class Toleration(NamedTuple):
             return False
         if self.operator in ("", "Equal"):
             return self.value == taint.value
-        return self.operator == _EXISTS or self._compares(taint.value)
+        return self.operator == _EXISTS or self._has_passing_number(taint.value)
 
-    def _compares(self, value: str) -> bool:
+    def _has_passing_number(self, value: str) -> bool:
         """Compare whole numbers, which tolerations support since Kubernetes 1.35."""
         own_number, taint_number = _to_int(self.value), _to_int(value)
         if own_number is None or taint_number is None or self.operator not in ("Lt", "Gt"):

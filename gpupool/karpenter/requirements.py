@@ -37,7 +37,7 @@ class Requirement(NamedTuple):
 
     def has(self, value: str) -> bool:
         """Return whether this value of the label is accepted."""
-        return (value in self.values) is not self.is_complement and _within(value, self.gte, self.lte)
+        return (value in self.values) is not self.is_complement and _is_within(value, self.gte, self.lte)
 
     def matches(self, values: Collection[str]) -> bool:
         """Return whether one of an instance type's `values` is accepted; no values means no such label."""
@@ -45,24 +45,24 @@ class Requirement(NamedTuple):
 
     def intersection(self, other: "Requirement") -> "Requirement":
         """Return the values that both accept; contradicting bounds become DoesNotExist."""
-        gte, lte = _largest(self.gte, other.gte), _smallest(self.lte, other.lte)
-        min_values = _largest(self.min_values, other.min_values)
+        gte, lte = _get_largest(self.gte, other.gte), _get_smallest(self.lte, other.lte)
+        min_values = _get_largest(self.min_values, other.min_values)
         if gte is not None and lte is not None and gte > lte:
             return Requirement(self.key, False, frozenset(), min_values=min_values)
         complement = self.is_complement and other.is_complement
-        values = frozenset(value for value in _common(self, other) if _within(value, gte, lte))
+        values = frozenset(value for value in _find_common(self, other) if _is_within(value, gte, lte))
         if not complement:
             gte = lte = None
         return Requirement(self.key, complement, values, gte, lte, min_values)
 
     def has_intersection(self, other: "Requirement") -> bool:
         """Return whether some value is accepted by both."""
-        gte, lte = _largest(self.gte, other.gte), _smallest(self.lte, other.lte)
+        gte, lte = _get_largest(self.gte, other.gte), _get_smallest(self.lte, other.lte)
         if gte is not None and lte is not None and gte > lte:
             return False
         if self.is_complement and other.is_complement:
             return True
-        return any(_within(value, gte, lte) for value in _common(self, other))
+        return any(_is_within(value, gte, lte) for value in _find_common(self, other))
 
 
 Requirements: TypeAlias = dict[str, Requirement]
@@ -85,7 +85,7 @@ def build_requirement(
         return Requirement(key, operator == "NotIn", frozenset(values), min_values=min_values)
     if operator in ("Exists", "DoesNotExist"):
         return Requirement(key, operator == "Exists", frozenset(), min_values=min_values)
-    bound = _bound(values[0])
+    bound = _parse_bound(values[0])
     if operator == "Gt" and bound == _LARGEST:
         return Requirement(key, False, frozenset())
     if operator in ("Gt", "Gte"):
@@ -135,7 +135,7 @@ def find_disagreements(
     return disagreements
 
 
-def _common(one: Requirement, other: Requirement) -> frozenset[str]:
+def _find_common(one: Requirement, other: Requirement) -> frozenset[str]:
     """Return the common values of two requirements; for two complements, the values that either rejects."""
     if one.is_complement and other.is_complement:
         return one.values | other.values
@@ -144,7 +144,7 @@ def _common(one: Requirement, other: Requirement) -> frozenset[str]:
     return one.values - other.values if other.is_complement else one.values & other.values
 
 
-def _bound(text: str) -> int:
+def _parse_bound(text: str) -> int:
     """Parse a bound as Go's `strconv.Atoi` does: 0 if it is not a number, the limit if it is too large."""
     number = parse_int64(text)
     if number is not None:
@@ -155,16 +155,16 @@ def _bound(text: str) -> int:
     return -_LARGEST - 1 if text.startswith("-") else _LARGEST
 
 
-def _within(value: str, gte: int | None, lte: int | None) -> bool:
+def _is_within(value: str, gte: int | None, lte: int | None) -> bool:
     if gte is None and lte is None:
         return True
     number = parse_int64(value)
     return number is not None and (gte is None or number >= gte) and (lte is None or number <= lte)
 
 
-def _largest(one: int | None, other: int | None) -> int | None:
+def _get_largest(one: int | None, other: int | None) -> int | None:
     return max((bound for bound in (one, other) if bound is not None), default=None)
 
 
-def _smallest(one: int | None, other: int | None) -> int | None:
+def _get_smallest(one: int | None, other: int | None) -> int | None:
     return min((bound for bound in (one, other) if bound is not None), default=None)

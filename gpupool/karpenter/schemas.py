@@ -50,10 +50,10 @@ The lengths of months are not checked. The server also accepts any list for this
 def build_schemas(target: str = LATEST) -> dict[str, str]:
     """Build the text of each schema, by its file's path `GROUP/KIND_VERSION.json` in lower case."""
     built = {kind: _build_schema(kind, target) for kind in TYPES}
-    return {_path(kind, schema): json.dumps(schema, indent=2) + "\n" for kind, schema in built.items()}
+    return {_build_path(kind, schema): json.dumps(schema, indent=2) + "\n" for kind, schema in built.items()}
 
 
-def _path(kind: str, schema: _Schema) -> str:
+def _build_path(kind: str, schema: _Schema) -> str:
     group, _, version = str(schema["properties"]["apiVersion"]["const"]).partition("/")
     return f"{group}/{kind.lower()}_{version}.json"
 
@@ -61,10 +61,10 @@ def _path(kind: str, schema: _Schema) -> str:
 def _build_schema(kind: str, target: str) -> _Schema:
     model = TYPES[kind].load()
     document = json_schema(model)
-    later = frozenset(_later_fields(model, target))
+    later = frozenset(_find_later_fields(model, target))
     schema = _Converter(document.get("$defs", {}), later, target).convert(document, model.__name__)
-    schema["properties"]["status"] |= _status(STATUS[kind])
-    schema["properties"]["metadata"] |= _metadata(schema["properties"]["metadata"])
+    schema["properties"]["status"] |= _build_status(STATUS[kind])
+    schema["properties"]["metadata"] |= _build_metadata(schema["properties"]["metadata"])
     schema["required"] = ["apiVersion", "kind", *schema["required"]]
     return {"$schema": DIALECT, "title": kind, **schema}
 
@@ -83,27 +83,29 @@ class _Converter:
         """Convert a part of the document to keywords that the API server's own schema supports."""
         if "$ref" in part:
             name = part["$ref"].rpartition("/")[2]
-            return self.convert(self.definitions[name], name) | _described(part)
+            return self.convert(self.definitions[name], name) | _get_description(part)
         if "anyOf" in part:
-            return self._union(part)
-        schema = {keyword: _widened(value) for keyword, value in part.items() if keyword in _COPIED_KEYWORDS}
+            return self._convert_union(part)
+        schema = {
+            keyword: _widen_number(value) for keyword, value in part.items() if keyword in _COPIED_KEYWORDS
+        }
         if "properties" in part:
-            schema["properties"] = dict(self._fields(part["properties"], model))
+            schema["properties"] = dict(self._convert_fields(part["properties"], model))
             schema["additionalProperties"] = False
         elif "patternProperties" in part or part.get("additionalProperties"):
-            schema |= self._open_map(part)
+            schema |= self._convert_open_map(part)
         if part.get("format") == "date-time":
             schema |= _DATE_TIME
         if "items" in part:
             schema["items"] = self.convert(part["items"])
         return schema
 
-    def _fields(self, properties: Mapping[str, _Schema], model: str) -> Iterator[tuple[str, _Schema]]:
+    def _convert_fields(self, properties: Mapping[str, _Schema], model: str) -> Iterator[tuple[str, _Schema]]:
         for name, part in properties.items():
             if (model, name) not in self.later:
-                yield name, self._supported_values(name, self.convert(part))
+                yield name, self._drop_unsupported_values(name, self.convert(part))
 
-    def _supported_values(self, name: str, field: _Schema) -> _Schema:
+    def _drop_unsupported_values(self, name: str, field: _Schema) -> _Schema:
         """Remove the values of a field that the target does not support yet."""
         if "enum" in field:
             field["enum"] = [value for value in field["enum"] if self._is_supported_value(name, value)]
@@ -115,12 +117,12 @@ class _Converter:
         since = VALUES_SINCE.get((name, str(value)))
         return since is None or is_supported(self.target, since)
 
-    def _union(self, part: _Schema) -> _Schema:
+    def _convert_union(self, part: _Schema) -> _Schema:
         schema: _Schema = {keyword: value for keyword, value in part.items() if keyword in _COPIED_KEYWORDS}
         kinds: list[str] = []
         for choice in part["anyOf"]:
             converted = self.convert(choice)
-            kinds += _types(converted)
+            kinds += _list_types(converted)
             schema = converted | schema if choice != _NULL else schema
         if "null" in kinds and "const" in schema:
             schema["enum"] = [schema.pop("const")]
@@ -130,69 +132,69 @@ class _Converter:
             schema |= _INT64
         return schema | ({"type": kinds} if kinds else {})
 
-    def _open_map(self, part: _Schema) -> _Schema:
+    def _convert_open_map(self, part: _Schema) -> _Schema:
         """Allow null values: the API server drops such entries before it checks."""
         patterns = part.get("patternProperties", {})
         schema: _Schema = {}
         if patterns:
             schema["patternProperties"] = {
-                key: _or_null(self.convert(value)) for key, value in patterns.items()
+                key: _allow_null(self.convert(value)) for key, value in patterns.items()
             }
         others = part.get("additionalProperties", not patterns)
         schema["additionalProperties"] = (
-            _or_null(self.convert(others)) if isinstance(others, dict) else others
+            _allow_null(self.convert(others)) if isinstance(others, dict) else others
         )
         return schema
 
 
-def _types(schema: _Schema) -> list[str]:
+def _list_types(schema: _Schema) -> list[str]:
     kind = schema.get("type", [])
     return [kind] if isinstance(kind, str) else list(kind)
 
 
-def _or_null(schema: _Schema) -> _Schema:
-    return {**schema, "type": [*_types(schema), "null"]} if _types(schema) else schema
+def _allow_null(schema: _Schema) -> _Schema:
+    return {**schema, "type": [*_list_types(schema), "null"]} if _list_types(schema) else schema
 
 
-def _described(part: _Schema) -> _Schema:
+def _get_description(part: _Schema) -> _Schema:
     return {"description": part["description"]} if "description" in part else {}
 
 
-def _widened(value: Any) -> Any:  # noqa: ANN401 - any value of a schema
+def _widen_number(value: Any) -> Any:  # noqa: ANN401 - any value of a schema
     return _ENDS.get(value, value) if type(value) is int else value
 
 
-def _metadata(closed: _Schema) -> _Schema:
+def _build_metadata(closed: _Schema) -> _Schema:
     """Require a name, and allow nulls in lists, which the API server reads as empty objects."""
     fields = {
-        name: {**field, "items": _or_null(field["items"])} if "items" in field else field
+        name: {**field, "items": _allow_null(field["items"])} if "items" in field else field
         for name, field in closed["properties"].items()
     }
     return {"properties": fields, "anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}
 
 
-def _status(allowed: StatusField) -> _Schema:
+def _build_status(allowed: StatusField) -> _Schema:
     """Reject unknown fields only: the API server drops a new object's status, whatever its values."""
-    values = _status(allowed.values) if allowed.values else False
+    values = _build_status(allowed.values) if allowed.values else False
     schema: _Schema = {"additionalProperties": values}
     if allowed.fields:
-        schema["properties"] = {name: _status(child) for name, child in allowed.fields.items()}
+        schema["properties"] = {name: _build_status(child) for name, child in allowed.fields.items()}
     if allowed.items:
-        schema["items"] = _status(allowed.items)
+        schema["items"] = _build_status(allowed.items)
     return schema
 
 
-def _later_fields(model: type[BaseModel], target: str) -> Iterator[tuple[str, str]]:
+def _find_later_fields(model: type[BaseModel], target: str) -> Iterator[tuple[str, str]]:
     for name, field in model.model_fields.items():
         marks = [mark for mark in field.metadata if isinstance(mark, Since)]
         if any(not is_supported(target, mark) for mark in marks):
             yield model.__name__, field.alias or name
-        for child in _models(field.annotation):
-            yield from _later_fields(child, target)
+        for child in _find_models(field.annotation):
+            yield from _find_later_fields(child, target)
 
 
-def _models(kind: object) -> Iterator[type[BaseModel]]:
+def _find_models(kind: object) -> Iterator[type[BaseModel]]:
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         yield kind
     for argument in get_args(kind):
-        yield from _models(argument)
+        yield from _find_models(argument)

@@ -79,7 +79,7 @@ def read_workloads(paths: Sequence[str], stdin: Callable[[], bytes]) -> Workload
 
     Bad input becomes findings, never an error, and so does input without any pods.
     """
-    manifests = read_manifests(paths, stdin, is_wanted=_creates_pods)
+    manifests = read_manifests(paths, stdin, is_wanted=_has_pods)
     templates: list[PodTemplate] = []
     findings = list(manifests.findings)
     for workload in manifests.objects:
@@ -100,7 +100,7 @@ def read_workloads(paths: Sequence[str], stdin: Callable[[], bytes]) -> Workload
     )
 
 
-def _creates_pods(identity: Identity, node: Located) -> bool:
+def _has_pods(identity: Identity, node: Located) -> bool:
     return identity.group not in _KARPENTER and (
         identity.kind in ELSEWHERE
         or is_workload_kind(identity.kind)
@@ -148,10 +148,10 @@ def _count_pods(part: TemplatePart, workload: KarpenterObject, findings: list[Fi
         else:
             message = "the number of pods must be a whole number, 0 or more"
             findings.append(Finding(Code.POD_SPEC, message, place(node), object=workload.label))
-    return max(product - part.less * _first_count(part), 0)
+    return max(product - part.less * _get_first_count(part), 0)
 
 
-def _first_count(part: TemplatePart) -> int:
+def _get_first_count(part: TemplatePart) -> int:
     node = part.counts[0] if part.counts else None
     return node.value if node is not None and type(node.value) is int else 1
 

@@ -44,7 +44,7 @@ class UsableLimit(NamedTuple):
 def calculate_ceiling(market: Market, types: Mask, limits: Mapping[str, Amount]) -> CostCeiling:
     """Calculate the maximum hourly cost of nodes of these types; types without a price cost nothing."""
     prices = {position: market.price(position) or 0.0 for position in positions(types)}
-    uses = _uses(market, types, limits)
+    uses = _list_uses(market, types, limits)
     unlimited = [(price, position) for position, price in prices.items() if price and not any(uses[position])]
     if unlimited:
         return CostCeiling(None, is_exact=True, unbounded_by=market.kind(max(unlimited)[1]).name)
@@ -57,7 +57,7 @@ def calculate_usable_limit(
     market: Market, types: Mask, limits: Mapping[str, Amount], name: str
 ) -> UsableLimit:
     """Calculate how much of the limit `name` nodes of these types can use within all limits."""
-    uses, index = _uses(market, types, limits), [*limits].index(name)
+    uses, index = _list_uses(market, types, limits), [*limits].index(name)
     # A node's amounts are whole numbers of the base unit: cores and bytes.
     items = [Item(int(used[index]), used) for used in uses.values()]
     solution = best(items, tuple(limits.values()), _STATES_OF_REACH)
@@ -65,6 +65,6 @@ def calculate_usable_limit(
     return UsableLimit(most, solution.exact or isinf(solution.worth))
 
 
-def _uses(market: Market, types: Mask, limits: Mapping[str, Amount]) -> dict[int, tuple[Amount, ...]]:
+def _list_uses(market: Market, types: Mask, limits: Mapping[str, Amount]) -> dict[int, tuple[Amount, ...]]:
     capacities = ((position, {**market.capacity(position), NODES: 1}) for position in positions(types))
     return {position: tuple(capacity.get(name, 0) for name in limits) for position, capacity in capacities}

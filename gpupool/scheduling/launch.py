@@ -63,7 +63,7 @@ def plan_launch(
         ordered = []
     return Launch(
         tuple(ordered),
-        _choose_capacity_type(market, claim, ordered, _cheapest_on_demand(market, claim, remaining)),
+        _choose_capacity_type(market, claim, ordered, _find_price_limit(market, claim, remaining)),
     )
 
 
@@ -114,7 +114,7 @@ def _split_bounds(entry: Requirement) -> Iterator[Requirement]:
             yield build_requirement(entry.key, operator, (str(bound),), entry.min_values)
 
 
-def _cheapest_on_demand(market: Market, claim: Requirements, types: Mask) -> float | None:
+def _find_price_limit(market: Market, claim: Requirements, types: Mask) -> float | None:
     """Return the price above which Karpenter uses no spot offering; None if it does not compare.
 
     A spot offering without a quote has the on-demand price.

@@ -146,17 +146,17 @@ class _View:
 
     def build_market(self, applied: Sequence[Overlay], ignored: tuple[str, ...]) -> Market:
         """Build the market with all applied overlays."""
-        listed = self._listed_prices(applied)
+        listed = self._read_listed_prices(applied)
         prices, differing, partly = dict(listed), 0, {}
         for overlay in applied:
             on_demand, counted, everywhere, anywhere = self._find_priced_types(overlay)
             differing |= on_demand & ~counted
             for position in positions(counted):
-                self._set_common_price(prices, position, {self._price(listed, position, overlay)})
+                self._set_common_price(prices, position, {self._calculate_price(listed, position, overlay)})
             if anywhere & ~everywhere:
                 partly[overlay.name] = anywhere & ~everywhere
         for position in positions(differing):
-            self._set_common_price(prices, position, set(self._prices_of_zones(listed, position)))
+            self._set_common_price(prices, position, set(self._list_zone_prices(listed, position)))
         return self.market.with_overlays(OverlaidTypes(self._extra, prices, partly, ignored))
 
     @staticmethod
@@ -166,17 +166,19 @@ class _View:
         if price is not None:
             prices[position] = price
 
-    def _price(self, listed: Mapping[int, float], position: int, overlay: Overlay | None) -> float | None:
+    def _calculate_price(
+        self, listed: Mapping[int, float], position: int, overlay: Overlay | None
+    ) -> float | None:
         base = listed.get(position, self.market.price(position))
         return base if base is None or overlay is None else adjust_price(base, overlay.price)
 
-    def _prices_of_zones(self, listed: Mapping[int, float], position: int) -> Iterator[float | None]:
+    def _list_zone_prices(self, listed: Mapping[int, float], position: int) -> Iterator[float | None]:
         for offer in self._offers:
-            if offer[0] == _ON_DEMAND and self._available(offer) >> position & 1:
+            if offer[0] == _ON_DEMAND and self._find_available_types(offer) >> position & 1:
                 overlays = (overlay for overlay, mask in self._priced[offer] if mask >> position & 1)
-                yield self._price(listed, position, next(overlays, None))
+                yield self._calculate_price(listed, position, next(overlays, None))
 
-    def _listed_prices(self, applied: Sequence[Overlay]) -> dict[int, float]:
+    def _read_listed_prices(self, applied: Sequence[Overlay]) -> dict[int, float]:
         """Return the prices of types without a price of their own; the last overlay by name applies."""
         prices = {}
         for overlay in sorted(applied, key=lambda overlay: overlay.name):
@@ -194,7 +196,7 @@ class _View:
         everywhere_on_demand = everywhere = self.market.masks.all
         on_demand = anywhere = 0
         for offer in self._offers:
-            available = self._available(offer)
+            available = self._find_available_types(offer)
             priced = available & unite_masks(mask for entry, mask in self._priced[offer] if entry is overlay)
             anywhere |= priced
             everywhere &= priced | ~available
@@ -203,7 +205,7 @@ class _View:
                 everywhere_on_demand &= priced | ~available
         return on_demand, on_demand & everywhere_on_demand, everywhere, anywhere
 
-    def _available(self, offer: _Offer) -> Mask:
+    def _find_available_types(self, offer: _Offer) -> Mask:
         capacity_type, zone = offer
         types = self.market.masks.all if zone is None else self.market.zone_masks.get(zone, 0)
         return types & self.market.launchable_by_type[capacity_type]

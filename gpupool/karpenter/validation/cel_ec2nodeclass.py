@@ -91,7 +91,7 @@ def check_timeouts(tracking: Located) -> Iterator[Complaint]:
 
 def check_primary_interface(interfaces: Located) -> Iterator[Complaint]:
     """Check that one of the network interfaces, if there are any, is the primary one."""
-    if items(interfaces) and ("interface", 0, 0) not in [_slot(item) for item in items(interfaces)]:
+    if items(interfaces) and ("interface", 0, 0) not in [_get_slot(item) for item in items(interfaces)]:
         message = "no primary interface: none has card 0, device 0 and the type `interface`"
         yield Complaint(
             place(interfaces),
@@ -102,7 +102,7 @@ def check_primary_interface(interfaces: Located) -> Iterator[Complaint]:
 
 def check_interface_slots(interfaces: Located) -> Iterator[Complaint]:
     """Check for duplicate device indexes on a card, and for a second `efa-only` interface on it."""
-    slots = [_slot(item) for item in items(interfaces)]
+    slots = [_get_slot(item) for item in items(interfaces)]
     slot_counts = Counter(slot[1:] for slot in slots)
     efa_counts = Counter(card for kind, card, _ in slots if kind == "efa-only")
     for item, (kind, card, device) in zip(items(interfaces), slots, strict=True):
@@ -158,7 +158,7 @@ def check_cluster_tags(tags: Located) -> Iterator[Complaint]:
             yield Complaint(value.key or value.at, message, "remove it")
 
 
-def _slot(interface: Located) -> tuple[str, int | None, int | None]:
+def _get_slot(interface: Located) -> tuple[str, int | None, int | None]:
     kind = read_text(interface, "interfaceType")
     return kind, read_number(interface, "networkCardIndex"), read_number(interface, "deviceIndex")
 

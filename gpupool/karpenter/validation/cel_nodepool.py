@@ -74,9 +74,9 @@ def build_key_rules(at: str, allowed_aws: Collection[str], *, is_map: bool) -> t
         return partial(_check_labels if is_map else _check_key, is_rejected)
 
     return (
-        FieldRule(Code.RESTRICTED_DOMAIN, at, check_keys(_in_karpenter_domain)),
+        FieldRule(Code.RESTRICTED_DOMAIN, at, check_keys(_is_in_karpenter_domain)),
         FieldRule(Code.RESERVED_LABEL, at, check_keys(_is_hostname)),
-        FieldRule(Code.RESTRICTED_DOMAIN, at, check_keys(partial(_in_aws_domain, allowed_aws))),
+        FieldRule(Code.RESTRICTED_DOMAIN, at, check_keys(partial(_is_in_aws_domain, allowed_aws))),
     )
 
 
@@ -85,11 +85,11 @@ def build_nodepool_key_rule(at: str, *, is_map: bool) -> FieldRule:
     return FieldRule(Code.RESERVED_LABEL, at, partial(_check_labels if is_map else _check_key, _is_nodepool))
 
 
-def _in_karpenter_domain(key: str) -> bool:
+def _is_in_karpenter_domain(key: str) -> bool:
     return key not in _KARPENTER_ALLOWED and labels.get_domain(key).endswith(labels.KARPENTER)
 
 
-def _in_aws_domain(allowed: Collection[str], key: str) -> bool:
+def _is_in_aws_domain(allowed: Collection[str], key: str) -> bool:
     return key not in allowed and labels.get_domain(key).endswith(labels.AWS)
 
 

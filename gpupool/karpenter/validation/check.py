@@ -51,19 +51,19 @@ def check(kind: str, body: Located, target: str = LATEST, data: Plain = None) ->
         findings += run_rules(build_version_rules(kind, target), read_body, schema.broken)
     rule_findings = run_rules((*CEL[kind], *CONTROLLER[kind]), read_body, schema.broken)
     findings += [finding for finding in rule_findings if layer(finding.code) is Layer.CEL]
-    findings += _without_reported(
+    findings += _drop_reported(
         [finding for finding in rule_findings if layer(finding.code) is not Layer.CEL], findings
     )
-    name = f"{kind}/{name_of_object(read_body)}"
+    name = f"{kind}/{get_object_name(read_body)}"
     return [finding._replace(object=name) for finding in in_file_order(findings)]
 
 
-def name_of_object(body: Located) -> str:
+def get_object_name(body: Located) -> str:
     """Return an object's name, or its `generateName` followed by `*`."""
     return text_at(body, "metadata", "name") or f"{text_at(body, 'metadata', 'generateName')}*"
 
 
-def _without_reported(later: Iterable[Finding], reported: Iterable[Finding]) -> list[Finding]:
+def _drop_reported(later: Iterable[Finding], reported: Iterable[Finding]) -> list[Finding]:
     """Return Karpenter's findings except where the API server already has one at the same location."""
     reported_locations = {finding.at for finding in reported}
     return [finding for finding in later if finding.at not in reported_locations]

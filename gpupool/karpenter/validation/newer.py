@@ -28,7 +28,7 @@ _KEYS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 def build_version_rules(kind: str, target: str) -> tuple[FieldRule, ...]:
     """Build the rules that find values and label keys which Karpenter `target` does not support yet."""
     rules = []
-    for path, _ in _fields(TYPES[kind].load(), ()):
+    for path, _ in _list_fields(TYPES[kind].load(), ()):
         values = {value: since for (field, value), since in VALUES_SINCE.items() if field == path[-1]}
         if any(not is_supported(target, since) for since in values.values()):
             rules.append(FieldRule(Code.TOO_NEW, " ".join(path), partial(_check_value, values, target)))
@@ -45,15 +45,15 @@ def find_newer_fields(kind: str, body: Located, target: str) -> Iterator[Finding
 
     The API server rejects such a field by its name alone, even if its value is null or invalid.
     """
-    for path, since in _newer_paths(kind, target):
+    for path, since in _find_newer_paths(kind, target):
         for field_path, node in _find_paths(body, path):
             at, message, fix = _build_complaint(f"`{path[-1]}`", since, target, node)
             yield Finding(Code.TOO_NEW, message, at, fix, path=dotted(field_path))
 
 
 @cache
-def _newer_paths(kind: str, target: str) -> tuple[tuple[tuple[str, ...], Since], ...]:
-    marked = [(path, since) for path, marks in _fields(TYPES[kind].load(), ()) for since in marks]
+def _find_newer_paths(kind: str, target: str) -> tuple[tuple[tuple[str, ...], Since], ...]:
+    marked = [(path, since) for path, marks in _list_fields(TYPES[kind].load(), ()) for since in marks]
     marked += [(tuple(path.split()), since) for (owner, path), since in STATUS_SINCE.items() if owner == kind]
     return tuple((path, since) for path, since in marked if not is_supported(target, since))
 
@@ -100,13 +100,13 @@ def _build_complaint(subject: str, since: Since, target: str, node: Located) -> 
     return Complaint(place(node), message, f"remove it, or upgrade Karpenter to {since.minor}")
 
 
-def _fields(kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Since]]]:  # noqa: ANN401 - any type
+def _list_fields(kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Since]]]:  # noqa: ANN401 - any type
     """Yield the path of each field under a type, with its version marks."""
     for branch in flat([kind]):
         if get_origin(branch) is list:
-            yield from _fields(get_args(branch)[0], (*path, ITEMS))
+            yield from _list_fields(get_args(branch)[0], (*path, ITEMS))
         elif isinstance(branch, type) and issubclass(branch, BaseModel):
             for name, field in branch.model_fields.items():
                 here = (*path, field.alias or name)
                 yield here, [mark for mark in field.metadata if isinstance(mark, Since)]
-                yield from _fields(field.annotation, here)
+                yield from _list_fields(field.annotation, here)

@@ -36,8 +36,8 @@ _FILLED_IN = frozenset(
 def as_server_reads(body: Located, *, odd: bool) -> Located:
     """Return an object as the server reads it before validation; `odd` is the result of `is_odd`."""
     fields = dict(mapping(body))
-    fields["metadata"] = _metadata(fields.get("metadata") or Located(None, place(body)))
-    filled = _with(body, fields)
+    fields["metadata"] = _read_metadata(fields.get("metadata") or Located(None, place(body)))
+    filled = _replace_value(body, fields)
     return _read(filled) if odd else filled
 
 
@@ -69,7 +69,7 @@ def find_nulls(body: Located, path: ErrorPath = ()) -> Iterator[Finding]:
         yield from find_nulls(item, (*path, index))
 
 
-def _metadata(node: Located) -> Located:
+def _read_metadata(node: Located) -> Located:
     """Return metadata as Go reads it: a null or a missing field is an empty value."""
     if node.value is not None and not isinstance(node.value, dict):
         return node
@@ -79,8 +79,8 @@ def _metadata(node: Located) -> Located:
     for key in _LISTS_OF_MAPS:
         if key in fields and isinstance(fields[key].value, list):
             filled = [Located({}, item.at) if item.value is None else item for item in items(fields[key])]
-            fields[key] = _with(fields[key], filled)
-    return _with(node, fields)
+            fields[key] = _replace_value(fields[key], filled)
+    return _replace_value(node, fields)
 
 
 def _read(node: Located, key: str = "") -> Located:
@@ -91,21 +91,21 @@ def _read(node: Located, key: str = "") -> Located:
             if key not in OPEN_MAPS
             else {k: item for k, item in value.items() if item.value is not None}
         )
-        return _with(node, {name: _read(item, name) for name, item in entries.items()})
+        return _replace_value(node, {name: _read(item, name) for name, item in entries.items()})
     if isinstance(value, list):
-        return _with(node, [_read(item) for item in value])
-    return node if type(value) in _READ_AS_THEY_ARE else _number(node)
+        return _replace_value(node, [_read(item) for item in value])
+    return node if type(value) in _READ_AS_THEY_ARE else _read_number(node)
 
 
-def _number(node: Located) -> Located:
+def _read_number(node: Located) -> Located:
     """Return a number as Go's JSON reads it: an integer of 64 bits, otherwise a float."""
     value = node.value
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
-        return _with(node, int(value))
+        return _replace_value(node, int(value))
     if isinstance(value, int) and value not in _INT64:
-        return _with(node, float(value) if value.bit_length() <= _BITS_OF_FLOAT else math.inf)
+        return _replace_value(node, float(value) if value.bit_length() <= _BITS_OF_FLOAT else math.inf)
     return node
 
 
-def _with(node: Located, value: Scalar | list[Located] | dict[str, Located]) -> Located:
+def _replace_value(node: Located, value: Scalar | list[Located] | dict[str, Located]) -> Located:
     return Located(value, node.at, node.key, node.text, node.previous, node.note)

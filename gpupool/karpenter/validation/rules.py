@@ -102,13 +102,13 @@ def _run_tree(
             for at, message, fix in rule.check(node):
                 shortened = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
                 findings.append(Finding(rule.code, shortened, at, fix, path=dotted(path)))
-    for step, inside in _children(node):
+    for step, inside in _list_children(node):
         below = node_rules.below.get(ITEMS if isinstance(step, int) else step)
         if below is not None and inside.value is not None:
             _run_tree(below, inside, (*path, step), broken, findings)
 
 
-def _children(node: Located) -> Iterable[tuple[str | int, Located]]:
+def _list_children(node: Located) -> Iterable[tuple[str | int, Located]]:
     """Return the values in a map or list, each with its key or index."""
     if isinstance(node.value, dict):
         return node.value.items()

@@ -57,7 +57,7 @@ def check_restricted_labels(node_labels: Located) -> Iterator[Complaint]:
 def check_requirement_key(requirement: Located) -> Iterator[Complaint]:
     """Check that a requirement's key is a qualified name."""
     for key in find_values(requirement, "key"):
-        if problem := labels.find_syntax_problem(_normalized(requirement)):
+        if problem := labels.find_syntax_problem(_get_current_key(requirement)):
             message = f"Karpenter rejects the key `{key.value}`: it {problem}"
             yield Complaint(place(key), message, "use a valid label key, such as `example.com/team`")
 
@@ -65,7 +65,7 @@ def check_requirement_key(requirement: Located) -> Iterator[Complaint]:
 def check_restricted_key(requirement: Located) -> Iterator[Complaint]:
     """Check that a requirement's label is not restricted by Karpenter."""
     for key in find_values(requirement, "key"):
-        if is_restricted(_normalized(requirement)):
+        if is_restricted(_get_current_key(requirement)):
             message = f"Karpenter rejects the key `{key.value}`: it {_describe_problem(str(key.value))}"
             yield Complaint(place(key), message, "remove it")
 
@@ -81,7 +81,7 @@ def check_requirement_values(requirement: Located) -> Iterator[Complaint]:
 
 def check_known_values(requirement: Located) -> Iterator[Complaint]:
     """Check that `In` lists enough known values of a label with a closed set of values."""
-    label = labels.WELL_KNOWN.get(_normalized(requirement))
+    label = labels.WELL_KNOWN.get(_get_current_key(requirement))
     if label is None or not label.is_enforced or read_text(requirement, "operator") != "In":
         return
     texts = [str(value.value) for value in items(find_value(requirement, "values"))]
@@ -152,7 +152,7 @@ def is_restricted(key: str) -> bool:
     return key == labels.HOSTNAME or (bool(slash) and any(matches_domain))
 
 
-def _normalized(requirement: Located) -> str:
+def _get_current_key(requirement: Located) -> str:
     key = read_text(requirement, "key")
     return labels.ALIASES.get(key, key)
 
@@ -161,7 +161,7 @@ def _describe_problem(key: str) -> str:
     return labels.find_key_problem(key) or "is reserved"
 
 
-def _requirement_rules(requirement: str) -> tuple[FieldRule, ...]:
+def _build_requirement_rules(requirement: str) -> tuple[FieldRule, ...]:
     return (
         FieldRule(Code.NOT_A_QUALIFIED_NAME, requirement, check_requirement_key),
         FieldRule(Code.RESTRICTED_LABEL, requirement, check_restricted_key),
@@ -173,7 +173,7 @@ def _requirement_rules(requirement: str) -> tuple[FieldRule, ...]:
 NODEPOOL: Final = (
     FieldRule(Code.NOT_A_QUALIFIED_NAME, "spec template metadata labels", check_label_names),
     FieldRule(Code.RESTRICTED_LABEL, "spec template metadata labels", check_restricted_labels),
-    *_requirement_rules(f"{_TEMPLATE} requirements {ITEMS}"),
+    *_build_requirement_rules(f"{_TEMPLATE} requirements {ITEMS}"),
     *(
         FieldRule(Code.NOT_A_QUALIFIED_NAME, f"{_TEMPLATE} {name} {ITEMS}", check_taint_names)
         for name in ("taints", "startupTaints")
@@ -181,7 +181,7 @@ NODEPOOL: Final = (
     FieldRule(Code.TAINT_TWICE, _TEMPLATE, check_duplicate_taints),
 )
 NODEOVERLAY: Final = (
-    *_requirement_rules(f"spec requirements {ITEMS}"),
+    *_build_requirement_rules(f"spec requirements {ITEMS}"),
     FieldRule(Code.OVERLAY_RESOURCE, "spec capacity", check_counted_resources),
 )
 EC2NODECLASS: Final = (FieldRule(Code.USER_DATA_SIZE, "spec", check_user_data_size),)

@@ -72,9 +72,9 @@ def check_structure(kind: str, body: Located, data: Plain, target: str = LATEST)
             finding = error_messages.finding(details, body, model)
             code = _CODES.get(finding.code, finding.code)
             fix = finding.fix or (_FIXES.get(finding.path, "") if code == Code.MISSING_FIELD else "")
-            reported = finding._replace(code=code, path=_server_path(finding.path), fix=fix)
+            reported = finding._replace(code=code, path=_get_server_path(finding.path), fix=fix)
             findings += _check_misplaced_map(body, details, reported) or [reported]
-            if _stops_rules(details, finding):
+            if _is_stopping(details, finding):
                 broken.add(details["loc"])
     return Structure(tuple(findings), frozenset(broken))
 
@@ -123,7 +123,7 @@ def _check_misplaced_map(body: Located, details: ErrorDetails, finding: Finding)
     ]
 
 
-def _server_path(path: str) -> str:
+def _get_server_path(path: str) -> str:
     """Return the path as the server reports it, without single labels, annotations or finalizers."""
     for field in _WHOLE_METADATA_FIELDS:
         if path.startswith(field):
@@ -140,14 +140,14 @@ def _check_owners(body: Located) -> Iterator[Finding]:
         for owner in owners
         if "controller" in owner and owner["controller"].value is True
     }
-    events = [owner for owner in items(references) if _identity(owner) == ("v1", "Event")]
+    events = [owner for owner in items(references) if _get_identity(owner) == ("v1", "Event")]
     if references is not None and (events or len(controlling) > 1):
         message = "an Event can't be an owner" if events else "more than one owner has `controller: true`"
         fix = "remove `ownerReferences`" if events else "keep one `controller: true`"
         yield Finding(Code.FIELD_VALUE, message, place(references), fix, path="metadata.ownerReferences")
 
 
-def _identity(owner: Located) -> tuple[str, str]:
+def _get_identity(owner: Located) -> tuple[str, str]:
     return text_at(owner, "apiVersion"), text_at(owner, "kind")
 
 
@@ -164,5 +164,5 @@ def _check_duplicate_reasons(body: Located) -> Iterator[Finding]:
                 yield Finding(Code.FIELD_VALUE, message, place(reason), "remove it", path=path)
 
 
-def _stops_rules(details: ErrorDetails, finding: Finding) -> bool:
+def _is_stopping(details: ErrorDetails, finding: Finding) -> bool:
     return details["type"] in _STOPPING_ERRORS or finding.code in (Code.MISSING, Code.WRONG_TYPE)

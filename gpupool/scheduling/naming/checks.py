@@ -53,7 +53,7 @@ def check_manifest_names(names: Names, kind: str, body: Located) -> list[Finding
 
 def is_looked_up(entry: Located) -> bool:
     """Return whether a requirement lists names that are looked up in the catalogue."""
-    return _label(entry) in _LOOKED_UP and text_at(entry, "operator") in ("In", "NotIn")
+    return _get_label(entry) in _LOOKED_UP and text_at(entry, "operator") in ("In", "NotIn")
 
 
 def check_requirement_names(names: Names, entry: Located, *, in_short: bool = False) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def check_requirement_names(names: Names, entry: Located, *, in_short: bool = Fa
     if is_looked_up(entry):
         values, is_exclusion = items(find(entry, "values")), text_at(entry, "operator") == "NotIn"
         yield from check_value_names(
-            names, _label(entry), values, in_short=in_short, is_exclusion=is_exclusion
+            names, _get_label(entry), values, in_short=in_short, is_exclusion=is_exclusion
         )
 
 
@@ -85,7 +85,7 @@ def check_value_names(
         yield _build_finding(names, label, node, verdict, "" if is_wrong else effect)
 
 
-def _label(entry: Located) -> str:
+def _get_label(entry: Located) -> str:
     key = text_at(entry, "key")
     return labels.ALIASES.get(key, key)
 
@@ -98,10 +98,10 @@ def _build_finding(names: Names, label: str, node: Located, verdict: NameVerdict
         fix += " If not, set it under `requirements`"
     if verdict.state is NameState.RETIRED:
         message = f"EC2 no longer offers {noun} `{name}` (retired by {verdict.since}), so it {effect}"
-        return _warn(Code.RETIRED_NAME, message, node, "remove it")
+        return _build_warning(Code.RETIRED_NAME, message, node, "remove it")
     if verdict.state is NameState.UNKNOWN:
         message = f"{noun} `{name}` is not in the catalogue of {names.date}"
-        return _warn(Code.UNKNOWN_NAME, message, node, _suggest_fix(name, verdict))
+        return _build_warning(Code.UNKNOWN_NAME, message, node, _suggest_fix(name, verdict))
     severity = Severity.WARNING if effect else Severity.ERROR
     message = f"unknown {noun} `{name}`"
     if verdict.other_label:
@@ -109,7 +109,9 @@ def _build_finding(names: Names, label: str, node: Located, verdict: NameVerdict
         fix = f"set `{_describe_field(verdict.other_label, str(name), in_short=not effect)}`"
     if str(name).lower() == verdict.close_match:
         message = f"unknown {noun} `{name}`; names are in lower case"
-    return _warn(Code.MISSPELT_NAME, f"{message}, so it {effect}" if effect else message, node, fix, severity)
+    return _build_warning(
+        Code.MISSPELT_NAME, f"{message}, so it {effect}" if effect else message, node, fix, severity
+    )
 
 
 def _suggest_fix(name: object, verdict: NameVerdict) -> str:
@@ -136,10 +138,10 @@ def _check_zone(names: Names, node: Located) -> Iterator[Finding]:
     if parts and zones and name not in zones:
         known_zones = ", ".join(sorted(zones))
         message = f"zone `{name}` is not in the catalogue of {names.date}; {parts[1]} has {known_zones}"
-        yield _warn(Code.UNKNOWN_ZONE, message, node, "", Severity.INFO)
+        yield _build_warning(Code.UNKNOWN_ZONE, message, node, "", Severity.INFO)
 
 
-def _warn(
+def _build_warning(
     code: Code, message: str, node: Located, fix: str = "", severity: Severity = Severity.WARNING
 ) -> Finding:
     return Finding(code, message, place(node), fix, severity)

@@ -129,12 +129,12 @@ class Names:
 
     def _judge_known(self, label: str, name: str) -> NameVerdict | None:
         mask = 0
-        for related_label in self._labels_of(label, name):
+        for related_label in self._get_labels(label, name):
             mask |= self.masks.find_types(build_requirement(related_label, "In", (name,)))
         since = [self.masks.catalogue.columns["retired"].at(position) for position in positions(mask)]
         return NameVerdict(NameState.RETIRED, since=max(map(str, since))) if since and all(since) else None
 
-    def _labels_of(self, label: str, name: str) -> tuple[str, ...]:
+    def _get_labels(self, label: str, name: str) -> tuple[str, ...]:
         if label != ACCELERATOR:
             return (label,)
         return _MAKERS if name in set(Maker) else _CHIPS

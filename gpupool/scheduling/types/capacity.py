@@ -64,9 +64,9 @@ def calculate_capacity(
     """Calculate the capacity that Karpenter expects before any node of the type has registered."""
     amounts: dict[str, Amount] = {
         CPU: kind.vcpus,
-        MEMORY: _memory(kind, settings),
-        STORAGE: _storage(kind, node_class),
-        PODS: _pods(kind, node_class, settings),
+        MEMORY: _calculate_memory(kind, settings),
+        STORAGE: _calculate_storage(kind, node_class),
+        PODS: _calculate_pods(kind, node_class, settings),
         POD_ENI: kind.pod_eni,
         **{name: sum(gpu.count for gpu in kind.gpus if gpu.manufacturer == maker)
            for name, maker in _MADE_BY.items()},
@@ -85,17 +85,21 @@ def calculate_overhead(
     """Calculate the reserves of the kubelet, the system and the eviction thresholds."""
     family = node_class.family
     pods = (
-        _eni_pods(kind, node_class, 0) if family.has_eni_limited_memory else _pods(kind, node_class, settings)
+        _calculate_eni_pods(kind, node_class, 0)
+        if family.has_eni_limited_memory
+        else _calculate_pods(kind, node_class, settings)
     )
     return NodeOverhead(
         {
             MEMORY: (11 * pods + 255) * _MIB,
             STORAGE: 1 << 30,
-            CPU: _kubelet_cpu(kind.vcpus),
+            CPU: _calculate_kubelet_cpu(kind.vcpus),
             **{name: parse_amount(text) for name, text in node_class.kube_reserved.items()},
         },
         {name: parse_amount(text) for name, text in node_class.system_reserved.items()},
-        _eviction(_memory(kind, settings), _storage(kind, node_class), node_class.eviction_hard),
+        _calculate_eviction(
+            _calculate_memory(kind, settings), _calculate_storage(kind, node_class), node_class.eviction_hard
+        ),
     )
 
 
@@ -122,13 +126,13 @@ def find_lacking_resources(requests: TypeResources, room: TypeResources) -> Iter
     return (name for name, requested in requests.items() if requested > room.get(name, 0))
 
 
-def _memory(kind: InstanceType, settings: ControllerSettings) -> int:
+def _calculate_memory(kind: InstanceType, settings: ControllerSettings) -> int:
     mebibytes = kind.memory - (_ARM_KEEPS if kind.arch == "arm64" else 0)
     lost = math.ceil(float(mebibytes * _MIB) * settings.vm_memory_overhead / 1024 / 1024)
     return (mebibytes - lost) * _MIB
 
 
-def _storage(kind: InstanceType, node_class: ScheduledNodeClass) -> Amount:
+def _calculate_storage(kind: InstanceType, node_class: ScheduledNodeClass) -> Amount:
     if node_class.has_raid0 and kind.storage is not None:
         return kind.storage * 10**9
     devices, family = node_class.block_devices, node_class.family
@@ -141,17 +145,17 @@ def _storage(kind: InstanceType, node_class: ScheduledNodeClass) -> Amount:
     return family.volume if volume_size is None else volume_size
 
 
-def _eni_pods(kind: InstanceType, node_class: ScheduledNodeClass, reserved: int) -> int:
+def _calculate_eni_pods(kind: InstanceType, node_class: ScheduledNodeClass, reserved: int) -> int:
     efa_only = sum(interface.is_efa_only and interface.card == 0 for interface in node_class.interfaces or ())
     interfaces = kind.cards[kind.default_card].interfaces - reserved - efa_only
     return interfaces * (kind.ipv4_per_interface - 1) + 2 if interfaces > 0 else 0
 
 
-def _pods(kind: InstanceType, node_class: ScheduledNodeClass, settings: ControllerSettings) -> int:
+def _calculate_pods(kind: InstanceType, node_class: ScheduledNodeClass, settings: ControllerSettings) -> int:
     if node_class.max_pods is not None:
         pods = node_class.max_pods
     elif node_class.family.has_eni_limited_pods:
-        pods = _eni_pods(kind, node_class, settings.reserved_enis)
+        pods = _calculate_eni_pods(kind, node_class, settings.reserved_enis)
     else:
         pods = _PODS_WITHOUT_ENI
     if node_class.pods_per_core > 0 and node_class.family.has_pods_per_core:
@@ -159,7 +163,7 @@ def _pods(kind: InstanceType, node_class: ScheduledNodeClass, settings: Controll
     return pods
 
 
-def _kubelet_cpu(vcpus: int) -> Decimal:
+def _calculate_kubelet_cpu(vcpus: int) -> Decimal:
     millicores = vcpus * 1000
     reserved = sum(
         int(float(min(millicores, end) - start) * share)
@@ -169,7 +173,7 @@ def _kubelet_cpu(vcpus: int) -> Decimal:
     return Decimal(reserved).scaleb(-3)
 
 
-def _eviction(memory: int, storage: Amount, signals: Mapping[str, str]) -> dict[str, Amount]:
+def _calculate_eviction(memory: int, storage: Amount, signals: Mapping[str, str]) -> dict[str, Amount]:
     reserved: dict[str, Amount] = {
         MEMORY: 100 * _MIB,
         STORAGE: math.ceil(float(math.ceil(storage)) / 100 * 10),

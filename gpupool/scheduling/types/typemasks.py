@@ -108,15 +108,15 @@ def _combine_columns(columns: Sequence[Column]) -> Column:
     return Column(tuple(values), bytes(index) if len(positions_by_row) <= _BYTE else tuple(index))
 
 
-def _text(value: Fact) -> MaskValues:
+def _read_text(value: Fact) -> MaskValues:
     return () if value is None else (str(value),)
 
 
-def _boolean(value: Fact) -> MaskValues:
+def _read_boolean(value: Fact) -> MaskValues:
     return ("true",) if value else ("false",)
 
 
-def _of_gpu(field: int) -> Callable[[Fact], MaskValues]:
+def _build_gpu_reader(field: int) -> Callable[[Fact], MaskValues]:
     """Return a reader of a GPU's field; a type with several kinds of GPUs has no GPU labels."""
 
     def read(gpus: Fact) -> MaskValues:
@@ -125,7 +125,7 @@ def _of_gpu(field: int) -> Callable[[Fact], MaskValues]:
     return read
 
 
-def _of_accelerator(neuron_field: int | None, field: int) -> Callable[[Fact], MaskValues]:
+def _build_accelerator_reader(neuron_field: int | None, field: int) -> Callable[[Fact], MaskValues]:
     """Return a reader of a Neuron device's or inference accelerator's field, if there is one kind."""
 
     def read(both: Fact) -> MaskValues:
@@ -146,29 +146,29 @@ def format_label_value(value: Fact) -> str:
 
 _ACCELERATOR: Final = ("neuron", "inference")
 _LABELS: Final[dict[str, tuple[tuple[str, ...], Callable[..., MaskValues]]]] = {
-    labels.ARCH: (("arch",), _text),
+    labels.ARCH: (("arch",), _read_text),
     labels.CAPACITY_TYPE: (("capacity_types",), tuple),
     labels.INSTANCE_TENANCY: (("arch",), lambda _: ("default", "dedicated")),
-    labels.INSTANCE_CATEGORY: (("category",), _text),
-    labels.INSTANCE_FAMILY: (("family",), _text),
-    labels.INSTANCE_GENERATION: (("generation",), _text),
-    labels.INSTANCE_SIZE: (("size",), _text),
-    labels.INSTANCE_CAPABILITY_FLEX: (("flex",), _boolean),
-    labels.INSTANCE_CPU: (("vcpus",), _text),
-    labels.INSTANCE_CPU_MANUFACTURER: (("cpu_manufacturer",), _text),
-    labels.INSTANCE_CPU_CLOCK_SPEED: (("clock_mhz",), _text),
-    labels.INSTANCE_MEMORY: (("memory",), _text),
-    labels.INSTANCE_HYPERVISOR: (("hypervisor",), _text),
-    labels.INSTANCE_ENCRYPTION_IN_TRANSIT_SUPPORTED: (("encryption_in_transit",), _boolean),
-    labels.INSTANCE_EBS_BANDWIDTH: (("ebs_bandwidth",), _text),
-    labels.INSTANCE_NETWORK_BANDWIDTH: (("network_bandwidth",), _text),
-    labels.INSTANCE_LOCAL_NVME: (("local_nvme",), _text),
-    labels.INSTANCE_GPU_NAME: (("gpus",), _of_gpu(0)),
-    labels.INSTANCE_GPU_MANUFACTURER: (("gpus",), _of_gpu(1)),
-    labels.INSTANCE_GPU_COUNT: (("gpus",), _of_gpu(2)),
-    labels.INSTANCE_GPU_MEMORY: (("gpus",), _of_gpu(3)),
-    labels.INSTANCE_ACCELERATOR_NAME: (_ACCELERATOR, _of_accelerator(0, 0)),
-    labels.INSTANCE_ACCELERATOR_MANUFACTURER: (_ACCELERATOR, _of_accelerator(None, 1)),
-    labels.INSTANCE_ACCELERATOR_COUNT: (_ACCELERATOR, _of_accelerator(1, 2)),
+    labels.INSTANCE_CATEGORY: (("category",), _read_text),
+    labels.INSTANCE_FAMILY: (("family",), _read_text),
+    labels.INSTANCE_GENERATION: (("generation",), _read_text),
+    labels.INSTANCE_SIZE: (("size",), _read_text),
+    labels.INSTANCE_CAPABILITY_FLEX: (("flex",), _read_boolean),
+    labels.INSTANCE_CPU: (("vcpus",), _read_text),
+    labels.INSTANCE_CPU_MANUFACTURER: (("cpu_manufacturer",), _read_text),
+    labels.INSTANCE_CPU_CLOCK_SPEED: (("clock_mhz",), _read_text),
+    labels.INSTANCE_MEMORY: (("memory",), _read_text),
+    labels.INSTANCE_HYPERVISOR: (("hypervisor",), _read_text),
+    labels.INSTANCE_ENCRYPTION_IN_TRANSIT_SUPPORTED: (("encryption_in_transit",), _read_boolean),
+    labels.INSTANCE_EBS_BANDWIDTH: (("ebs_bandwidth",), _read_text),
+    labels.INSTANCE_NETWORK_BANDWIDTH: (("network_bandwidth",), _read_text),
+    labels.INSTANCE_LOCAL_NVME: (("local_nvme",), _read_text),
+    labels.INSTANCE_GPU_NAME: (("gpus",), _build_gpu_reader(0)),
+    labels.INSTANCE_GPU_MANUFACTURER: (("gpus",), _build_gpu_reader(1)),
+    labels.INSTANCE_GPU_COUNT: (("gpus",), _build_gpu_reader(2)),
+    labels.INSTANCE_GPU_MEMORY: (("gpus",), _build_gpu_reader(3)),
+    labels.INSTANCE_ACCELERATOR_NAME: (_ACCELERATOR, _build_accelerator_reader(0, 0)),
+    labels.INSTANCE_ACCELERATOR_MANUFACTURER: (_ACCELERATOR, _build_accelerator_reader(None, 1)),
+    labels.INSTANCE_ACCELERATOR_COUNT: (_ACCELERATOR, _build_accelerator_reader(1, 2)),
 }
 """The columns of each label and their reader, without labels that depend on class or region."""
