@@ -22,14 +22,12 @@ from tests.rig.server import api_server
 
 FILE = Path(__file__).parents[2] / "gpupool" / "karpenter" / "crd_digests.py"
 HEAD = '''\
-"""What each Karpenter minor's CRDs look like; `python -m tests.karpenter.digests` writes it anew."""
+"""Digests of the CRDs of each Karpenter minor; `python -m tests.karpenter.digests` writes them."""
 
 from typing import Final
 '''
 STRUCTURES = '"""A digest of the fields of each CRD, by its name and the minor of Karpenter."""'
-WHOLE = (
-    '"""The same with the rules, as Karpenter for AWS ships them, for the minors whose release can be had."""'
-)
+WHOLE = '"""The same with the rules, as Karpenter for AWS ships them, for the minors with an available release."""'
 
 Crd = dict[str, Any]
 Table = dict[str, dict[str, str]]
