@@ -132,13 +132,13 @@ class _PoolContext(NamedTuple):
 
 
 def _read(pools: Iterable[tuple[Located, str]], context: _PoolContext) -> tuple[LoadedNodePool, ...]:
-    from gpupool.catalogue.load import preferred
-    from gpupool.scheduling.overlays import overlaid, read_overlay
+    from gpupool.catalogue.load import load_preferred
+    from gpupool.scheduling.overlays import apply_overlays, read_overlay
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.nodeclass import read_node_class
     from gpupool.scheduling.types.typemasks import TypeMasks
 
-    masks = TypeMasks(preferred(context.catalogue))
+    masks = TypeMasks(load_preferred(context.catalogue))
     markets = {"": Market(masks, None, context.region)}
     for body in context.classes:
         node_class_data = plain_map(plain(body))
@@ -150,7 +150,7 @@ def _read(pools: Iterable[tuple[Located, str]], context: _PoolContext) -> tuple[
     for body, pool in pools:
         reference = text_at(body, "spec", "template", "spec", "nodeClassRef", "name")
         loaded.append((body, pool, plain_map(plain(body)), reference if reference in markets else ""))
-    pool_markets = overlaid([(markets[reference], data) for _, _, data, reference in loaded], overlays)
+    pool_markets = apply_overlays([(markets[reference], data) for _, _, data, reference in loaded], overlays)
     return tuple(
         LoadedNodePool(
             text_at(body, "metadata", "name"), pool, body, data, market, reference, context.in_blueprint

@@ -16,7 +16,7 @@ from gpupool.codes import Code, Layer, layer
 from gpupool.karpenter.validation.check import check
 from gpupool.reports.escaping import one_line
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.traps.find import find_traps
 from tests import goldencases, test_bad_input
 from tests.cli import test_mistakes
 from tests.differential.trees import node
@@ -176,4 +176,4 @@ def _traps() -> Iterator[Trap]:
 
     where = market(CLASSES["al2023"])
     for bite in test_traps.BITES.values():
-        yield from traps(bite.pool, explain(bite.pool, where))
+        yield from find_traps(bite.pool, explain(bite.pool, where))

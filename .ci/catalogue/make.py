@@ -5,10 +5,10 @@ from functools import cache
 from catalogue.sources import instance_types, offerings, regions, retired, zones
 from catalogue.tables import BANDWIDTH_DATE, KARPENTER, limits, limits_date, prices
 from catalogue.wheels import CURRENT, OLDER
-from gpupool.catalogue.assemble import CatalogueOrigin, Region, assembled
-from gpupool.catalogue.describe import NO_LIMITS, facts
+from gpupool.catalogue.assemble import CatalogueOrigin, RegionOffers, assemble_catalogue
+from gpupool.catalogue.describe import NO_LIMITS, read_facts
 from gpupool.catalogue.model import Catalogue, CatalogueSource, Value
-from gpupool.catalogue.price_list import gives
+from gpupool.catalogue.price_list import describe_contents
 
 
 @cache
@@ -17,12 +17,14 @@ def made() -> Catalogue:
     table = limits()
     gone = retired()
     types: dict[str, dict[str, Value]] = {
-        name: {**facts(item, table.get(name, NO_LIMITS)), "retired": gone.get(name)}
+        name: {**read_facts(item, table.get(name, NO_LIMITS)), "retired": gone.get(name)}
         for name, item in instance_types().items()
     }
-    places = {region: Region(tuple(zones(region)), offerings(region)) for region in regions()}
+    places = {region: RegionOffers(tuple(zones(region)), offerings(region)) for region in regions()}
     unlisted = {name: each for name, each in table.items() if not name.startswith("mac")}
-    return assembled(types, places, prices(), unlisted, CatalogueOrigin(KARPENTER, CURRENT.date, _sources()))
+    return assemble_catalogue(
+        types, places, prices(), unlisted, CatalogueOrigin(KARPENTER, CURRENT.date, _sources())
+    )
 
 
 def _sources() -> tuple[CatalogueSource, ...]:
@@ -40,5 +42,8 @@ def _sources() -> tuple[CatalogueSource, ...]:
         ),
         CatalogueSource(karpenter, KARPENTER, BANDWIDTH_DATE, "network bandwidth"),
         CatalogueSource(karpenter, KARPENTER, limits_date(), "interfaces for pods, addresses for Windows"),
-        *(CatalogueSource(karpenter, KARPENTER, each.date, gives(each.region)) for each in prices()),
+        *(
+            CatalogueSource(karpenter, KARPENTER, each.date, describe_contents(each.region))
+            for each in prices()
+        ),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpupool.catalogue.assemble import PriceList
 from gpupool.catalogue.model import TypeLimits
-from gpupool.catalogue.price_list import currency
+from gpupool.catalogue.price_list import get_currency
 from tests.rig.sources import crd_folder
 
 KARPENTER = "1.14.1"
@@ -41,7 +41,7 @@ def prices() -> list[PriceList]:
         for region in _REGION.finditer(text):
             amounts = {name: float(amount) for name, amount in _PRICE.findall(region["rows"])}
             name = region["name"]
-            found.append(PriceList(name, currency(name), date, amounts))
+            found.append(PriceList(name, get_currency(name), date, amounts))
     return found
 
 

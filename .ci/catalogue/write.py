@@ -4,7 +4,7 @@ import sys
 
 from catalogue.make import made
 from gpupool.catalogue.load import MOST_OPENED, SHIPPED
-from gpupool.catalogue.packed import opened, pack, text
+from gpupool.catalogue.packed import decompress, pack, write_document
 
 
 def write() -> int:
@@ -28,4 +28,6 @@ def check() -> int:
 
 def is_current() -> bool:
     """Return whether the file holds what is made; versions of zlib may compress it to different bytes."""
-    return SHIPPED.exists() and opened(SHIPPED.read_bytes(), MOST_OPENED) == text(made()).encode()
+    return (
+        SHIPPED.exists() and decompress(SHIPPED.read_bytes(), MOST_OPENED) == write_document(made()).encode()
+    )

@@ -128,29 +128,29 @@ def fit(
     from gpupool.reports.fit.text import Counted, FitReport, Fitted, offers_of, taken_for_granted
     from gpupool.scheduling.nodepool import read_pool
     from gpupool.scheduling.pods import pending
-    from gpupool.scheduling.pods.fit import sites
-    from gpupool.scheduling.pods.verdicts import judge, judge_daemon
+    from gpupool.scheduling.pods.fit import build_sites
+    from gpupool.scheduling.pods.verdicts import judge_daemon, judge_pod
 
     loaded = read_workloads(workloads, _stdin)
-    pods = pending.pending(loaded)
+    pods = pending.read_pending_pods(loaded)
     running = read_workloads(daemon_sets, _stdin) if daemon_sets else None
-    daemons = pending.daemons(running) if running else []
+    daemons = pending.read_daemons(running) if running else []
     offered = pools(blueprint, manifests, region)
-    fixed = None if daemon_sets else pending.overhead(offered.cluster)
+    fixed = None if daemon_sets else pending.read_daemon_overhead(offered.cluster)
     node_pools = [read_pool(item.data, item.market) for item in offered.items]
-    places = sites(node_pools, daemons, fixed)
+    places = build_sites(node_pools, daemons, fixed)
     return FitReport(
         fitted=tuple(
-            Fitted(pod.template, pod.pod, judge(pod.pod, places))
+            Fitted(pod.template, pod.pod, judge_pod(pod.pod, places))
             if pod.template.pods is not None
-            else Fitted(pod.template, pod.pod, judge_daemon(pod.pod, sites(node_pools)))
+            else Fitted(pod.template, pod.pod, judge_daemon(pod.pod, build_sites(node_pools)))
             for pod in pods
         ),
         offers=offers_of(offered),
         counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
         notes=tuple(taken_for_granted(offered)),
         findings=(*loaded.findings, *(running.findings if running else ()), *offered.findings),
-        passed_over=loaded.passed_over,
+        passed_over=loaded.skipped_kinds,
         skipped=loaded.skipped,
     )
 
@@ -235,7 +235,7 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
     Raises:
         InputError: where a file can't be read, or is not a catalogue.
     """
-    from gpupool.catalogue.load import preferred
+    from gpupool.catalogue.load import load_preferred
     from gpupool.expansion.catalogue_access import load_named_catalogue
     from gpupool.yamlio.located import find
 
@@ -244,7 +244,7 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
         from gpupool.blueprint.load import load
 
         named = load_named_catalogue(find(load(blueprint).node, "cluster"))
-    return preferred(named)
+    return load_preferred(named)
 
 
 def write_karpenter_schemas(folder: Path, target: str) -> None:
@@ -253,10 +253,10 @@ def write_karpenter_schemas(folder: Path, target: str) -> None:
     Raises:
         InputError: where a file can't be written.
     """
-    from gpupool.karpenter.schemas import schemas
+    from gpupool.karpenter.schemas import build_schemas
     from gpupool.rendering.folder import write_atomically
 
-    for path, text in schemas(target).items():
+    for path, text in build_schemas(target).items():
         write_atomically(folder / path, text)
 
 
@@ -301,12 +301,12 @@ def refresh_catalogue(
     """
     from datetime import UTC, datetime
 
-    from gpupool.catalogue.load import shipped
-    from gpupool.catalogue.refresh import ask
-    from gpupool.catalogue.renew import renewed
+    from gpupool.catalogue.load import load_shipped
+    from gpupool.catalogue.refresh import query_account
+    from gpupool.catalogue.renew import renew_catalogue
 
     day = today or datetime.now(UTC).date()
-    return renewed(shipped(), ask(regions, profile), day.isoformat()).catalogue
+    return renew_catalogue(load_shipped(), query_account(regions, profile), day.isoformat()).catalogue
 
 
 def profiles() -> "Sequence[ProfileListing]":

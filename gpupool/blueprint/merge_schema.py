@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from gpupool.blueprint.merge import ANY, MergeKind
-from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, shipped_accelerators
+from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, load_accelerators
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, items, mapping
 
@@ -68,7 +68,7 @@ def accelerator_labels(name: str) -> tuple[str, ...]:
         return ()
     if name in set(Maker):
         return (MANUFACTURER_LABELS[name not in GPU_MAKERS],)
-    is_gpu = shipped_accelerators().is_gpu(name)
+    is_gpu = load_accelerators().is_gpu(name)
     return NAME_LABELS if is_gpu is None else (NAME_LABELS[not is_gpu],)
 
 

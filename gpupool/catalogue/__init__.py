@@ -1,1 +1,1 @@
-"""Facts about EC2 instance types and their accelerators."""
+"""Catalogue of EC2 instance types, their accelerators, zones and prices."""

@@ -1,4 +1,4 @@
-"""What an AWS account answers about the instance types of one region."""
+"""Instance types, offers and prices of one region, as an AWS account sees them."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,19 +7,19 @@ from gpupool.catalogue.describe import Description
 from gpupool.catalogue.model import Zone
 
 
-class Answers(NamedTuple):
+class RegionAnswers(NamedTuple):
     """One region, as an account sees it."""
 
     region: str
     zones: tuple[Zone, ...]
     items: Sequence[Description]
-    """As in DescribeInstanceTypes; EC2 leaves out the types that the region does not have."""
+    """Types as in DescribeInstanceTypes; EC2 omits those that the region does not offer."""
 
     offers: Mapping[str, Sequence[str]]
     """The names of the zones that offer each type."""
 
     prices: Mapping[str, float] | None
-    """By type; None where the price list was not to be had."""
+    """Prices by type; None if the price list is not available."""
 
-    refusal: str
-    """Why there are no prices, or nothing."""
+    price_error: str
+    """Why there are no prices; empty if there are."""

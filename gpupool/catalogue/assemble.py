@@ -1,4 +1,4 @@
-"""Make a catalogue of facts by type, zones by region and prices by region."""
+"""Assembly of a catalogue from facts by type, and zones and prices by region."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _BYTE = 256
 
 
-class Region(NamedTuple):
+class RegionOffers(NamedTuple):
     """A region's zones, and the names of those that offer each type."""
 
     zones: tuple[Zone, ...]
@@ -29,32 +29,39 @@ class PriceList(NamedTuple):
 
 
 class CatalogueOrigin(NamedTuple):
-    """What the facts are of."""
+    """The origin of a catalogue's facts."""
 
     karpenter: str
     date: str
     sources: tuple[CatalogueSource, ...]
 
 
-def assembled(
+def assemble_catalogue(
     types: Mapping[str, Mapping[str, Value]],
-    regions: Mapping[str, Region],
+    regions: Mapping[str, RegionOffers],
     prices: Iterable[PriceList],
     unlisted: Mapping[str, TypeLimits],
     origin: CatalogueOrigin,
 ) -> Catalogue:
-    """Make a catalogue; every type has a value for the same columns."""
+    """Build a catalogue; every type has a value for the same columns."""
     names = tuple(sorted(types))
-    places = dict(sorted(regions.items()))
+    sorted_regions = dict(sorted(regions.items()))
     columns = next(iter(types.values())) if types else {}
     return Catalogue(
         names=names,
-        columns={column: of_values([types[name][column] for name in names]) for column in columns},
-        regions={name: region.zones for name, region in places.items()},
-        offers=of_values([tuple(_mask(region, name) for region in places.values()) for name in names]),
+        columns={column: build_column([types[name][column] for name in names]) for column in columns},
+        regions={name: region.zones for name, region in sorted_regions.items()},
+        offers=build_column(
+            [tuple(_build_mask(region, name) for region in sorted_regions.values()) for name in names]
+        ),
         price_lists=tuple(
-            Prices(each.region, each.currency, each.date, tuple(each.amounts.get(name) for name in names))
-            for each in sorted(prices)
+            Prices(
+                price_list.region,
+                price_list.currency,
+                price_list.date,
+                tuple(price_list.amounts.get(name) for name in names),
+            )
+            for price_list in sorted(prices)
         ),
         unlisted={name: limits for name, limits in sorted(unlisted.items()) if name not in types},
         karpenter=origin.karpenter,
@@ -63,14 +70,14 @@ def assembled(
     )
 
 
-def of_values(values: Iterable[Value]) -> Column:
-    """Make a column of the values of all types, the distinct ones in the order in which they come."""
-    places: dict[tuple[type, Value], int] = {}
-    index = [places.setdefault((type(value), value), len(places)) for value in values]
-    distinct = tuple(value for _, value in places)
+def build_column(values: Iterable[Value]) -> Column:
+    """Build a column from the values of all types; distinct values keep their order of appearance."""
+    positions: dict[tuple[type, Value], int] = {}
+    index = [positions.setdefault((type(value), value), len(positions)) for value in values]
+    distinct = tuple(value for _, value in positions)
     return Column(distinct, bytes(index) if len(distinct) <= _BYTE else tuple(index))
 
 
-def _mask(region: Region, name: str) -> int:
+def _build_mask(region: RegionOffers, name: str) -> int:
     offering = frozenset(region.offers.get(name, ()))
     return sum(1 << bit for bit, zone in enumerate(region.zones) if zone.name in offering)

@@ -1,4 +1,4 @@
-"""What is known of EC2's instance types, a column for each fact, as Karpenter reads it from EC2."""
+"""Data model of the catalogue: instance types, zones and prices, with a column for each fact."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 Value: TypeAlias = Union[str, int, float, bool, tuple["Value", ...], None]  # noqa: UP007 - a name in it is quoted
 
 FALLBACK_REGION = "us-east-1"
-"""Whose prices Karpenter starts from in a region that it has no price table for."""
+"""The region whose prices Karpenter uses initially in a region without a price table."""
 
 
 class Column(NamedTuple):
     """One fact about every type: its distinct values, and which of them each type has."""
 
     values: tuple[Value, ...]
-    index: bytes | tuple[int, ...]  # type: ignore[assignment] # nobody looks for a value as in a tuple
-    """For each type, in the order of the names, the position in `values`; bytes where 256 values suffice."""
+    index: bytes | tuple[int, ...]  # type: ignore[assignment] # overrides tuple.index, which is not used
+    """For each type, in the order of the names, the position in `values`; bytes if 256 values suffice."""
 
     def at(self, position: int) -> Value:
         """Return the value of the type at `position`."""
@@ -34,36 +34,37 @@ class Zone(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """What one region's types cost by the hour, on demand, with Linux; metal types on dedicated hardware."""
+    """Hourly on-demand prices in one region, with Linux; for metal types on dedicated hardware."""
 
     region: str
     currency: str
     date: str
-    """The day that the price list is of, as in 2026-07-06."""
+    """The date of the price list, such as 2026-07-06."""
 
     amounts: tuple[float | None, ...]
-    """For each type, in the order of the names; None where the list has no price."""
+    """For each type, in the order of the names; None if the list has no price."""
 
 
 class CatalogueSource(NamedTuple):
-    """Where a part of the catalogue comes from."""
+    """The source of a part of the catalogue."""
 
     name: str
     version: str
     date: str
-    """The day that its facts are of."""
+    """The date of its facts."""
 
-    gives: str
+    contents: str
+    """What the source provides."""
 
 
 class TypeLimits(NamedTuple):
-    """What Karpenter's own tables say of a type; EC2 is not asked for it."""
+    """The limits of a type from Karpenter's own tables, not from EC2."""
 
     bandwidth: int | None
-    """Mbit/s; None where the table lacks the type."""
+    """Mbit/s; None if the table lacks the type."""
 
     branch_interfaces: int
-    """Interfaces for pods with security groups of their own; 0 where the type can't have them."""
+    """Number of interfaces for pods with their own security groups; 0 if unsupported."""
 
     windows_ipv4: int | None
 
@@ -77,7 +78,7 @@ class Catalogue:
     `network_bandwidth` (Mbit/s), `local_nvme` and `storage` (GB), `gpus`, `inference`, `neuron`,
     `other_accelerators`, `capacity_types`, `efa`, `cards`, `default_card`, `ipv4_per_interface`, `ena`,
     `nested_virtualization`, `placement`, `pod_eni`, `windows_ipv4`, `retired`. `gpupool.catalogue.describe`
-    says what each holds. None stands for a label that Karpenter does not give.
+    documents each. None means a label that Karpenter does not set.
     """
 
     names: tuple[str, ...]
@@ -85,44 +86,44 @@ class Catalogue:
 
     columns: Mapping[str, Column]
     regions: Mapping[str, tuple[Zone, ...]]
-    """The zones of each region whose offers are known."""
+    """The zones of each region with known offers."""
 
     offers: Column
     """For each type one bit mask of zones per region, in the order of `regions`."""
 
     price_lists: tuple[Prices, ...]
     unlisted: Mapping[str, TypeLimits]
-    """What Karpenter's tables say of types that are not in `names`."""
+    """The limits from Karpenter's tables of types that are not in `names`."""
 
     karpenter: str
-    """The Karpenter release whose tables and reading of EC2's answers these are."""
+    """The Karpenter release whose tables and interpretation of EC2's responses are used."""
 
     date: str
-    """The day that EC2's answers are of."""
+    """The date of EC2's responses."""
 
     sources: tuple[CatalogueSource, ...]
     _positions: dict[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
-        """Let what is reckoned from a catalogue be kept beside it."""
+        """Return a hash, so that results for a catalogue can be cached."""
         return hash((self.karpenter, self.date, self.names))
 
     def position(self, name: str) -> int | None:
-        """Return where a type stands in `names`."""
+        """Return the position of a type in `names`; None if it is unknown."""
         if not self._positions:
-            self._positions.update((each, place) for place, each in enumerate(self.names))
+            self._positions.update((type_name, position) for position, type_name in enumerate(self.names))
         return self._positions.get(name)
 
     def offered(self, region: str) -> Column | None:
         """Return the zones of each type as a bit mask over `regions[region]`; None for an unknown region."""
         if region not in self.regions:
             return None
-        place = list(self.regions).index(region)
-        return Column(tuple(masks[place] for masks in self._masks()), self.offers.index)
+        region_position = list(self.regions).index(region)
+        return Column(tuple(masks[region_position] for masks in self._list_masks()), self.offers.index)
 
     def prices(self, region: str) -> Prices | None:
-        """Return a region's own prices, or None; Karpenter then starts from those of us-east-1."""
+        """Return a region's own prices; None if it has none, so that us-east-1's apply initially."""
         return next((prices for prices in self.price_lists if prices.region == region), None)
 
-    def _masks(self) -> tuple[tuple[Value, ...], ...]:
+    def _list_masks(self) -> tuple[tuple[Value, ...], ...]:
         return tuple(masks for masks in self.offers.values if isinstance(masks, tuple))

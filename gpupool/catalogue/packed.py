@@ -1,4 +1,4 @@
-"""A catalogue as the bytes of a file: JSON of columns, compressed; equal catalogues give equal text."""
+"""File format of a catalogue: compressed JSON of columns; equal catalogues have equal text."""
 
 from __future__ import annotations
 
@@ -13,67 +13,67 @@ if TYPE_CHECKING:
 
 FORMAT = "gpupool.catalogue/1"
 _GZIP = 31
-"""zlib's word for deflate with the head and sum of a gzip file."""
+"""zlib's parameter for the gzip format."""
 
 _WIDE = 2
-"""Bytes of an index where one is not enough."""
+"""Bytes per index entry if one byte is not enough."""
 
 PackedDocument: TypeAlias = "Mapping[str, Any]"
 
 
 def pack(catalogue: Catalogue) -> bytes:
-    """Return the contents of a catalogue's file."""
+    """Build the contents of a catalogue's file."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, _GZIP)
-    return compressor.compress(text(catalogue).encode()) + compressor.flush()
+    return compressor.compress(write_document(catalogue).encode()) + compressor.flush()
 
 
-def text(catalogue: Catalogue) -> str:
-    """Return what is compressed in the file."""
+def write_document(catalogue: Catalogue) -> str:
+    """Render a catalogue as the JSON text of its file."""
     document = {
         "format": FORMAT,
         "karpenter": catalogue.karpenter,
         "date": catalogue.date,
         "sources": catalogue.sources,
-        "names": " ".join(_shortened(catalogue.names)),
-        "columns": {name: _written(column) for name, column in catalogue.columns.items()},
+        "names": " ".join(_shorten_names(catalogue.names)),
+        "columns": {name: _pack_column(column) for name, column in catalogue.columns.items()},
         "regions": catalogue.regions,
-        "offers": _written(catalogue.offers),
+        "offers": _pack_column(catalogue.offers),
         "prices": catalogue.price_lists,
         "unlisted": catalogue.unlisted,
     }
     return json.dumps(document, separators=(",", ":"))
 
 
-def opened(packed: bytes, most: int) -> bytes:
+def decompress(packed: bytes, limit: int) -> bytes:
     """Decompress the contents of a file, up to `most` bytes.
 
     Raises:
-        ValueError: where it is larger, or not compressed.
+        ValueError: if it is larger, or not compressed.
     """
     opener = zlib.decompressobj(_GZIP)
     try:
-        found = opener.decompress(packed, most)
+        content = opener.decompress(packed, limit)
     except zlib.error as problem:
         message = "it is not a gzip file"
         raise ValueError(message) from problem
     if opener.unconsumed_tail:
-        message = f"it holds more than {most >> 20} MiB"
+        message = f"it holds more than {limit >> 20} MiB"
         raise ValueError(message)
     if not opener.eof:
         message = "it ends too early"
         raise ValueError(message)
-    return found
+    return content
 
 
-def built(document: PackedDocument) -> Catalogue:
-    """Make a catalogue of a document that is as `text` writes it."""
-    names = tuple(names_of(document["names"]))
+def build_catalogue(document: PackedDocument) -> Catalogue:
+    """Build a catalogue from a document of `write_document`."""
+    names = tuple(expand_names(document["names"]))
     count = len(names)
     return Catalogue(
         names=names,
-        columns={name: _column(column, count) for name, column in document["columns"].items()},
+        columns={name: _unpack_column(column, count) for name, column in document["columns"].items()},
         regions={name: tuple(Zone(*zone) for zone in zones) for name, zones in document["regions"].items()},
-        offers=_column(document["offers"], count),
+        offers=_unpack_column(document["offers"], count),
         price_lists=tuple(
             Prices(region, currency, date, tuple(amounts))
             for region, currency, date, amounts in document["prices"]
@@ -85,41 +85,41 @@ def built(document: PackedDocument) -> Catalogue:
     )
 
 
-def names_of(words: str) -> Iterator[str]:
-    """Yield the types of a list in which a size alone belongs to the family before it."""
+def expand_names(text: str) -> Iterator[str]:
+    """Yield the types of a list in which a size without a family belongs to the family before it."""
     family = ""
-    for word in words.split(" "):
-        before, dot, _ = word.partition(".")
-        family = before if dot else family
-        yield word if dot else f"{family}.{word}"
+    for entry in text.split(" "):
+        own_family, dot, _ = entry.partition(".")
+        family = own_family if dot else family
+        yield entry if dot else f"{family}.{entry}"
 
 
-def _shortened(names: Iterable[str]) -> Iterator[str]:
+def _shorten_names(names: Iterable[str]) -> Iterator[str]:
     family = ""
     for name in names:
-        before, _, size = name.partition(".")
-        yield size if before == family else name
-        family = before
+        own_family, _, size = name.partition(".")
+        yield size if own_family == family else name
+        family = own_family
 
 
-def _written(column: Column) -> tuple[tuple[Value, ...], str]:
+def _pack_column(column: Column) -> tuple[tuple[Value, ...], str]:
     if isinstance(column.index, bytes):
         return column.values, column.index.hex()
-    return column.values, b"".join(each.to_bytes(_WIDE) for each in column.index).hex()
+    return column.values, b"".join(position.to_bytes(_WIDE) for position in column.index).hex()
 
 
-def _column(written: list[Any], count: int) -> Column:
-    values, digits = written
+def _unpack_column(packed: list[Any], count: int) -> Column:
+    values, digits = packed
     index = bytes.fromhex(digits)
-    frozen = tuple(_frozen(value) for value in values)
+    frozen = tuple(_freeze(value) for value in values)
     if len(index) == count:
         return Column(frozen, index)
-    wide = (index[place : place + _WIDE] for place in range(0, len(index), _WIDE))
-    return Column(frozen, tuple(int.from_bytes(each) for each in wide))
+    wide = (index[offset : offset + _WIDE] for offset in range(0, len(index), _WIDE))
+    return Column(frozen, tuple(int.from_bytes(entry) for entry in wide))
 
 
-def _frozen(value: Any) -> Value:  # noqa: ANN401 - what JSON gives
+def _freeze(value: Any) -> Value:  # noqa: ANN401 - any JSON value
     if type(value) is list:
-        return tuple([_frozen(each) for each in value])
+        return tuple([_freeze(item) for item in value])
     plain: Value = value
     return plain

@@ -1,4 +1,4 @@
-"""Ask an AWS account about the instance types of its regions: the one place that uses boto3."""
+"""Queries to an AWS account about the instance types of its regions; the only module that uses boto3."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gpupool.catalogue import price_list
-from gpupool.catalogue.answers import Answers
+from gpupool.catalogue.answers import RegionAnswers
 from gpupool.catalogue.describe import ARCHITECTURES, VIRTUALIZATION, is_considered
 from gpupool.catalogue.model import Zone
 from gpupool.errors import AccountError, UsageError
@@ -23,22 +23,22 @@ _BUSY = ("RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRe
 _LONGEST = 200
 
 
-def ask(regions: Sequence[str], profile: str | None) -> list[Answers]:
-    """Ask about each region, or about that of the profile or the environment.
+def query_account(regions: Sequence[str], profile: str | None) -> list[RegionAnswers]:
+    """Query each region, or that of the profile or the environment.
 
     Raises:
-        UsageError: without boto3, for a profile that there is not, or without a region.
-        AccountError: where AWS can't be reached or refuses; prices it may refuse.
+        UsageError: without boto3, for a profile that does not exist, or without a region.
+        AccountError: if AWS can't be reached or denies a request, other than for prices.
     """
-    session = _session(profile)
-    wanted = list(dict.fromkeys(regions)) or ([session.region_name] if session.region_name else [])
-    if not wanted:
+    session = _open_session(profile)
+    selected = list(dict.fromkeys(regions)) or ([session.region_name] if session.region_name else [])
+    if not selected:
         message = "no region is set; pass --region"
         raise UsageError(message)
-    return [_region(session, region) for region in wanted]
+    return [_query_region(session, region) for region in selected]
 
 
-def _session(profile: str | None) -> Any:
+def _open_session(profile: str | None) -> Any:
     try:
         import boto3
         from botocore.exceptions import ProfileNotFound
@@ -52,26 +52,26 @@ def _session(profile: str | None) -> Any:
         raise UsageError(message) from None
 
 
-def _client(session: Any, service: str, region: str) -> Any:
+def _open_client(session: Any, service: str, region: str) -> Any:
     from botocore.config import Config
 
     config = Config(connect_timeout=_SECONDS_TO_CONNECT, user_agent_extra="gpupool")
     return session.client(service, region_name=region, config=config)
 
 
-def _region(session: Any, region: str) -> Answers:
-    with _refusals(f"{region}: "):
-        ec2 = _client(session, "ec2", region)
+def _query_region(session: Any, region: str) -> RegionAnswers:
+    with _convert_errors(f"{region}: "):
+        ec2 = _open_client(session, "ec2", region)
         described = ec2.describe_availability_zones()["AvailabilityZones"]
-        zones = tuple(sorted(Zone(each["ZoneName"], each["ZoneId"]) for each in described))
-        items = [item for item in _items(ec2) if is_considered(item)]
-        offers = _offers(ec2)
-    prices, refusal = _prices(session, region)
-    return Answers(region, zones, items, offers, prices, refusal)
+        zones = tuple(sorted(Zone(zone["ZoneName"], zone["ZoneId"]) for zone in described))
+        items = [item for item in _query_types(ec2) if is_considered(item)]
+        offers = _query_offers(ec2)
+    prices, price_error = _query_prices(session, region)
+    return RegionAnswers(region, zones, items, offers, prices, price_error)
 
 
-def _items(ec2: Any) -> Iterator[dict[str, Any]]:
-    """Ask with the filters that Karpenter uses."""
+def _query_types(ec2: Any) -> Iterator[dict[str, Any]]:
+    """Yield the instance types, with the same filters as Karpenter."""
     filters = [
         {"Name": "supported-virtualization-type", "Values": [VIRTUALIZATION]},
         {"Name": "processor-info.supported-architecture", "Values": list(ARCHITECTURES)},
@@ -80,47 +80,49 @@ def _items(ec2: Any) -> Iterator[dict[str, Any]]:
         yield from page["InstanceTypes"]
 
 
-def _offers(ec2: Any) -> dict[str, list[str]]:
-    found = defaultdict(list)
+def _query_offers(ec2: Any) -> dict[str, list[str]]:
+    zones_by_type = defaultdict(list)
     pages = ec2.get_paginator("describe_instance_type_offerings").paginate(LocationType="availability-zone")
-    for offering in (each for page in pages for each in page["InstanceTypeOfferings"]):
-        found[offering["InstanceType"]].append(offering["Location"])
-    return dict(found)
+    for offering in (item for page in pages for item in page["InstanceTypeOfferings"]):
+        zones_by_type[offering["InstanceType"]].append(offering["Location"])
+    return dict(zones_by_type)
 
 
-def _prices(session: Any, region: str) -> tuple[dict[str, float] | None, str]:
+def _query_prices(session: Any, region: str) -> tuple[dict[str, float] | None, str]:
     if region.startswith(price_list.GOVERNMENT):
         return None, "AWS has no price list for GovCloud"
     try:
-        with _refusals(""):
-            client = _client(session, "pricing", price_list.place(region))
-            found = price_list.amounts(_entries(client, region), region)
+        with _convert_errors(""):
+            client = _open_client(session, "pricing", price_list.find_list_region(region))
+            prices = price_list.read_prices(_query_price_list(client, region), region)
     except (AccountError, ValueError) as problem:
         return None, str(problem)
-    return (found, "") if found else (None, "AWS's price list has no prices for this region")
+    return (prices, "") if prices else (None, "AWS's price list has no prices for this region")
 
 
-def _entries(client: Any, region: str) -> Iterator[str]:
-    for filters in price_list.questions(region):
+def _query_price_list(client: Any, region: str) -> Iterator[str]:
+    for filters in price_list.build_filters(region):
         paginator = client.get_paginator("get_products")
         for page in paginator.paginate(ServiceCode=price_list.SERVICE, Filters=filters):
             yield from page["PriceList"]
 
 
 @contextmanager
-def _refusals(where: str) -> Iterator[None]:
-    """Turn what boto3 raises into an error that says what to do."""
+def _convert_errors(prefix: str) -> Iterator[None]:
+    """Convert boto3's exceptions to errors that say what to do."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
         yield
     except (BotoCoreError, ClientError) as problem:
-        said = _refused(problem) if isinstance(problem, ClientError) else _unreached(problem)
-        message = f"{where}{said}"
+        reason = (
+            _describe_rejection(problem) if isinstance(problem, ClientError) else _describe_failure(problem)
+        )
+        message = f"{prefix}{reason}"
         raise AccountError(message) from None
 
 
-def _refused(problem: Any) -> str:
+def _describe_rejection(problem: Any) -> str:
     code, operation = problem.response["Error"].get("Code", ""), problem.operation_name
     if code in _DENIED:
         return f"AWS denied {operation} ({code}); allow it in the account's policy"
@@ -128,17 +130,17 @@ def _refused(problem: Any) -> str:
         return f"AWS rejected the credentials ({code}), or the region is not enabled for the account"
     if code in _BUSY:
         return f"AWS throttled the requests ({code}); try again later"
-    return f"AWS rejected {operation}: {_short(problem)}"
+    return f"AWS rejected {operation}: {_shorten(problem)}"
 
 
-def _unreached(problem: Exception) -> str:
+def _describe_failure(problem: Exception) -> str:
     from botocore.exceptions import NoCredentialsError
 
     if isinstance(problem, NoCredentialsError):
         return "no AWS credentials found; log in, or pass --profile"
-    return f"request to AWS failed: {_short(problem)}"
+    return f"request to AWS failed: {_shorten(problem)}"
 
 
-def _short(problem: Exception) -> str:
+def _shorten(problem: Exception) -> str:
     first = (str(problem).splitlines() or [""])[0]
     return first if len(first) <= _LONGEST else f"{first[:_LONGEST]}…"

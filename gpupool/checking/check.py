@@ -86,9 +86,9 @@ def _check_blueprint(files: Sequence[str]) -> _Result:
 def _check_objects(manifests: "Manifests", target: str | None) -> list[_Result]:
     if not manifests.objects:
         return []
-    from gpupool.karpenter.validation.check import check, named
+    from gpupool.karpenter.validation.check import check, get_object_name
     from gpupool.karpenter.versions import LATEST
-    from gpupool.scheduling.naming.checks import in_manifest
+    from gpupool.scheduling.naming.checks import check_manifest_names
 
     results: list[_Result] = []
     placeholders = {finding.at for finding in manifests.findings if finding.code == Code.PLACEHOLDER}
@@ -97,21 +97,23 @@ def _check_objects(manifests: "Manifests", target: str | None) -> list[_Result]:
         findings = check(item.kind, item.body, target or LATEST)
         places = {finding.at for finding in findings}
         findings += (
-            finding for finding in in_manifest(names, item.kind, item.body) if finding.at not in places
+            finding
+            for finding in check_manifest_names(names, item.kind, item.body)
+            if finding.at not in places
         )
         # An error in an unrendered placeholder may disappear once the template is rendered.
         reported = [finding for finding in findings if finding.at not in placeholders]
-        results.append(([CheckedObject(item.kind, named(item.body), item.at)], reported))
+        results.append(([CheckedObject(item.kind, get_object_name(item.body), item.at)], reported))
     return results
 
 
 def _load_shipped_names() -> "Names":
     """Return the names in the shipped catalogue, so that findings are the same on every computer."""
-    from gpupool.catalogue.load import shipped
+    from gpupool.catalogue.load import load_shipped
     from gpupool.scheduling.naming.names import Names
     from gpupool.scheduling.types.typemasks import TypeMasks
 
-    return Names(TypeMasks(shipped()))
+    return Names(TypeMasks(load_shipped()))
 
 
 def _check_own_file(file: "OwnFile") -> _Result:

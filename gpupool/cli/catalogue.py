@@ -43,14 +43,14 @@ def catalogue(
     del action
     from datetime import UTC, datetime
 
-    from gpupool.catalogue.load import shipped, users_place
-    from gpupool.catalogue.refresh import ask
-    from gpupool.catalogue.renew import contents, renewed
+    from gpupool.catalogue.load import get_fetched_path, load_shipped
+    from gpupool.catalogue.refresh import query_account
+    from gpupool.catalogue.renew import pack_checked, renew_catalogue
     from gpupool.cli.output import write
     from gpupool.reports.catalogue import brought
 
-    target = users_place() if to is None else Path(to)
-    answers = ask(regions or (), profile)
-    found = renewed(shipped(), answers, datetime.now(UTC).date().isoformat())
-    write(target, contents(found.catalogue))
+    target = get_fetched_path() if to is None else Path(to)
+    answers = query_account(regions or (), profile)
+    found = renew_catalogue(load_shipped(), answers, datetime.now(UTC).date().isoformat())
+    write(target, pack_checked(found.catalogue))
     sys.stdout.write(brought(answers, found, str(target)))

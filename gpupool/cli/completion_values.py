@@ -75,16 +75,16 @@ def contexts(ctx: typer.Context) -> Candidates:
 
 def instance_types() -> Candidates:
     """Return every instance type of the catalogue."""
-    from gpupool.catalogue.load import preferred
+    from gpupool.catalogue.load import load_preferred
 
-    return preferred(None).names
+    return load_preferred(None).names
 
 
 def regions() -> Candidates:
     """Return the regions of the catalogue."""
-    from gpupool.catalogue.load import preferred
+    from gpupool.catalogue.load import load_preferred
 
-    return preferred(None).regions
+    return load_preferred(None).regions
 
 
 def timezones() -> Candidates:

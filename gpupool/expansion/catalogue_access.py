@@ -39,16 +39,16 @@ class CatalogueAccess:
     @cached_property
     def catalogue(self) -> Catalogue:
         """Return the catalogue."""
-        from gpupool.catalogue.load import shipped
+        from gpupool.catalogue.load import load_shipped
 
-        return self.own or shipped()
+        return self.own or load_shipped()
 
     @cached_property
     def accelerators(self) -> Accelerators:
         """Return the accelerators of its instance types."""
-        from gpupool.catalogue.accelerators import Accelerators, shipped_accelerators
+        from gpupool.catalogue.accelerators import Accelerators, load_accelerators
 
-        return Accelerators(self.own) if self.own else shipped_accelerators()
+        return Accelerators(self.own) if self.own else load_accelerators()
 
     @cached_property
     def masks(self) -> TypeMasks:
@@ -80,12 +80,12 @@ def load_named_catalogue(cluster: Located | None) -> Catalogue | None:
     setting = find(cluster, "catalogue")
     if setting is None or setting.value is None:
         return None
-    from gpupool.catalogue.load import from_file
+    from gpupool.catalogue.load import load_file
 
     blueprint_file = setting.at.file
     path = normpath(PurePath("" if blueprint_file == "-" else blueprint_file).parent / str(setting.value))
     try:
-        return from_file(path)
+        return load_file(path)
     except InputError as problem:
         findings = [
             finding._replace(message=f"{path}: {finding.message}", at=place(setting))

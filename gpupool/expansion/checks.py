@@ -15,7 +15,7 @@ from gpupool.expansion.problem import error, info, warning
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding
 from gpupool.karpenter import labels
-from gpupool.karpenter.quantities import amount
+from gpupool.karpenter.quantities import parse_amount
 from gpupool.karpenter.versions import TARGETS
 from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find, items, mapping, text_at
@@ -260,9 +260,9 @@ def _check_static_pool(expanded: ExpandedPool, layers: LayeredPool) -> Iterator[
             Code.STATIC_POOL, "`weight` conflicts with `replicas`", expanded.weight, "remove `weight`"
         )
     nodes = mapping(expanded.limits).get("nodes")
-    if nodes is not None and amount(str(nodes.value)) < amount(str(expanded.replicas.value)):
+    if nodes is not None and parse_amount(str(nodes.value)) < parse_amount(str(expanded.replicas.value)):
         message = f"`limits.nodes` {nodes.value} is less than `replicas` {expanded.replicas.value}"
-        spare = amount(str(expanded.replicas.value)) + 1
+        spare = parse_amount(str(expanded.replicas.value)) + 1
         fix = f"set `limits: {{nodes: {spare}}}`; drift needs one spare node"
         yield error(Code.STATIC_POOL, message, nodes, fix)
 

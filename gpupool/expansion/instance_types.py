@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter import labels
-from gpupool.scheduling.matching import match, offered_to, template_requirements, zones_for
+from gpupool.scheduling.matching import (
+    find_offered_types,
+    find_types_in_zones,
+    match_types,
+    read_template_requirements,
+)
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass, read_node_class
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.located import plain
@@ -34,12 +39,12 @@ class MatchingTypes(NamedTuple):
 
         A reservation can be of any type, so for a pool with `reserved` the capacity type does not matter.
         """
-        if not self.market.judged:
+        if not self.market.is_judged:
             return self.types
         capacity = self.requirements.get(labels.CAPACITY_TYPE)
         if capacity is not None and capacity.has("reserved"):
-            return self.types & zones_for(self.market, self.requirements)
-        return self.types & offered_to(self.market, self.requirements)
+            return self.types & find_types_in_zones(self.market, self.requirements)
+        return self.types & find_offered_types(self.market, self.requirements)
 
     @property
     def gpu_counts(self) -> tuple[int, ...]:
@@ -48,13 +53,15 @@ class MatchingTypes(NamedTuple):
 
     def _counts_of_nvidia(self) -> tuple[int, ...]:
         """Return the counts of all NVIDIA instance types that the pool allows: its GPU can be too new."""
-        nvidia = self.market.masks.having("gpus", lambda gpus: bool(gpus) and gpus[0][1] == "NVIDIA")
-        current = self.market.masks.having("retired", lambda since: since is None)
+        nvidia = self.market.masks.find_types_by_fact(
+            "gpus", lambda gpus: bool(gpus) and gpus[0][1] == "NVIDIA"
+        )
+        current = self.market.masks.find_types_by_fact("retired", lambda since: since is None)
         requirement = self.requirements.get(_GPUS)
         return self._counts(
             nvidia
             & current
-            & (self.market.masks.all if requirement is None else self.market.taken(requirement))
+            & (self.market.masks.all if requirement is None else self.market.find_types(requirement))
         )
 
     def _counts(self, types: Mask) -> tuple[int, ...]:
@@ -77,6 +84,6 @@ def find_matching_types(
     market = catalogue.market(
         ScheduledNodeClass() if node_class is None else read_node_class({"spec": plain(node_class)})
     )
-    parsed = template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
-    current = market.masks.having("retired", lambda since: since is None)
-    return MatchingTypes(market, parsed, match(market, parsed).candidates & current)
+    parsed = read_template_requirements({"metadata": {"name": name}, "spec": {"template": spec}})
+    current = market.masks.find_types_by_fact("retired", lambda since: since is None)
+    return MatchingTypes(market, parsed, match_types(market, parsed).candidates & current)

@@ -11,7 +11,7 @@ from gpupool.blueprint.migration_hints import foreign_answer
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, error, info, warning
-from gpupool.karpenter.quantities import amount
+from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.types.capacity import ACCELERATORS, EFA, IPV4, POD_ENI
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.shapes.error_messages import find_close_match
@@ -240,7 +240,7 @@ def _find_prices(usd: Located, matching: MatchingTypes, resource: str) -> list[A
     market, offered = matching.market, list(positions(matching.offered))
     prices = market.price_list
     if not offered:
-        in_region = f" in {market.region}" if market.judged else ""
+        in_region = f" in {market.region}" if market.is_judged else ""
         raise Problem(Code.USD_LIMIT, f"the pool matches no instance type that is offered{in_region}", usd)
     if prices.currency != "USD":
         message = f"the prices of {prices.region} are in {prices.currency}, not in USD"
@@ -323,7 +323,7 @@ def check_total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> I
                 f"`limits.{key}` {cap.value} is not guaranteed: no such limit in {', '.join(open_ended[:5])}"
             )
             yield error(Code.TOTAL_LIMIT, message, cap, f"set a limit on `{key}` in each pool")
-        elif total > (dollars(cap) if key == USD else amount(str(cap.value))):
+        elif total > (dollars(cap) if key == USD else parse_amount(str(cap.value))):
             parts = ", ".join(f"{pool.name} {_find_limit(pool, key):f}" for pool in counted[:8])
             message = (
                 f"the pools' limits on `{key}` add up to {total:f}, more than the cap of {cap.value}: {parts}"
@@ -339,8 +339,10 @@ def report_tier_sums(pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
     for name, tiers in by_pool.items():
         keys = {key for tier in tiers for key in mapping(tier.limits)} if len(tiers) > 1 else set()
         for key in sorted(keys):
-            amounts = [(tier.name, Decimal(amount(str(mapping(tier.limits)[key].value)))) for tier in tiers
-                       if key in mapping(tier.limits)]  # fmt: skip
+            set_limits = [
+                (tier.name, mapping(tier.limits)[key]) for tier in tiers if key in mapping(tier.limits)
+            ]
+            amounts = [(name, Decimal(parse_amount(str(limit.value)))) for name, limit in set_limits]
             if len(amounts) == len(tiers):
                 parts = " + ".join(f"{tier} {limit:f}" for tier, limit in amounts)
                 total = sum(limit for _, limit in amounts)
@@ -360,6 +362,6 @@ def _find_limit(pool: ExpandedPool, key: str) -> Decimal | None:
         return None if pool.usd_per_hour is None else dollars(pool.usd_per_hour)
     keys = (RESOURCES[Maker.NVIDIA], RESOURCES[Maker.AMD]) if key == "gpus" else (key,)
     amounts = [
-        Decimal(amount(str(node.value))) for name, node in mapping(pool.limits).items() if name in keys
+        Decimal(parse_amount(str(node.value))) for name, node in mapping(pool.limits).items() if name in keys
     ]
     return sum(amounts, Decimal(0)) / (pool.slices if key == "gpus" else 1) if amounts else None

@@ -119,7 +119,7 @@ def _expand_labels(fields: Located, ami_family: str, findings: list[Finding]) ->
     setting = find(fields, "labels")
     node_labels = dict(mapping(setting))
     for key, node in node_labels.items():
-        if problem := labels.key_problem(key):
+        if problem := labels.find_key_problem(key):
             message, fix = f"the label `{key}` {problem}", "remove it, or use your own domain"
             findings.append(error(Code.LABEL_KEY, message, replace(node, at=node.key or node.at), fix))
     if ami_family == "Bottlerocket" and (present := node_labels.get(GPU_PRESENT)):

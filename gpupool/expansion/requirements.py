@@ -19,7 +19,7 @@ from gpupool.expansion.problem import Problem, collect_problem, error, info
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
-from gpupool.scheduling.naming.checks import in_requirement, is_looked_up, of_values
+from gpupool.scheduling.naming.checks import check_requirement_names, check_value_names, is_looked_up
 from gpupool.scheduling.naming.names import ACCELERATOR
 from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at
 
@@ -77,11 +77,11 @@ def check_names(
     """Yield findings about unknown names; a typo in one of gpupool's short fields is an error."""
     for requirement in requirements:
         if is_looked_up(requirement):
-            yield from in_requirement(catalogue.names, requirement, in_short=in_short)
+            yield from check_requirement_names(catalogue.names, requirement, in_short=in_short)
 
 
 def _convert_label(label: str, node: Located) -> list[Located]:
-    if problem := labels.key_problem(label):
+    if problem := labels.find_key_problem(label):
         message = f"the requirement's key `{label}` {problem}"
         raise Problem(Code.LABEL_KEY, message, node, "remove it, or use your own domain")
     constraint = remove_nulls(node)
@@ -145,7 +145,7 @@ def _label_value(label: str, name: Located) -> Located:
 def _check_accelerator_names(names: list[Located], catalogue: CatalogueAccess) -> Iterator[Finding]:
     """Yield findings about accelerators that are not in the catalogue."""
     if any(name.value != "none" for name in names):
-        yield from of_values(catalogue.names, ACCELERATOR, names, in_short=True)
+        yield from check_value_names(catalogue.names, ACCELERATOR, names, in_short=True)
 
 
 def _find_name_label(name: str, catalogue: CatalogueAccess) -> str:

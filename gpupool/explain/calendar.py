@@ -10,12 +10,12 @@ from gpupool.karpenter import labels
 from gpupool.karpenter.budgets import (
     REASONS,
     DisruptionBudget,
-    active,
-    budgets_of,
-    counts,
+    count_nodes,
+    find_active_minutes,
+    is_for_reason,
     is_numberless,
     is_unreadable,
-    nodes_of,
+    read_budgets,
 )
 from gpupool.yamlio.located import Plain, plain_map
 
@@ -77,7 +77,7 @@ def build_calendar(body: Plain, nodes: int, timezone: str, day: date) -> Calenda
     monday = day - timedelta(days=day.weekday())
     begin = datetime(monday.year, monday.month, monday.day, tzinfo=UTC) - _MARGIN
     cells = _local_hours(timezone, monday, begin)
-    budgets = budgets_of(body)
+    budgets = read_budgets(body)
     unreadable = tuple(budget for budget in budgets if is_unreadable(budget))
     weeks: dict[str, Week] = {}
     changing: dict[str, frozenset[tuple[int, int]]] = {}
@@ -119,8 +119,8 @@ def _bounds(
 ) -> Iterator[tuple[int, int]]:
     """Yield the number of each budget that applies, and the minutes in which it is active."""
     for budget in budgets:
-        if counts(budget, reason) or is_numberless(budget):
-            yield max(0, nodes_of(budget, nodes)), active(budget, begin, _MINUTES)
+        if is_for_reason(budget, reason) or is_numberless(budget):
+            yield max(0, count_nodes(budget, nodes)), find_active_minutes(budget, begin, _MINUTES)
 
 
 def _numbers(bounds: list[tuple[int, int]], minutes: int, nodes: int) -> set[int]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.errors import UsageError
 from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
-from gpupool.scheduling.exclusion import why
+from gpupool.scheduling.exclusion import explain_exclusion
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.naming.checks import with_article
+from gpupool.scheduling.naming.checks import add_article
 from gpupool.scheduling.naming.names import NOUNS, Names
-from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.traps.find import find_traps
 from gpupool.shapes.error_messages import find_close_match, format_path, locate
 from gpupool.yamlio.located import place
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpupool.catalogue.model import Catalogue
     from gpupool.pools import LoadedNodePool, LoadedNodePools
     from gpupool.scheduling.exclusion import Exclusion
-    from gpupool.scheduling.explained import Explained
+    from gpupool.scheduling.explained import PoolExplanation
     from gpupool.scheduling.traps.trap import Trap
     from gpupool.scheduling.types.market import Market
 
@@ -32,7 +32,7 @@ _MAX_NAMES = 20
 class NodePoolExplanation(NamedTuple):
     """The instance types that one NodePool can launch, and the lint findings about them."""
 
-    explained: Explained
+    explained: PoolExplanation
     node_class: str
     """The name of the node class; empty where the files do not contain it and AL2023 is assumed."""
 
@@ -92,10 +92,12 @@ def explain_pools(pools: LoadedNodePools) -> list[Explanation]:
 
 def _explain_node_pool(pool: LoadedNodePool, type_name: str | None) -> NodePoolExplanation:
     explained = explain(pool.data, pool.market)
-    exclusion = None if type_name is None else why(explained, type_name)
+    exclusion = None if type_name is None else explain_exclusion(explained, type_name)
     if type_name is not None and exclusion is None:
         raise UsageError(_unknown_type(type_name, explained.market))
-    notes = tuple(_note(pool, trap) for trap in traps(pool.data, explained, in_blueprint=pool.in_blueprint))
+    notes = tuple(
+        _note(pool, trap) for trap in find_traps(pool.data, explained, in_blueprint=pool.in_blueprint)
+    )
     return NodePoolExplanation(explained, pool.node_class, notes, exclusion)
 
 
@@ -114,7 +116,7 @@ def _unknown(kind: str, name: str, available: Sequence[str]) -> str:
 
 
 def _unknown_type(name: str, market: Market) -> str:
-    verdict = Names(market.masks).verdict(labels.INSTANCE_TYPE, name)
-    if verdict is not None and verdict.elsewhere:
-        return f"unknown instance type `{name}`; it is {with_article(NOUNS[verdict.elsewhere])}"
+    verdict = Names(market.masks).judge(labels.INSTANCE_TYPE, name)
+    if verdict is not None and verdict.other_label:
+        return f"unknown instance type `{name}`; it is {add_article(NOUNS[verdict.other_label])}"
     return _unknown("instance type", name, market.catalogue.names)

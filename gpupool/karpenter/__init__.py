@@ -1,1 +1,1 @@
-"""Karpenter's own types, under the names that Karpenter gives them."""
+"""Karpenter's API types, label keys, values and scheduling rules, under Karpenter's own names."""

@@ -1,4 +1,4 @@
-"""The checks of Karpenter's fields that a pattern can't say; to import them takes no pydantic."""
+"""Field checks that a pattern can't express; importing this module does not import pydantic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic_core import PydanticCustomError, core_schema
 
 from gpupool.karpenter.instants import is_date_time, is_rfc3339
-from gpupool.karpenter.labels import syntax_problem
+from gpupool.karpenter.labels import find_syntax_problem
 from gpupool.shapes.annotations import is_match
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
     r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
-QUANTITY_WORDS = "a quantity such as 16, 500m or 64Gi"
+QUANTITY_HINT = "a quantity such as 16, 500m or 64Gi"
 DNS = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 
 _KIND = "wanted"
@@ -31,9 +31,9 @@ _MOST_ANNOTATIONS = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """A list in which nothing stands twice."""
+    """A list without duplicates."""
 
-    wanted: str
+    expected: str
     """What the list should be: `a list of different reasons`."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -43,104 +43,104 @@ class Distinct:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Say the same in JSON Schema."""
+        """Return the same check as JSON Schema."""
         return {**handler(schema), "uniqueItems": True}
 
     def _check(self, items: list[str]) -> list[str]:
         for index, item in enumerate(items):
             if item in items[:index]:
-                raise _unlike(self.wanted, "remove it", item=index)
+                raise _build_error(self.expected, "remove it", item=index)
         return items
 
 
 @dataclass(frozen=True, slots=True)
 class IntOrString:
-    """Read a whole number or a quantity text, with one error for everything else."""
+    """A whole number or a quantity, with a single error for everything else."""
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Replace pydantic's union, which reports each branch on its own."""
-        return core_schema.no_info_plain_validator_function(_amount)
+        return core_schema.no_info_plain_validator_function(_check_amount)
 
     def __get_pydantic_json_schema__(
         self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Say the same in JSON Schema."""
+        """Return the same check as JSON Schema."""
         return {"anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": QUANTITY_PATTERN}
 
 
 @dataclass(frozen=True, slots=True)
 class DateTime:
-    """Refuse what is no date and time to the API server, which lets any list through as well."""
+    """A check for the API server's date and time format, which also accepts any list."""
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Replace pydantic's check for a text."""
-        return core_schema.no_info_plain_validator_function(_moment)
+        return core_schema.no_info_plain_validator_function(_check_date_time)
 
     def __get_pydantic_json_schema__(
         self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Say in JSON Schema what is meant."""
+        """Return the intended format as JSON Schema."""
         return {"type": "string", "format": "date-time"}
 
 
-def _moment(value: object) -> object:
+def _check_date_time(value: object) -> object:
     if isinstance(value, list):
         return value
-    wanted = "a date and time such as 2026-08-20T12:00:00Z"
+    expected = "a date and time such as 2026-08-20T12:00:00Z"
     if not isinstance(value, str):
-        raise _unlike(wanted)
+        raise _build_error(expected)
     if not is_date_time(value):
         kind = "date_time"
-        raise PydanticCustomError(kind, "{wanted}", {"wanted": wanted})
+        raise PydanticCustomError(kind, "{wanted}", {"wanted": expected})
     return value
 
 
-def in_hours(text: str) -> str:
-    """Return the hours for a number of days or weeks."""
+def suggest_hours(text: str) -> str:
+    """Return a fix that writes a number of days or weeks in hours; empty for any other text."""
     match = re.fullmatch(r"([0-9]{1,5})([dw])", text, re.ASCII)
     return f"write `{int(match[1]) * _HOURS[match[2]]}h`" if match else ""
 
 
-def _unlike(wanted: str, fix: str = "", **context: int) -> PydanticCustomError:
-    return PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted, "fix": fix, **context})
+def _build_error(expected: str, fix: str = "", **context: int) -> PydanticCustomError:
+    return PydanticCustomError(_KIND, "{wanted}", {"wanted": expected, "fix": fix, **context})
 
 
-def _amount(value: object) -> object:
+def _check_amount(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(QUANTITY_PATTERN, value, re.ASCII):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     fix = f'put it in quotes: `"{value}"`' if isinstance(value, float) else ""
-    raise _unlike(QUANTITY_WORDS, fix)
+    raise _build_error(QUANTITY_HINT, fix)
 
 
-def _refuse(wanted: str) -> NoReturn:
-    raise PydanticCustomError(_KIND, "{wanted}", {"wanted": wanted})
+def _reject(expected: str) -> NoReturn:
+    raise PydanticCustomError(_KIND, "{wanted}", {"wanted": expected})
 
 
-def beginning(text: str) -> str:
-    """Check the beginning of a name, whose last dash the API server leaves out of account."""
+def check_name_prefix(text: str) -> str:
+    """Check the prefix of a generated name; the API server ignores its last dash."""
     is_cut = len(text) > 1 and text.endswith("-")
     if text and not is_match(f"^{DNS}$", f"{text[:-2]}a" if is_cut else text):
-        _refuse("a name prefix of lower-case letters, digits, - and .")
+        _reject("a name prefix of lower-case letters, digits, - and .")
     return text
 
 
-def rfc3339(text: str) -> str:
-    """Check a moment that Go reads."""
+def check_rfc3339(text: str) -> str:
+    """Check that Go can parse a time."""
     if not is_rfc3339(text):
-        _refuse("a date and time such as 2026-08-20T12:00:00Z")
+        _reject("a date and time such as 2026-08-20T12:00:00Z")
     return text
 
 
-def qualified(name: str) -> str:
+def check_finalizer(name: str) -> str:
     """Check the name of a finalizer."""
-    if problem := syntax_problem(name):
-        _refuse(f"a valid finalizer name: it {problem}")
+    if problem := find_syntax_problem(name):
+        _reject(f"a valid finalizer name: it {problem}")
     return name
 
 
-def one_way_to_go(finalizers: list[str]) -> list[str]:
+def check_finalizers(finalizers: list[str]) -> list[str]:
     """Check that finalizers do not exclude each other."""
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
         kind = "two_ways_to_go"
@@ -148,14 +148,14 @@ def one_way_to_go(finalizers: list[str]) -> list[str]:
     return finalizers
 
 
-def short_prefix(key: str) -> str:
-    """Check the length of what stands before the slash of a key."""
+def check_prefix_length(key: str) -> str:
+    """Check the length of the part before the slash of a key."""
     if len(key.rpartition("/")[0]) > _LONGEST_PREFIX:
-        _refuse(f"a key with at most {_LONGEST_PREFIX} characters before the `/`")
+        _reject(f"a key with at most {_LONGEST_PREFIX} characters before the `/`")
     return key
 
 
-def small(annotations: dict[str, str]) -> dict[str, str]:
+def check_annotations_size(annotations: dict[str, str]) -> dict[str, str]:
     """Check the size of all annotations together."""
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > _MOST_ANNOTATIONS:

@@ -1,4 +1,4 @@
-"""What each Karpenter minor's CRDs look like; `python -m tests.karpenter.digests` writes it anew."""
+"""Digests of the CRDs of each Karpenter minor; `python -m tests.karpenter.digests` writes them."""
 
 from typing import Final
 
@@ -62,4 +62,4 @@ WHOLE: Final[dict[str, dict[str, str]]] = {
         "1.14": "6ce794a81300a8304895d06a919331998698c49f9c0ff9141cb2802df04f1af0",
     },
 }
-"""The same with the rules, as Karpenter for AWS ships them, for the minors whose release can be had."""
+"""The same with the rules, as Karpenter for AWS ships them, for the minors with an available release."""

@@ -1,4 +1,4 @@
-"""Schedules as robfig/cron's standard parser reads them for Karpenter: five fields or a name, in UTC."""
+"""Cron schedules as Karpenter parses them (robfig/cron): five fields or a name such as @daily, in UTC."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,13 +44,13 @@ _ONE_MINUTE: Final = timedelta(minutes=1)
 
 
 class CronError(ValueError):
-    """A text that the parser refuses."""
+    """A schedule that the parser rejects."""
 
 
 class _Field(NamedTuple):
     values: frozenset[int]
     is_star: bool
-    """Whether it restricts nothing; a step above 1 makes a star a restriction."""
+    """Whether the field restricts nothing; a step above 1 makes a star a restriction."""
 
 
 class Cron(NamedTuple):
@@ -62,10 +62,10 @@ class Cron(NamedTuple):
     months: frozenset[int]
     weekdays: _Field
 
-    def following(self, instant: datetime) -> datetime | None:
-        """Return the first hit after a UTC `instant`, or None where the search ends without one.
+    def find_next(self, instant: datetime) -> datetime | None:
+        """Find the first hit after a UTC `instant`; None where the search ends without one.
 
-        It ends with the fifth calendar year after the one it began in, so that 29 February may be missed.
+        The search ends with the fifth calendar year after the first one, so it may miss 29 February.
         """
         begin = (instant + timedelta(seconds=1)).replace(microsecond=0)
         limit = begin.year + _YEARS_SEARCHED
@@ -74,18 +74,18 @@ class Cron(NamedTuple):
             first += _ONE_MINUTE
         day, minute = first.replace(hour=0, minute=0), first.hour * 60 + first.minute
         while day.year <= limit:
-            if self._is_on(day) and (hit := self._from(minute)) is not None:
+            if self._is_on(day) and (hit := self._find_minute(minute)) is not None:
                 return day + timedelta(minutes=hit)
-            day, minute = self._next_day(day), 0
+            day, minute = self._find_next_day(day), 0
         return None
 
-    def _next_day(self, day: datetime) -> datetime:
+    def _find_next_day(self, day: datetime) -> datetime:
         if day.month in self.months:
             return day + _ONE_DAY
         return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
 
-    def _from(self, minute: int) -> int | None:
-        """Return the first hit of a day from this minute of it on."""
+    def _find_minute(self, minute: int) -> int | None:
+        """Return the first hit of a day at or after this minute of the day."""
         hour, rest = divmod(minute, 60)
         if not self.minutes:
             return None
@@ -105,43 +105,43 @@ class Cron(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def parse(text: str) -> Cron:
-    """Read a schedule.
+def parse_cron(text: str) -> Cron:
+    """Parse a schedule.
 
-    A field of commas alone is read and never hits.
+    A field of commas alone is valid and never hits.
 
     Raises:
-        CronError: where Karpenter's parser, which gets the text behind `TZ=UTC `, returns an error.
+        CronError: for a schedule that Karpenter's parser rejects; it parses the text after `TZ=UTC `.
     """
-    said = text.strip()
-    fields = _NAMED.get(said, said).split()
+    stripped = text.strip()
+    fields = _NAMED.get(stripped, stripped).split()
     if len(fields) != len(_FIELDS):
         message = f"a schedule has five fields, but `{text}` has {len(fields)}"
         raise CronError(message)
     minute, hour, day, month, weekday = (
-        _field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
+        _parse_field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
     )
     in_order = tuple(sorted(minute.values)), tuple(sorted(hour.values))
     return Cron(*in_order, day, month.values, weekday)
 
 
-def _field(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
-    parts = [_part(part, low, high, names) for part in text.split(",") if part]
+def _parse_field(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
+    spans = [_parse_range(item, low, high, names) for item in text.split(",") if item]
     return _Field(
-        frozenset[int]().union(*(part.values for part in parts)), any(part.is_star for part in parts)
+        frozenset[int]().union(*(item.values for item in spans)), any(item.is_star for item in spans)
     )
 
 
-def _part(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
+def _parse_range(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
     span, *steps = text.split("/")
     first, *rest = span.split("-")
     is_star = first in {"*", "?"}
-    if is_star:  # what follows a star and a hyphen is not even read
+    if is_star:  # the parser ignores what follows a star and a hyphen
         start, end = low, high
     else:
-        start = _number(first, names)
-        end = _number(rest[0], names) if rest else high if steps else start
-    step = _number(steps[0], {}) if steps else 1
+        start = _parse_number(first, names)
+        end = _parse_number(rest[0], names) if rest else high if steps else start
+    step = _parse_number(steps[0], {}) if steps else 1
     is_readable = len(steps) <= 1 and (is_star or len(rest) <= 1)
     if not is_readable or not low <= start <= end <= high or step == 0:
         message = f"`{text}` is not valid in a schedule: use numbers from {low} to {high}, in ascending order"
@@ -149,10 +149,10 @@ def _part(text: str, low: int, high: int, names: Mapping[str, int]) -> _Field:
     return _Field(frozenset(range(start, end + 1, step)), is_star and step == 1)
 
 
-def _number(text: str, names: Mapping[str, int]) -> int:
+def _parse_number(text: str, names: Mapping[str, int]) -> int:
     number = names.get(text.lower())
     if number is None:
-        number = int64(text)
+        number = parse_int64(text)
     if number is None or number < 0:
         message = f"`{text}` is not a number in a schedule"
         raise CronError(message)

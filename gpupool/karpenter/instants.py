@@ -1,4 +1,4 @@
-"""Moments: what the API server takes for a date and time, and what Go can read as one."""
+"""Dates and times as the API server accepts them, and as Go parses them (RFC 3339)."""
 
 import re
 from typing import Final
@@ -13,9 +13,9 @@ _LAST: Final = ("23", "59", "59")
 
 
 def is_date_time(text: str) -> bool:
-    """Return whether the API server's `format: date-time` takes a text.
+    """Return whether the API server's `format: date-time` accepts a text.
 
-    It looks at what stands before the first `t` and between that and the second one, in any case.
+    It looks at the text before the first `t`, and from there to the second `t`, in either case.
     """
     day, *times = text.lower().split("t")
     if not times or not _is_date(day):
@@ -25,7 +25,7 @@ def is_date_time(text: str) -> bool:
 
 
 def is_rfc3339(text: str) -> bool:
-    """Return whether Go reads a text as an RFC 3339 time, as Karpenter's types do: the hour may be short."""
+    """Return whether Go parses a text as an RFC 3339 time, as Karpenter does; the hour may have one digit."""
     match = _RFC3339.fullmatch(text)
     if match is None or not _is_date(match[1]):
         return False

@@ -1,4 +1,4 @@
-"""Whole numbers as Go reads them from a text."""
+"""Whole numbers as Go parses them."""
 
 import re
 from typing import Final
@@ -8,8 +8,8 @@ _MOST_DIGITS: Final = 20
 _INT64: Final = range(-(2**63), 2**63)
 
 
-def int64(text: str) -> int | None:
-    """Return the number that Go's `strconv.ParseInt` reads in 64 bits, or None; however long the text is."""
+def parse_int64(text: str) -> int | None:
+    """Parse a text of any length as Go's `strconv.ParseInt` does in 64 bits; None where it fails."""
     significant = text.lstrip("+-").lstrip("0")
     if _INTEGER.fullmatch(text) is None or len(significant) > _MOST_DIGITS:
         return None

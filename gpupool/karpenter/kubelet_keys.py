@@ -1,4 +1,4 @@
-"""The resources and signals that the kubelet's settings are keyed by."""
+"""Resource and eviction signal names in kubelet settings."""
 
 from typing import Literal, TypeAlias
 

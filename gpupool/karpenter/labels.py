@@ -1,4 +1,4 @@
-"""The label keys that Karpenter knows on AWS, and the keys that it refuses."""
+"""Well-known and restricted label keys of Karpenter on AWS."""
 
 import re
 from difflib import get_close_matches
@@ -69,28 +69,28 @@ _BOOLEAN = ("true", "false")
 
 
 class Label(NamedTuple):
-    """A label key that Karpenter sets on nodes and filters machines by."""
+    """A label key that Karpenter sets on nodes and filters instance types by."""
 
     key: str
     kind: Kind = "text"
     values: tuple[str, ...] = ()
-    """All values there are, where that is a closed set."""
+    """All possible values, where they are a closed set."""
 
     unit: str = ""
     """Unit of an integer, as in `MiB`."""
 
     since: str = ""
-    """The first Karpenter minor that knows it, where that is after 1.9."""
+    """The first Karpenter minor with this label, where that is after 1.9."""
 
-    enforced: bool = False
-    """Whether Karpenter refuses a requirement `In` that has none of `values`."""
+    is_enforced: bool = False
+    """Whether Karpenter rejects a requirement `In` that has none of `values`."""
 
 
 WELL_KNOWN: Final = MappingProxyType(
     {
         label.key: label
         for label in (
-            Label(CAPACITY_TYPE, values=("on-demand", "spot", "reserved"), enforced=True),
+            Label(CAPACITY_TYPE, values=("on-demand", "spot", "reserved"), is_enforced=True),
             Label(ARCH, values=("amd64", "arm64")),
             Label(OS, values=("linux", "windows")),
             Label(INSTANCE_TYPE),
@@ -103,7 +103,7 @@ WELL_KNOWN: Final = MappingProxyType(
             Label(INSTANCE_GENERATION, "integer"),
             Label(INSTANCE_SIZE),
             Label(INSTANCE_HYPERVISOR, values=("nitro", "xen", "")),
-            Label(INSTANCE_TENANCY, values=("default", "dedicated"), enforced=True),
+            Label(INSTANCE_TENANCY, values=("default", "dedicated"), is_enforced=True),
             Label(INSTANCE_CAPABILITY_FLEX, "boolean", _BOOLEAN),
             Label(INSTANCE_ENCRYPTION_IN_TRANSIT_SUPPORTED, "boolean", _BOOLEAN),
             Label(INSTANCE_CPU, "integer", unit="vCPU"),
@@ -128,10 +128,10 @@ WELL_KNOWN: Final = MappingProxyType(
         )
     }
 )
-"""Every key that a NodePool may use to choose machines, by key."""
+"""Every label that a NodePool may use to choose instance types, by key."""
 
 AWS_ALLOWED: Final = frozenset({key for key in WELL_KNOWN if key.startswith(f"{AWS}/")} | {EC2NODECLASS})
-"""The keys of the AWS domain that the NodePool CRD lets through."""
+"""The keys of the AWS domain that the NodePool CRD accepts."""
 
 OVERLAY_REFUSED: Final = frozenset(
     {
@@ -146,7 +146,7 @@ OVERLAY_REFUSED: Final = frozenset(
 """The keys of the AWS domain that a NodePool may use and a NodeOverlay may not."""
 
 RESTRICTED_DOMAINS: Final = (KARPENTER, AWS)
-"""Domains in which only Karpenter's own keys are allowed; a key's domain is refused when it ends so."""
+"""Domains in which only Karpenter's own keys are allowed; a key is rejected if its domain ends in one."""
 
 _SET_BY_KARPENTER = {
     NODEPOOL: "Karpenter sets it to the pool's name",
@@ -162,13 +162,13 @@ _LONGEST_PREFIX = 253
 _LONGEST_NAME = 63
 
 
-def domain(key: str) -> str:
-    """Return what stands before the first slash, or all of a key without one."""
+def get_domain(key: str) -> str:
+    """Return the part before the first slash, or the whole key if it has no slash."""
     return key.partition("/")[0]
 
 
-def syntax_problem(key: str) -> str | None:
-    """Return what is wrong with the spelling of a label or taint key, or give None."""
+def find_syntax_problem(key: str) -> str | None:
+    """Find what is wrong with the syntax of a label or taint key; None for a valid one."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return "has more than one `/`"
@@ -182,37 +182,37 @@ def syntax_problem(key: str) -> str | None:
     return None
 
 
-def key_problem(key: str) -> str | None:
-    """Return why a NodePool may not use `key` as a node label or requirement, or give None.
+def find_key_problem(key: str) -> str | None:
+    """Find why a NodePool may not use `key` as a node label or requirement; None if it may.
 
-    What the CRD refuses and what only the controller does, taken together. The words go on from
-    the key: `karpenter.sh/nodepool` *is reserved: …*.
+    Covers both what the CRD rejects and what only the controller rejects. The text continues a
+    sentence that starts with the key: `karpenter.sh/nodepool` *is reserved: …*.
     """
     if key in WELL_KNOWN:
         return None
     if key in _SET_BY_KARPENTER:
         return f"is reserved: {_SET_BY_KARPENTER[key]}"
-    return syntax_problem(key) or _domain_problem(key)
+    return find_syntax_problem(key) or _find_domain_problem(key)
 
 
-def overlay_key_problem(key: str) -> str | None:
-    """Return why a NodeOverlay may not use `key` in a requirement, or give None."""
+def find_overlay_key_problem(key: str) -> str | None:
+    """Find why a NodeOverlay may not use `key` in a requirement; None if it may."""
     if key == NODEPOOL:
         return None
     if key in OVERLAY_REFUSED:
         return "is supported in a NodePool, but not in a NodeOverlay"
-    return key_problem(key)
+    return find_key_problem(key)
 
 
-def _domain_problem(key: str) -> str | None:
+def _find_domain_problem(key: str) -> str | None:
     if key == DO_NOT_DISRUPT:
         return "is an annotation, not a label"
     for restricted in RESTRICTED_DOMAINS:
-        if domain(key).endswith(restricted):
-            return f"is not a Karpenter label, and the domain {restricted} is reserved{_hint(key)}"
+        if get_domain(key).endswith(restricted):
+            return f"is not a Karpenter label, and the domain {restricted} is reserved{_suggest_key(key)}"
     return None
 
 
-def _hint(key: str) -> str:
+def _suggest_key(key: str) -> str:
     close = get_close_matches(key, WELL_KNOWN, n=1, cutoff=0.8)
     return f"; did you mean `{close[0]}`?" if close else ""

@@ -1,4 +1,4 @@
-"""The metadata of a whole object, as the API server takes it for a new one."""
+"""Object metadata, as the API server accepts it for a new object."""
 
 from typing import Annotated, Any, TypeAlias
 
@@ -6,12 +6,12 @@ from pydantic import AfterValidator, Field
 
 from gpupool.karpenter.checks import (
     DNS,
-    beginning,
-    one_way_to_go,
-    qualified,
-    rfc3339,
-    short_prefix,
-    small,
+    check_annotations_size,
+    check_finalizer,
+    check_finalizers,
+    check_name_prefix,
+    check_prefix_length,
+    check_rfc3339,
 )
 from gpupool.karpenter.scalars import Int64, LabelValue
 from gpupool.shapes.annotations import Matching
@@ -31,17 +31,17 @@ LabelKey: TypeAlias = Annotated[
     str,
     Field(max_length=317),
     Matching(rf"^({DNS}/)?{_NAME_PART}", "a label key such as team or example.com/team"),
-    AfterValidator(short_prefix),
+    AfterValidator(check_prefix_length),
 ]
 AnnotationKey: TypeAlias = Annotated[
     str,
     Field(max_length=317),
     Matching(rf"^({_ANY_CASE_DNS}/)?{_NAME_PART}", "an annotation key such as example.com/owner"),
-    AfterValidator(short_prefix),
+    AfterValidator(check_prefix_length),
 ]
-Finalizer: TypeAlias = Annotated[str, AfterValidator(qualified)]
-GenerateName: TypeAlias = Annotated[str, Field(max_length=253), AfterValidator(beginning)]
-Moment: TypeAlias = Annotated[str, AfterValidator(rfc3339)]
+Finalizer: TypeAlias = Annotated[str, AfterValidator(check_finalizer)]
+GenerateName: TypeAlias = Annotated[str, Field(max_length=253), AfterValidator(check_name_prefix)]
+Moment: TypeAlias = Annotated[str, AfterValidator(check_rfc3339)]
 
 
 class OwnerReference(Shape):
@@ -110,10 +110,10 @@ class ObjectMeta(Shape):
     labels: dict[LabelKey, LabelValue] | None = None
     """Labels of the object itself; they are not set on nodes, and a change replaces no node."""
 
-    annotations: Annotated[dict[AnnotationKey, Text], AfterValidator(small)] | None = None
+    annotations: Annotated[dict[AnnotationKey, Text], AfterValidator(check_annotations_size)] | None = None
     """Annotations of the object itself; they are not set on nodes, and a change replaces no node."""
 
-    finalizers: Annotated[list[Finalizer], AfterValidator(one_way_to_go)] | None = None
+    finalizers: Annotated[list[Finalizer], AfterValidator(check_finalizers)] | None = None
     """Finalizers that must be removed before the object is deleted."""
 
     owner_references: list[OwnerReference] | None = None

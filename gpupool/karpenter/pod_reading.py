@@ -1,4 +1,4 @@
-"""A pod spec as it is written, to what a scheduler reads in it; each mistake becomes a finding."""
+"""Pod spec reader: what a scheduler reads from a pod spec, with a finding for each mistake."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.codes import Code
 from gpupool.findings import Finding
-from gpupool.karpenter.pod_requests import Container, RequestsAndLimits, pod_requests
+from gpupool.karpenter.pod_requests import Container, RequestsAndLimits, sum_pod_requests
 from gpupool.karpenter.pods import Expression, HostPort, Pod, Resources, Term, Toleration
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.karpenter.quantities import Amount, parse_amount
 from gpupool.yamlio.located import Located, find, items, mapping, place, text_at
 from gpupool.yamlio.scalars import quote_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kubernetes takes a missing address for
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - the default of Kubernetes
 _DEFAULT_SCHEDULER = "default-scheduler"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -24,193 +24,203 @@ _WITH_VALUES = ("In", "NotIn")
 _OPERATORS = (*_WITH_VALUES, "Exists", "DoesNotExist", *_ONE_NUMBER)
 _TOLERATIONS = ("", "Equal", "Exists", "Lt", "Gt")
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
-_PLACES = ("nodeSelector", "affinity", "tolerations", "containers", "resourceClaims", "nodeName")
+_LOCATED_KEYS = ("nodeSelector", "affinity", "tolerations", "containers", "resourceClaims", "nodeName")
 
 
 class PodRead(NamedTuple):
-    """A pod, and what is wrong with the way that it is written."""
+    """A pod that was read, and the mistakes in its spec."""
 
     pod: Pod | None
-    """None where a mistake leaves open what the pod asks."""
+    """None where a mistake leaves open what the pod requests."""
 
     findings: tuple[Finding, ...]
 
 
 def read_pod(spec: Located, path: str, label: str) -> PodRead:
-    """Read a pod spec that stands at `path` of the object `label`."""
+    """Read the pod spec at `path` of the object `label`."""
     reader = _Reader(path, label)
-    pod = reader.pod(spec)
+    pod = reader.read(spec)
     return PodRead(None if reader.findings else pod, tuple(reader.findings))
 
 
 class _Reader:
-    """Reads the parts of one pod spec and keeps what is wrong with them."""
+    """Reads the parts of one pod spec and collects findings about them."""
 
     def __init__(self, path: str, label: str) -> None:
         self.findings: list[Finding] = []
         self._path = path
         self._label = label
 
-    def pod(self, spec: Located) -> Pod:
-        """Read the whole of it."""
+    def read(self, spec: Located) -> Pod:
+        """Read the whole pod spec."""
         containers = find(spec, "containers")
-        if not self._maps(containers, "containers") and not self.findings:
-            self._refuse(containers or spec, "containers", "a list with at least one container")
+        if not self._read_maps(containers, "containers") and not self.findings:
+            self._reject(containers or spec, "containers", "a list with at least one container")
         affinity = find(spec, "affinity", "nodeAffinity")
         return Pod(
-            requests=self._requests(spec),
-            tolerations=tuple(self._tolerations(spec)),
-            node_selector=self._texts(find(spec, "nodeSelector"), "nodeSelector"),
-            required=tuple(self._required(affinity)),
-            preferred=tuple(self._preferred(affinity)),
-            host_ports=tuple(self._host_ports(spec)),
-            claims_devices=_claims_devices(spec),
-            selects_by_field=_selects_by_field(affinity),
+            requests=self._read_requests(spec),
+            tolerations=tuple(self._read_tolerations(spec)),
+            node_selector=self._read_texts(find(spec, "nodeSelector"), "nodeSelector"),
+            required=tuple(self._read_required(affinity)),
+            preferred=tuple(self._read_preferred(affinity)),
+            host_ports=tuple(self._read_host_ports(spec)),
+            claims_devices=_has_device_claims(spec),
+            selects_by_field=_has_field_selectors(affinity),
             node_name=text_at(spec, "nodeName"),
-            not_judged=tuple(_not_judged(spec)),
-            places={key: place(part) for key in _PLACES if (part := find(spec, key)) is not None},
+            not_judged=tuple(_list_not_judged(spec)),
+            places={key: place(part) for key in _LOCATED_KEYS if (part := find(spec, key)) is not None},
         )
 
-    def _requests(self, spec: Located) -> Resources:
+    def _read_requests(self, spec: Located) -> Resources:
         containers = [
-            self._container(each, f"containers[{index}]")
-            for index, each in enumerate(items(find(spec, "containers")))
+            self._read_container(container, f"containers[{index}]")
+            for index, container in enumerate(items(find(spec, "containers")))
         ]
-        starting = self._maps(find(spec, "initContainers"), "initContainers")
-        init = [self._container(each, f"initContainers[{index}]") for index, each in enumerate(starting)]
-        overhead = self._amounts(find(spec, "overhead"), "overhead")
-        return pod_requests(containers, init, self._asked(spec, "resources"), overhead)
+        init_containers = self._read_maps(find(spec, "initContainers"), "initContainers")
+        init_requests = [
+            self._read_container(container, f"initContainers[{index}]")
+            for index, container in enumerate(init_containers)
+        ]
+        overhead = self._read_amounts(find(spec, "overhead"), "overhead")
+        return sum_pod_requests(
+            containers, init_requests, self._read_requests_and_limits(spec, "resources"), overhead
+        )
 
-    def _container(self, node: Located, path: str) -> Container:
+    def _read_container(self, node: Located, path: str) -> Container:
         return Container(
-            self._asked(node, f"{path}.resources"),
+            self._read_requests_and_limits(node, f"{path}.resources"),
             is_sidecar=text_at(node, "restartPolicy") == "Always",
         )
 
-    def _asked(self, node: Located, path: str) -> RequestsAndLimits:
+    def _read_requests_and_limits(self, node: Located, path: str) -> RequestsAndLimits:
         resources = find(node, "resources")
         if resources is not None and resources.value is not None and not isinstance(resources.value, dict):
-            self._refuse(resources, path, "a map with `requests` and `limits`")
+            self._reject(resources, path, "a map with `requests` and `limits`")
         return RequestsAndLimits(
-            self._amounts(find(resources, "requests"), f"{path}.requests"),
-            self._amounts(find(resources, "limits"), f"{path}.limits"),
+            self._read_amounts(find(resources, "requests"), f"{path}.requests"),
+            self._read_amounts(find(resources, "limits"), f"{path}.limits"),
         )
 
-    def _amounts(self, node: Located | None, path: str) -> Resources:
-        found = {}
-        for name, each in self._entries(node, path).items():
-            read = _amount(each)
-            if read is None:
-                self._refuse(each, f"{path}.{name}", "a quantity such as 4, 500m or 64Gi")
-            elif read < 0:
-                self._refuse(each, f"{path}.{name}", "a quantity that is not negative")
+    def _read_amounts(self, node: Located | None, path: str) -> Resources:
+        amounts = {}
+        for name, entry in self._read_entries(node, path).items():
+            quantity = _read_amount(entry)
+            if quantity is None:
+                self._reject(entry, f"{path}.{name}", "a quantity such as 4, 500m or 64Gi")
+            elif quantity < 0:
+                self._reject(entry, f"{path}.{name}", "a quantity that is not negative")
             else:
-                found[name] = read
-        return found
+                amounts[name] = quantity
+        return amounts
 
-    def _tolerations(self, spec: Located) -> Iterator[Toleration]:
-        for index, each in enumerate(self._maps(find(spec, "tolerations"), "tolerations")):
+    def _read_tolerations(self, spec: Located) -> Iterator[Toleration]:
+        for index, toleration in enumerate(self._read_maps(find(spec, "tolerations"), "tolerations")):
             path = f"tolerations[{index}]"
             yield Toleration(
-                self._text(each, "key", path),
-                self._word(each, "operator", path, _TOLERATIONS),
-                self._text(each, "value", path),
-                self._word(each, "effect", path, _EFFECTS),
+                self._read_text(toleration, "key", path),
+                self._read_choice(toleration, "operator", path, _TOLERATIONS),
+                self._read_text(toleration, "value", path),
+                self._read_choice(toleration, "effect", path, _EFFECTS),
             )
 
-    def _required(self, affinity: Located | None) -> Iterator[Term]:
+    def _read_required(self, affinity: Located | None) -> Iterator[Term]:
         path = f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
-        for index, term in enumerate(self._maps(find(affinity, _REQUIRED, "nodeSelectorTerms"), path)):
-            yield self._term(term, f"{path}[{index}]")
+        for index, term in enumerate(self._read_maps(find(affinity, _REQUIRED, "nodeSelectorTerms"), path)):
+            yield self._read_term(term, f"{path}[{index}]")
 
-    def _preferred(self, affinity: Located | None) -> Iterator[Term]:
+    def _read_preferred(self, affinity: Located | None) -> Iterator[Term]:
         path = f"affinity.nodeAffinity.{_PREFERRED}"
-        weighed = []
-        for index, each in enumerate(self._maps(find(affinity, _PREFERRED), path)):
-            weight = find(each, "weight")
+        weighted_terms = []
+        for index, preference in enumerate(self._read_maps(find(affinity, _PREFERRED), path)):
+            weight = find(preference, "weight")
             if weight is None or type(weight.value) is not int:
-                self._refuse(weight or each, f"{path}[{index}].weight", "a whole number from 1 to 100")
+                self._reject(weight or preference, f"{path}[{index}].weight", "a whole number from 1 to 100")
                 continue
-            term = find(each, "preference")
-            weighed.append((weight.value, self._term(term, f"{path}[{index}].preference") if term else ()))
-        yield from (term for _, term in sorted(weighed, key=lambda pair: -pair[0]))
+            term = find(preference, "preference")
+            weighted_terms.append(
+                (weight.value, self._read_term(term, f"{path}[{index}].preference") if term else ())
+            )
+        yield from (term for _, term in sorted(weighted_terms, key=lambda pair: -pair[0]))
 
-    def _term(self, node: Located, path: str) -> Term:
+    def _read_term(self, node: Located, path: str) -> Term:
         path = f"{path}.matchExpressions"
-        expressions = self._maps(find(node, "matchExpressions"), path)
-        return tuple(self._expression(each, f"{path}[{index}]") for index, each in enumerate(expressions))
+        expressions = self._read_maps(find(node, "matchExpressions"), path)
+        return tuple(
+            self._read_expression(expression, f"{path}[{index}]")
+            for index, expression in enumerate(expressions)
+        )
 
-    def _expression(self, node: Located, path: str) -> Expression:
-        operator = self._word(node, "operator", path, _OPERATORS)
+    def _read_expression(self, node: Located, path: str) -> Expression:
+        operator = self._read_choice(node, "operator", path, _OPERATORS)
         listed = find(node, "values")
-        values = tuple(self._text_of(each, f"{path}.values") for each in items(listed))
+        values = tuple(self._read_text_of(value, f"{path}.values") for value in items(listed))
         if not text_at(node, "key"):
-            self._refuse(find(node, "key") or node, f"{path}.key", "the key of a label")
+            self._reject(find(node, "key") or node, f"{path}.key", "the key of a label")
         if operator in _WITH_VALUES and not values:
-            self._refuse(listed or node, f"{path}.values", f"a list of values for {operator}")
+            self._reject(listed or node, f"{path}.values", f"a list of values for {operator}")
         if operator in _ONE_NUMBER and len(values) != 1:
-            self._refuse(listed or node, f"{path}.values", f"one number in quotes for {operator}")
+            self._reject(listed or node, f"{path}.values", f"one number in quotes for {operator}")
         return Expression(text_at(node, "key"), operator, values)
 
-    def _host_ports(self, spec: Located) -> Iterator[HostPort]:
-        """Yield the node's ports that its containers take; on the node's network each port is one of these."""
-        shares = find(spec, "hostNetwork")
+    def _read_host_ports(self, spec: Located) -> Iterator[HostPort]:
+        """Yield the node's ports that the containers use: with `hostNetwork`, all container ports."""
+        host_network = find(spec, "hostNetwork")
         for index, container in enumerate(items(find(spec, "containers"))):
             path = f"containers[{index}].ports"
-            for port in self._maps(find(container, "ports"), path):
-                number = _number(find(port, "hostPort"))
-                if not number and shares is not None and shares.value is True:
-                    number = _number(find(port, "containerPort"))
+            for port in self._read_maps(find(container, "ports"), path):
+                number = _read_number(find(port, "hostPort"))
+                if not number and host_network is not None and host_network.value is True:
+                    number = _read_number(find(port, "containerPort"))
                 if number:
                     address = text_at(port, "hostIP") or _ANY_ADDRESS
                     yield HostPort(address, number, text_at(port, "protocol") or "TCP")
 
-    def _maps(self, node: Located | None, path: str) -> list[Located]:
-        """Return the maps in a list."""
+    def _read_maps(self, node: Located | None, path: str) -> list[Located]:
+        """Return the maps in a list, with a finding for each other item."""
         if node is None or node.value is None:
             return []
         if not isinstance(node.value, list):
-            self._refuse(node, path, "a list")
+            self._reject(node, path, "a list")
             return []
-        for index, each in enumerate(node.value):
-            if not isinstance(each.value, dict):
-                self._refuse(each, f"{path}[{index}]", "a map")
+        for index, item in enumerate(node.value):
+            if not isinstance(item.value, dict):
+                self._reject(item, f"{path}[{index}]", "a map")
         return node.value
 
-    def _entries(self, node: Located | None, path: str) -> dict[str, Located]:
+    def _read_entries(self, node: Located | None, path: str) -> dict[str, Located]:
         if node is None or node.value is None:
             return {}
         if not isinstance(node.value, dict):
-            self._refuse(node, path, "a map")
-        return {key: each for key, each in mapping(node).items() if each.value is not None}
+            self._reject(node, path, "a map")
+        return {key: value for key, value in mapping(node).items() if value.value is not None}
 
-    def _texts(self, node: Located | None, path: str) -> dict[str, str]:
-        entries = self._entries(node, path)
-        return {key: self._text_of(each, f"{path}.{key}") for key, each in entries.items()}
+    def _read_texts(self, node: Located | None, path: str) -> dict[str, str]:
+        entries = self._read_entries(node, path)
+        return {key: self._read_text_of(value, f"{path}.{key}") for key, value in entries.items()}
 
-    def _text(self, node: Located, key: str, path: str) -> str:
-        found = find(node, key)
-        return "" if found is None or found.value is None else self._text_of(found, f"{path}.{key}")
+    def _read_text(self, node: Located, key: str, path: str) -> str:
+        value = find(node, key)
+        return "" if value is None or value.value is None else self._read_text_of(value, f"{path}.{key}")
 
-    def _text_of(self, node: Located, path: str) -> str:
+    def _read_text_of(self, node: Located, path: str) -> str:
         if isinstance(node.value, str):
             return node.value
-        self._refuse(node, path, "a string; put it in quotes" if _is_scalar(node) else "a string")
+        self._reject(node, path, "a string; put it in quotes" if _is_scalar(node) else "a string")
         return ""
 
-    def _word(self, node: Located, key: str, path: str, words: tuple[str, ...]) -> str:
-        found = self._text(node, key, path)
-        if found not in words:
-            listed = ", ".join(word for word in words if word)
-            self._refuse(find(node, key) or node, f"{path}.{key}", f"one of {listed}")
-        return found
+    def _read_choice(self, node: Located, key: str, path: str, choices: tuple[str, ...]) -> str:
+        text = self._read_text(node, key, path)
+        if text not in choices:
+            listed = ", ".join(choice for choice in choices if choice)
+            self._reject(find(node, key) or node, f"{path}.{key}", f"one of {listed}")
+        return text
 
-    def _refuse(self, node: Located, path: str, wanted: str) -> None:
+    def _reject(self, node: Located, path: str, requirement: str) -> None:
         value = quote_value(node.value) if isinstance(node.value, str) else (node.text or str(node.value))
-        has = f"{value} must be" if isinstance(node.value, str) or _is_scalar(node) else "must be"
+        prefix = f"{value} must be" if isinstance(node.value, str) or _is_scalar(node) else "must be"
         finding = Finding(
             Code.POD_SPEC,
-            f"`{path}`: {has} {wanted}",
+            f"`{path}`: {prefix} {requirement}",
             place(node),
             path=f"{self._path}.{path}",
             object=self._label,
@@ -218,17 +228,21 @@ class _Reader:
         self.findings.append(finding)
 
 
-def _amount(node: Located) -> Amount | None:
+def _read_amount(node: Located) -> Amount | None:
     value = node.value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return value if isinstance(value, int) else amount(value if isinstance(value, str) else repr(value))
+        return (
+            value
+            if isinstance(value, int)
+            else parse_amount(value if isinstance(value, str) else repr(value))
+        )
     except (ValueError, ArithmeticError):
         return None
 
 
-def _number(node: Located | None) -> int:
+def _read_number(node: Located | None) -> int:
     return node.value if node is not None and type(node.value) is int else 0
 
 
@@ -236,28 +250,29 @@ def _is_scalar(node: Located) -> bool:
     return isinstance(node.value, bool | int | float)
 
 
-def _claims_devices(spec: Located) -> bool:
-    """Return whether the pod asks for devices with claims, as Karpenter finds out."""
+def _has_device_claims(spec: Located) -> bool:
+    """Return whether the pod requests devices with claims, by Karpenter's own check."""
     containers = [*items(find(spec, "initContainers")), *items(find(spec, "containers"))]
-    return any(items(find(each, "resources", "claims")) for each in containers) or bool(
+    return any(items(find(container, "resources", "claims")) for container in containers) or bool(
         items(find(spec, "resourceClaims"))
     )
 
 
-def _selects_by_field(affinity: Located | None) -> bool:
+def _has_field_selectors(affinity: Located | None) -> bool:
     terms = items(find(affinity, _REQUIRED, "nodeSelectorTerms"))
     return any(items(find(term, "matchFields")) for term in terms)
 
 
-def _not_judged(spec: Located) -> Iterator[str]:
-    """Name what the pod asks and files alone don't answer."""
-    for key, words in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
+def _list_not_judged(spec: Located) -> Iterator[str]:
+    """Yield the requests of a pod that can't be judged from files."""
+    for key, noun in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
         if mapping(find(spec, "affinity", key)):
-            yield f"{words} (other pods are not known)"
+            yield f"{noun} (other pods are not known)"
     if items(find(spec, "topologySpreadConstraints")):
         yield "topology spread (other pods are not known)"
     if any(
-        mapping(each).keys() & {"persistentVolumeClaim", "ephemeral"} for each in items(find(spec, "volumes"))
+        mapping(volume).keys() & {"persistentVolumeClaim", "ephemeral"}
+        for volume in items(find(spec, "volumes"))
     ):
         yield "the zones of its volumes"
     name = text_at(spec, "runtimeClassName")

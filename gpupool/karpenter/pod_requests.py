@@ -1,4 +1,4 @@
-"""What a pod requests in all: containers, init containers, sidecars, the pod's own and its overhead.
+"""Total requests of a pod: containers, init containers, sidecars, pod-level requests and overhead.
 
 Sources: component-helpers `resource/helpers.go` and core `v1/defaults.go` of Kubernetes 1.35 and 1.36.
 """
@@ -20,69 +20,71 @@ _HUGE_PAGES = "hugepages-"
 
 
 class RequestsAndLimits(NamedTuple):
-    """What somebody requests, and the most that it may use."""
+    """The requests of a container or pod, and its limits."""
 
     requests: Resources
     limits: Resources
 
-    def defaulted(self) -> Resources:
-        """Return the requests as the API server fills them in: what is only limited is requested too."""
+    def with_defaults(self) -> Resources:
+        """Return the requests with the API server's defaults: a limit is also a missing request."""
         return {**self.limits, **self.requests}
 
 
 class Container(NamedTuple):
-    """A container as far as its resources go."""
+    """The resources of a container."""
 
-    asked: RequestsAndLimits
+    resources: RequestsAndLimits
     is_sidecar: bool = False
-    """An init container that keeps running beside the others."""
+    """Whether it is an init container that keeps running beside the others."""
 
 
-def pod_requests(
+def sum_pod_requests(
     containers: Sequence[Container], init: Sequence[Container], pod: RequestsAndLimits, overhead: Resources
 ) -> Resources:
-    """Return what a scheduler has to find on one node, `pods: 1` with it."""
-    aggregated = _aggregated(containers, init)
-    requested = total([{**aggregated, **_pod_level(pod, aggregated)}, overhead])
+    """Sum the resources that a scheduler must find on one node, including `pods: 1`."""
+    aggregated = _sum_containers(containers, init)
+    requested = sum_resources([{**aggregated, **_get_pod_level(pod, aggregated)}, overhead])
     return {**requested, PODS: 1}
 
 
-def total(parts: Iterable[Resources]) -> dict[str, Amount]:
-    """Return the sum of each resource."""
-    found: dict[str, Amount] = {}
+def sum_resources(parts: Iterable[Resources]) -> dict[str, Amount]:
+    """Sum each resource over all parts."""
+    sums: dict[str, Amount] = {}
     for part in parts:
         for name, amount in part.items():
-            found[name] = found.get(name, 0) + amount
-    return found
+            sums[name] = sums.get(name, 0) + amount
+    return sums
 
 
-def _aggregated(containers: Sequence[Container], init: Sequence[Container]) -> dict[str, Amount]:
-    """Return what the containers need at once: init containers in turn, beside the sidecars before."""
+def _sum_containers(containers: Sequence[Container], init: Sequence[Container]) -> dict[str, Amount]:
+    """Return what the containers need at once: init containers one by one, beside earlier sidecars."""
     sidecars: dict[str, Amount] = {}
-    starting: dict[str, Amount] = {}
+    peak: dict[str, Amount] = {}
     for container in init:
-        beside = total([sidecars, container.asked.defaulted()])
-        starting = _largest(starting, beside)
+        running = sum_resources([sidecars, container.resources.with_defaults()])
+        peak = _get_largest(peak, running)
         if container.is_sidecar:
-            sidecars = beside
-    return _largest(total([*(each.asked.defaulted() for each in containers), sidecars]), starting)
+            sidecars = running
+    return _get_largest(
+        sum_resources([*(container.resources.with_defaults() for container in containers), sidecars]), peak
+    )
 
 
-def _pod_level(pod: RequestsAndLimits, aggregated: Resources) -> dict[str, Amount]:
-    """Return what the pod requests as a whole, which counts instead of what its containers do."""
+def _get_pod_level(pod: RequestsAndLimits, aggregated: Resources) -> dict[str, Amount]:
+    """Return the pod-level requests, which replace those of its containers."""
     own = {name: amount for name, amount in pod.requests.items() if _is_pod_level(name)}
     if not pod.limits:
         return own
     containers = {name: aggregated[name] for name in _OVERCOMMITTED if name in aggregated}
-    limited = {name: amount for name, amount in pod.limits.items() if _is_pod_level(name)}
-    return {**limited, **containers, **own}
+    own_limits = {name: amount for name, amount in pod.limits.items() if _is_pod_level(name)}
+    return {**own_limits, **containers, **own}
 
 
 def _is_pod_level(name: str) -> bool:
     return name in _OVERCOMMITTED or name.startswith(_HUGE_PAGES)
 
 
-def _largest(one: Resources, other: Resources) -> dict[str, Amount]:
+def _get_largest(one: Resources, other: Resources) -> dict[str, Amount]:
     return {
         name: max(one.get(name, other.get(name, 0)), other.get(name, one.get(name, 0)))
         for name in {**one, **other}

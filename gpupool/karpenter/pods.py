@@ -1,11 +1,11 @@
-"""What a pod asks of a node: its requests, tolerations, selectors, affinity and ports."""
+"""A pod as the scheduler sees it: requests, tolerations, selectors, affinity and host ports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gpupool.karpenter.integers import int64
+from gpupool.karpenter.integers import parse_int64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,11 +29,11 @@ class Expression(NamedTuple):
 
 
 Term: TypeAlias = tuple[Expression, ...]
-"""Conditions that have to hold together."""
+"""Conditions that must all hold."""
 
 
 class NodeTaint(NamedTuple):
-    """A mark on a node that keeps pods away."""
+    """A taint on a node, which keeps pods without a toleration off it."""
 
     key: str
     value: str
@@ -45,7 +45,7 @@ class NodeTaint(NamedTuple):
 
 
 class Toleration(NamedTuple):
-    """What a pod puts up with; an empty key or effect stands for all."""
+    """A toleration of a pod; an empty key or effect matches all."""
 
     key: str = ""
     operator: str = ""
@@ -53,80 +53,80 @@ class Toleration(NamedTuple):
     effect: str = ""
 
     def tolerates(self, taint: NodeTaint) -> bool:
-        """Return whether the taint does not keep the pod away."""
+        """Return whether the pod tolerates the taint."""
         if (self.effect and self.effect != taint.effect) or (self.key and self.key != taint.key):
             return False
         if self.operator in ("", "Equal"):
             return self.value == taint.value
-        return self.operator == _EXISTS or self._compares(taint.value)
+        return self.operator == _EXISTS or self._has_passing_number(taint.value)
 
-    def _compares(self, value: str) -> bool:
-        """Compare whole numbers, which tolerations can since Kubernetes 1.35."""
-        mine, theirs = _whole(self.value), _whole(value)
-        if mine is None or theirs is None or self.operator not in ("Lt", "Gt"):
+    def _has_passing_number(self, value: str) -> bool:
+        """Compare whole numbers, which tolerations support since Kubernetes 1.35."""
+        own_number, taint_number = _to_int(self.value), _to_int(value)
+        if own_number is None or taint_number is None or self.operator not in ("Lt", "Gt"):
             return False
-        return theirs < mine if self.operator == "Lt" else theirs > mine
+        return taint_number < own_number if self.operator == "Lt" else taint_number > own_number
 
 
 PREFER_NO_SCHEDULE = Toleration(operator=_EXISTS, effect="PreferNoSchedule")
-"""What Karpenter adds to a pod that fits nowhere otherwise."""
+"""The toleration that Karpenter adds to a pod that fits nowhere otherwise."""
 
 
 class HostPort(NamedTuple):
-    """A port of the node itself, which one pod alone can have."""
+    """A port of the node itself, which only one pod can use."""
 
     ip: str
     port: int
     protocol: str
 
-    def conflicts(self, other: HostPort) -> bool:
-        """Return whether two pods with these can't share a node."""
+    def has_conflict(self, other: HostPort) -> bool:
+        """Return whether pods with these two ports can't share a node."""
         if (self.port, self.protocol) != (other.port, other.protocol):
             return False
         return self.ip == other.ip or bool({self.ip, other.ip} & {"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
     def __str__(self) -> str:
-        """Return the port as one says it: `9100/TCP`."""
+        """Return the port as Kubernetes writes it: `9100/TCP`."""
         return f"{self.port}/{self.protocol}"
 
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """One pod as far as a scheduler looks at it without any other pod."""
+    """One pod as the scheduler sees it, without regard to other pods."""
 
     requests: Resources
-    """With the pod's overhead, and `pods: 1`."""
+    """Total requests, including the pod's overhead and `pods: 1`."""
 
     tolerations: tuple[Toleration, ...] = ()
     node_selector: Mapping[str, str] | None = None
     required: tuple[Term, ...] = ()
-    """Required node affinity: one of these has to hold."""
+    """Required node affinity: one of these terms must hold."""
 
     preferred: tuple[Term, ...] = ()
-    """Preferred node affinity, the heaviest first."""
+    """Preferred node affinity, highest weight first."""
 
     host_ports: tuple[HostPort, ...] = ()
     claims_devices: bool = False
-    """It asks for devices with resource claims (DRA)."""
+    """Whether it requests devices with resource claims (DRA)."""
 
     selects_by_field: bool = False
-    """Its node affinity has `matchFields`."""
+    """Whether its node affinity has `matchFields`."""
 
     node_name: str = ""
-    """The node that it is bound to without any scheduler."""
+    """The node that it is bound to, past the scheduler."""
 
     not_judged: tuple[str, ...] = ()
-    """What it asks that can't be known from files."""
+    """Its requests that can't be judged from files."""
 
     places: Mapping[str, Location] | None = None
-    """Where its parts stand, by key of the pod spec."""
+    """The locations of its parts, by key of the pod spec."""
 
     def tolerates(self, taint: NodeTaint) -> bool:
-        """Return whether one of its tolerations does for the taint."""
-        return any(each.tolerates(taint) for each in self.tolerations)
+        """Return whether one of its tolerations matches the taint."""
+        return any(toleration.tolerates(taint) for toleration in self.tolerations)
 
 
-def _whole(text: str) -> int | None:
-    """Read a number as Kubernetes takes it in a comparison: without plus and leading zeros."""
-    number = int64(text)
+def _to_int(text: str) -> int | None:
+    """Parse a number as Kubernetes does for a comparison: without a plus sign or leading zeros."""
+    number = parse_int64(text)
     return number if str(number) == text else None

@@ -1,10 +1,10 @@
-"""The single values that Karpenter's objects are made of, each with the pattern of its CRD."""
+"""Scalar types of Karpenter's fields, each with the pattern from its CRD."""
 
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from gpupool.karpenter.checks import QUANTITY_PATTERN, QUANTITY_WORDS, DateTime, IntOrString, in_hours
+from gpupool.karpenter.checks import QUANTITY_HINT, QUANTITY_PATTERN, DateTime, IntOrString, suggest_hours
 from gpupool.karpenter.labels import LABEL_VALUE_PATTERN
 from gpupool.shapes import suggestions
 from gpupool.shapes.annotations import Matching
@@ -21,7 +21,7 @@ _CRON = (
     r"|((.+)\s(.+)\s(.+)\s(.+)\s(.+))$"
 )
 _PREFIX = r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\/))?"
-_KEY_WORDS = "a label key such as team or example.com/team"
+_KEY_HINT = "a label key such as team or example.com/team"
 
 
 Int32: TypeAlias = Annotated[Whole, Field(ge=-(2**31), le=2**31 - 1)]
@@ -29,26 +29,28 @@ Int64: TypeAlias = Annotated[Whole, Field(ge=-(2**63), le=2**63 - 1)]
 Count: TypeAlias = Annotated[Whole, Field(ge=0, le=2**31 - 1)]
 """A 32-bit number that is not negative."""
 
-Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, QUANTITY_WORDS)]
-"""A Kubernetes quantity as text, as in `500m` or `64Gi`."""
+Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, QUANTITY_HINT)]
+"""A Kubernetes quantity as text, such as `500m` or `64Gi`."""
 
 LimitAmount: TypeAlias = Annotated[int | str, IntOrString()]
 """A Kubernetes quantity, as a whole number or as text."""
 
 Duration: TypeAlias = Annotated[
     str,
-    Matching(r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h (Karpenter has no days)", in_hours),
+    Matching(
+        r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h (Karpenter has no days)", suggest_hours
+    ),
 ]
 DurationOrNever: TypeAlias = Annotated[
     str,
     Matching(
         r"^(([0-9]+(s|m|h))+|Never)$",
         "a duration such as 30s, 90m or 12h (Karpenter has no days), or Never",
-        in_hours,
+        suggest_hours,
     ),
 ]
 RequirementKey: TypeAlias = Annotated[
-    str, Field(max_length=316), Matching(rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$", _KEY_WORDS)
+    str, Field(max_length=316), Matching(rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$", _KEY_HINT)
 ]
 LabelValue: TypeAlias = Annotated[
     str,
@@ -73,7 +75,7 @@ TaintValue: TypeAlias = Annotated[
     ),
 ]
 Instant: TypeAlias = Annotated[str, DateTime()]
-"""A moment as the API server's `format: date-time` has it; `instants` tells which of them Go can read."""
+"""A time in the API server's `format: date-time`; `instants` checks which of them Go can parse."""
 
 ApiGroup: TypeAlias = Annotated[
     str, Matching(r"^[^/]*$", "an API group without a version, such as karpenter.k8s.aws")
@@ -98,7 +100,7 @@ BudgetDuration: TypeAlias = Annotated[
     Matching(
         r"^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$",
         "a duration in hours and minutes, hours first, such as 8h, 30m or 1h30m",
-        in_hours,
+        suggest_hours,
     ),
 ]
 Reason: TypeAlias = Literal["Underutilized", "Empty", "Drifted"]

@@ -1,4 +1,4 @@
-"""The Karpenter minors that gpupool renders for, and what is newer than the oldest of them."""
+"""Supported Karpenter minor versions, and the values and fields that came after the oldest."""
 
 import re
 from typing import Final, NamedTuple
@@ -13,9 +13,9 @@ VALUES_SINCE: Final[dict[tuple[str, str], Since]] = {
     ("operator", "Gte"): Since("1.9"),
     ("operator", "Lte"): Since("1.9"),
 }
-"""The first minor that takes a value, by the field's name as Karpenter spells it and the value.
+"""The first minor that accepts a value, by Karpenter's name of the field and the value.
 
-Label keys have theirs in `labels.WELL_KNOWN`, fields in their own annotation.
+Label keys have their version in `labels.WELL_KNOWN`, fields in their own annotation.
 """
 
 STATUS_SINCE: Final[dict[tuple[str, str], Since]] = {
@@ -24,7 +24,7 @@ STATUS_SINCE: Final[dict[tuple[str, str], Since]] = {
 """The first minor with a field of a status, by the kind and the path; `[]` is each item of a list."""
 
 REASONS_DIFFER_SINCE: Final = Since("1.13")
-"""The first minor whose CRD refuses a budget's reason that stands twice."""
+"""The first minor whose CRD rejects duplicate reasons in a budget."""
 
 
 class Minor(NamedTuple):
@@ -34,15 +34,15 @@ class Minor(NamedTuple):
     minor: int
 
     def __str__(self) -> str:
-        """Return it as people write it: `1.14`."""
+        """Return the version as people write it: `1.14`."""
         return f"{self.major}.{self.minor}"
 
 
 def parse_minor(text: str) -> Minor:
-    """Read the minor out of `1.14`, `v1.14` or `1.14.1`.
+    """Parse the minor version of `1.14`, `v1.14` or `1.14.1`.
 
     Raises:
-        ValueError: for a text that is no version.
+        ValueError: for a text that is not a version.
     """
     match = re.fullmatch(r"v?(\d+)\.(\d+)(\.\d+([-+].*)?)?", text, re.ASCII)
     if match is None:
@@ -51,6 +51,6 @@ def parse_minor(text: str) -> Minor:
     return Minor(int(match[1]), int(match[2]))
 
 
-def knows(target: str, since: Since) -> bool:
-    """Return whether Karpenter `target` knows what came with `since`."""
+def is_supported(target: str, since: Since) -> bool:
+    """Return whether Karpenter `target` has what was introduced in `since`."""
     return parse_minor(target) >= parse_minor(since.minor)

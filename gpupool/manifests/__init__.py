@@ -1,1 +1,1 @@
-"""Plain Kubernetes manifests of any origin: found, read as kubectl reads them, sorted by kind."""
+"""Reading of plain Kubernetes manifests: files, folders, Karpenter objects and workloads."""

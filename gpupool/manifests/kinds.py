@@ -1,4 +1,4 @@
-"""Which Kubernetes object a document is, and whether Karpenter has it in this version."""
+"""Identity of Kubernetes objects, and the kinds and versions that Karpenter supports."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CURRENT = {
     "NodeOverlay": "karpenter.sh/v1alpha1",
     "EC2NodeClass": "karpenter.k8s.aws/v1",
 }
-"""The kinds that are looked at, with their `apiVersion`."""
+"""The kinds that are read, with their `apiVersion`."""
 
-PASSED_OVER = frozenset({"NodeClaim"})
-"""Kinds of Karpenter's that it makes itself."""
+SKIPPED_KINDS = frozenset({"NodeClaim"})
+"""Kinds that Karpenter creates itself."""
 
 OLD = {
     ("karpenter.sh/v1beta1", "NodePool"): "NodePool",
@@ -31,14 +31,14 @@ OLD = {
     ("karpenter.sh/v1alpha5", "Provisioner"): "NodePool",
     ("karpenter.k8s.aws/v1alpha1", "AWSNodeTemplate"): "EC2NodeClass",
 }
-"""What Karpenter had before v1, and the kind that it has instead."""
+"""Kinds in versions before v1, and the kind that replaced each."""
 
-_GROUPS = frozenset({"karpenter.sh", "karpenter.k8s.aws"})
 OWN_GROUP = "gpupool.dev"
+_GROUPS = frozenset({"karpenter.sh", "karpenter.k8s.aws"})
 
 
 class Identity(NamedTuple):
-    """What an object says that it is."""
+    """API version, kind and name of an object."""
 
     api_version: str
     kind: str
@@ -55,56 +55,59 @@ class Identity(NamedTuple):
         return f"{self.kind}/{self.name}" if self.name else self.kind
 
 
-def identity(node: Located) -> Identity | None:
-    """Return which object this is; None where `apiVersion` or `kind` is missing or no text."""
+def read_identity(node: Located) -> Identity | None:
+    """Read the identity of an object; None if `apiVersion` or `kind` is missing or not a string."""
     api_version, kind = text_at(node, "apiVersion"), text_at(node, "kind")
     if not (api_version and kind):
         return None
     return Identity(api_version, kind, text_at(node, "metadata", "name"))
 
 
-def is_current(found: Identity) -> bool:
-    """Return whether this is an object to look at."""
-    return CURRENT.get(found.kind) == found.api_version
+def is_current(identity: Identity) -> bool:
+    """Return whether this is a current Karpenter object."""
+    return CURRENT.get(identity.kind) == identity.api_version
 
 
-def missing(node: Located) -> str:
-    """Return why a document is no object."""
+def describe_missing(node: Located) -> str:
+    """Describe why a document is not an object."""
     if not isinstance(node.value, dict):
-        what = "a list" if isinstance(node.value, list) else "a single value"
-        return f"the document is {what}, not a Kubernetes object"
+        shape = "a list" if isinstance(node.value, list) else "a single value"
+        return f"the document is {shape}, not a Kubernetes object"
     absent = [f"`{key}`" for key in ("apiVersion", "kind") if not text_at(node, key)]
     return f"not a Kubernetes object: {' and '.join(absent)} {'are' if absent[1:] else 'is'} missing"
 
 
-def unknown_version(found: Identity, node: Located) -> Iterator[Finding]:
-    """Refuse a kind or version that Karpenter's groups do not have; nothing for objects of others."""
-    current = CURRENT.get(found.kind)
-    is_core = not found.group
-    if found.kind in PASSED_OVER or (found.group not in _GROUPS and not (is_core and current)):
+def find_unknown_version(identity: Identity, node: Located) -> Iterator[Finding]:
+    """Find an unknown kind or version in Karpenter's API groups; nothing for objects of other groups."""
+    current = CURRENT.get(identity.kind)
+    is_core = not identity.group
+    if identity.kind in SKIPPED_KINDS or (identity.group not in _GROUPS and not (is_core and current)):
         return
-    wrong, message = "apiVersion", f"{found.kind} does not exist in {quote_value(found.api_version)}"
+    wrong_field, message = (
+        "apiVersion",
+        f"{identity.kind} does not exist in {quote_value(identity.api_version)}",
+    )
     fix = f"write `apiVersion: {current}`"
     if not current:
-        wrong = "kind"
-        message = f"unknown kind {quote_value(found.kind)} in {quote_value(found.api_version)}"
-        near = get_close_matches(found.kind, CURRENT, n=1)
-        fix = f"write `kind: {near[0]}`" if near else f"use one of {', '.join(CURRENT)}"
-    at = (find(node, wrong) or node).at
-    yield Finding(Code.UNKNOWN_VERSION, message, at, fix, path=wrong, object=found.label)
+        wrong_field = "kind"
+        message = f"unknown kind {quote_value(identity.kind)} in {quote_value(identity.api_version)}"
+        matches = get_close_matches(identity.kind, CURRENT, n=1)
+        fix = f"write `kind: {matches[0]}`" if matches else f"use one of {', '.join(CURRENT)}"
+    at = (find(node, wrong_field) or node).at
+    yield Finding(Code.UNKNOWN_VERSION, message, at, fix, path=wrong_field, object=identity.label)
 
 
-def list_items(found: Identity, node: Located) -> list[Located] | None:
-    """Return the objects in a list; None where this is no list."""
+def list_items(identity: Identity, node: Located) -> list[Located] | None:
+    """Return the objects in a list object; None if this is not a list."""
     items = mapping(node).get("items")
-    if not found.kind.endswith("List") or items is None or not isinstance(items.value, list):
+    if not identity.kind.endswith("List") or items is None or not isinstance(items.value, list):
         return None
     return items.value
 
 
-def item_identity(found: Identity, item: Located) -> Identity | None:
-    """Return which object stands in a list; one that says nothing is what the list is made of."""
+def read_item_identity(list_identity: Identity, item: Located) -> Identity | None:
+    """Read the identity of an object in a list; without its own kind it has the kind of the list's items."""
     if text_at(item, "apiVersion") or text_at(item, "kind") or not isinstance(item.value, dict):
-        return identity(item)
-    kind = found.kind.removesuffix("List")
-    return Identity(found.api_version, kind, text_at(item, "metadata", "name")) if kind else None
+        return read_identity(item)
+    kind = list_identity.kind.removesuffix("List")
+    return Identity(list_identity.api_version, kind, text_at(item, "metadata", "name")) if kind else None

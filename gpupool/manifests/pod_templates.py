@@ -1,4 +1,4 @@
-"""Where each kind of object keeps the templates of its pods, by its group and its shape."""
+"""Pod templates in workload objects, by kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ELSEWHERE = {
     "Workflow": "its templates are filled in at run time",
     "CronWorkflow": "its templates are filled in at run time",
 }
-"""Kinds that make pods of something that their own file does not hold, and where it is."""
+"""Kinds whose pod templates are not in their own file, with an explanation."""
 
 _VOLCANO = "batch.volcano.sh"
 _REPLICA_SPECS = "ReplicaSpecs"
@@ -25,7 +25,7 @@ class TemplatePart(NamedTuple):
 
     role: str
     counts: tuple[Located | None, ...]
-    """Numbers that are multiplied; one that is absent counts 1."""
+    """Numbers of pods that are multiplied; an absent one counts as 1."""
 
     spec: Located
     """The spec of the pod."""
@@ -33,28 +33,28 @@ class TemplatePart(NamedTuple):
     labels: Located | None
     path: str
     less: int = 0
-    """How many of each group are made from another template."""
+    """The number of pods in each group that are created from another template."""
 
     note: str = ""
 
 
-def makes_pods(kind: str) -> bool:
-    """Return whether all objects of a kind are there to make pods."""
+def is_workload_kind(kind: str) -> bool:
+    """Return whether objects of a kind always create pods."""
     return kind in _KINDS
 
 
-def parts(kind: str, group: str, body: Located) -> Iterator[TemplatePart]:
-    """Yield the pod templates of an object; nothing for one that makes no pods."""
+def read_templates(kind: str, group: str, body: Located) -> Iterator[TemplatePart]:
+    """Read the pod templates of an object; nothing for one that creates no pods."""
     if kind == "Job" and group == _VOLCANO:
-        yield from _tasks(body)
+        yield from _read_tasks(body)
         return
-    yield from _KINDS.get(kind, _by_shape)(body)
+    yield from _KINDS.get(kind, _read_by_shape)(body)
 
 
-def _template(
+def _read_template(
     holder: Located | None, path: str, role: str = "", *counts: Located | None
 ) -> Iterator[TemplatePart]:
-    """Yield the pod template at `template` of something."""
+    """Yield the pod template at the `template` field."""
     template = find(holder, "template")
     spec = find(template, "spec")
     if spec is not None:
@@ -62,28 +62,28 @@ def _template(
         yield TemplatePart(role, counts, spec, labels, f"{path}.template.spec".removeprefix("."))
 
 
-def _pod(body: Located) -> Iterator[TemplatePart]:
+def _read_pod(body: Located) -> Iterator[TemplatePart]:
     spec = find(body, "spec")
     if spec is not None:
         yield TemplatePart("", (), spec, find(body, "metadata", "labels"), "spec")
 
 
-def _pod_template(body: Located) -> Iterator[TemplatePart]:
-    yield from _template(body, "")
+def _read_pod_template(body: Located) -> Iterator[TemplatePart]:
+    yield from _read_template(body, "")
 
 
-def _job(body: Located) -> Iterator[TemplatePart]:
-    yield from _job_spec(find(body, "spec"), "spec")
+def _read_job(body: Located) -> Iterator[TemplatePart]:
+    yield from _read_job_spec(find(body, "spec"), "spec")
 
 
-def _job_spec(
+def _read_job_spec(
     spec: Located | None, path: str, role: str = "", *counts: Located | None
 ) -> Iterator[TemplatePart]:
-    yield from _template(spec, path, role, *counts, _parallel(spec))
+    yield from _read_template(spec, path, role, *counts, _find_parallelism(spec))
 
 
-def _parallel(spec: Located | None) -> Located | None:
-    """Return how many pods of a job run at once: no more than it has to complete."""
+def _find_parallelism(spec: Located | None) -> Located | None:
+    """Return the number of pods of a job that run at once, at most its completions."""
     parallelism, completions = find(spec, "parallelism"), find(spec, "completions")
     numbers = [node for node in (parallelism, completions) if node is not None and type(node.value) is int]
     if parallelism is None or len(numbers) < 2:  # noqa: PLR2004 - both
@@ -91,64 +91,64 @@ def _parallel(spec: Located | None) -> Located | None:
     return min(numbers, key=lambda node: node.value if isinstance(node.value, int) else 0)
 
 
-def _cron_job(body: Located) -> Iterator[TemplatePart]:
-    yield from _job_spec(find(body, "spec", "jobTemplate", "spec"), "spec.jobTemplate.spec")
+def _read_cron_job(body: Located) -> Iterator[TemplatePart]:
+    yield from _read_job_spec(find(body, "spec", "jobTemplate", "spec"), "spec.jobTemplate.spec")
 
 
-def _by_shape(body: Located) -> Iterator[TemplatePart]:
-    """Read any kind with a pod template where a Deployment has its own, or with Kubeflow's replica specs."""
+def _read_by_shape(body: Located) -> Iterator[TemplatePart]:
+    """Yield templates of any kind with a Deployment's `template` field or Kubeflow's replica specs."""
     spec = find(body, "spec")
     if find(spec, "template", "spec", "containers") is not None:
-        yield from _template(spec, "spec", "", find(spec, "replicas"))
+        yield from _read_template(spec, "spec", "", find(spec, "replicas"))
     for key, replicas in mapping(spec).items():
         if key.endswith(_REPLICA_SPECS):
-            for role, each in mapping(replicas).items():
+            for role, replica_spec in mapping(replicas).items():
                 path = f"spec.{key}.{role}"
-                yield from _template(each, path, role.lower(), find(each, "replicas"))
+                yield from _read_template(replica_spec, path, role.lower(), find(replica_spec, "replicas"))
 
 
-def _scaled(body: Located) -> Iterator[TemplatePart]:
+def _read_scaled(body: Located) -> Iterator[TemplatePart]:
     spec = find(body, "spec")
-    yield from _template(spec, "spec", "", find(spec, "replicas"))
+    yield from _read_template(spec, "spec", "", find(spec, "replicas"))
 
 
-def _leader_worker_set(body: Located) -> Iterator[TemplatePart]:
-    """Read groups of `size` pods, one of which is the leader."""
+def _read_leader_worker_set(body: Located) -> Iterator[TemplatePart]:
+    """Yield the templates of groups of `size` pods, one of which is the leader."""
     spec = find(body, "spec")
     groups, inner = find(spec, "replicas"), find(spec, "leaderWorkerTemplate")
     leader, worker = find(inner, "leaderTemplate"), find(inner, "workerTemplate")
     path = "spec.leaderWorkerTemplate"
     size = find(inner, "size")
-    if (leads := find(leader, "spec")) is not None:
+    if (leader_spec := find(leader, "spec")) is not None:
         labels = find(leader, "metadata", "labels")
-        yield TemplatePart("leader", (groups,), leads, labels, f"{path}.leaderTemplate.spec")
-    if (works := find(worker, "spec")) is not None:
-        labels, less = find(worker, "metadata", "labels"), 0 if leads is None else 1
-        yield TemplatePart("worker", (groups, size), works, labels, f"{path}.workerTemplate.spec", less)
+        yield TemplatePart("leader", (groups,), leader_spec, labels, f"{path}.leaderTemplate.spec")
+    if (worker_spec := find(worker, "spec")) is not None:
+        labels, less = find(worker, "metadata", "labels"), 0 if leader_spec is None else 1
+        yield TemplatePart("worker", (groups, size), worker_spec, labels, f"{path}.workerTemplate.spec", less)
 
 
-def _job_set(body: Located) -> Iterator[TemplatePart]:
-    yield from _replicated_jobs(find(body, "spec"), "spec")
+def _read_job_set(body: Located) -> Iterator[TemplatePart]:
+    yield from _read_replicated_jobs(find(body, "spec"), "spec")
 
 
-def _training_runtime(body: Located) -> Iterator[TemplatePart]:
-    """Read the JobSet that Kubeflow's TrainJobs are made from."""
-    yield from _replicated_jobs(find(body, "spec", "template", "spec"), "spec.template.spec")
+def _read_training_runtime(body: Located) -> Iterator[TemplatePart]:
+    """Yield the templates of the JobSet from which Kubeflow creates TrainJobs."""
+    yield from _read_replicated_jobs(find(body, "spec", "template", "spec"), "spec.template.spec")
 
 
-def _replicated_jobs(spec: Located | None, path: str) -> Iterator[TemplatePart]:
+def _read_replicated_jobs(spec: Located | None, path: str) -> Iterator[TemplatePart]:
     for index, job in enumerate(items(find(spec, "replicatedJobs"))):
         inner = find(job, "template", "spec")
         at = f"{path}.replicatedJobs[{index}].template.spec"
-        yield from _job_spec(inner, at, text_at(job, "name"), find(job, "replicas"))
+        yield from _read_job_spec(inner, at, text_at(job, "name"), find(job, "replicas"))
 
 
-def _ray_cluster(body: Located) -> Iterator[TemplatePart]:
-    yield from _ray(find(body, "spec"), "spec")
+def _read_ray_cluster(body: Located) -> Iterator[TemplatePart]:
+    yield from _read_ray(find(body, "spec"), "spec")
 
 
-def _ray_job(body: Located) -> Iterator[TemplatePart]:
-    yield from _ray(find(body, "spec", "rayClusterSpec"), "spec.rayClusterSpec")
+def _read_ray_job(body: Located) -> Iterator[TemplatePart]:
+    yield from _read_ray(find(body, "spec", "rayClusterSpec"), "spec.rayClusterSpec")
     template = find(body, "spec", "submitterPodTemplate")
     if (spec := find(template, "spec")) is not None:
         yield TemplatePart(
@@ -156,25 +156,25 @@ def _ray_job(body: Located) -> Iterator[TemplatePart]:
         )
 
 
-def _ray_service(body: Located) -> Iterator[TemplatePart]:
-    yield from _ray(find(body, "spec", "rayClusterConfig"), "spec.rayClusterConfig")
+def _read_ray_service(body: Located) -> Iterator[TemplatePart]:
+    yield from _read_ray(find(body, "spec", "rayClusterConfig"), "spec.rayClusterConfig")
 
 
-def _ray(spec: Located | None, path: str) -> Iterator[TemplatePart]:
-    yield from _template(find(spec, "headGroupSpec"), f"{path}.headGroupSpec", "head")
+def _read_ray(spec: Located | None, path: str) -> Iterator[TemplatePart]:
+    yield from _read_template(find(spec, "headGroupSpec"), f"{path}.headGroupSpec", "head")
     for index, group in enumerate(items(find(spec, "workerGroupSpecs"))):
         role = text_at(group, "groupName") or "worker"
         counts = (find(group, "replicas"), find(group, "numOfHosts"))
-        yield from _template(group, f"{path}.workerGroupSpecs[{index}]", role, *counts)
+        yield from _read_template(group, f"{path}.workerGroupSpecs[{index}]", role, *counts)
 
 
-def _tasks(body: Located) -> Iterator[TemplatePart]:
+def _read_tasks(body: Located) -> Iterator[TemplatePart]:
     for index, task in enumerate(items(find(body, "spec", "tasks"))):
-        yield from _template(task, f"spec.tasks[{index}]", text_at(task, "name"), find(task, "replicas"))
+        yield from _read_template(task, f"spec.tasks[{index}]", text_at(task, "name"), find(task, "replicas"))
 
 
-def _inference_service(body: Located) -> Iterator[TemplatePart]:
-    """Read KServe's predictor, which is a pod's spec with more words; a model is one of its containers."""
+def _read_inference_service(body: Located) -> Iterator[TemplatePart]:
+    """Yield KServe's predictor, a pod spec with additional fields; a model is one of its containers."""
     predictor = find(body, "spec", "predictor")
     model = find(predictor, "model")
     if predictor is None or (find(predictor, "containers") is None and model is None):
@@ -194,22 +194,22 @@ def _inference_service(body: Located) -> Iterator[TemplatePart]:
 
 
 _KINDS: dict[str, Callable[[Located], Iterator[TemplatePart]]] = {
-    "Pod": _pod,
-    "PodTemplate": _pod_template,
-    "Job": _job,
-    "CronJob": _cron_job,
-    "Deployment": _scaled,
-    "ReplicaSet": _scaled,
-    "StatefulSet": _scaled,
-    "ReplicationController": _scaled,
-    "DaemonSet": _scaled,
-    "LeaderWorkerSet": _leader_worker_set,
-    "JobSet": _job_set,
-    "TrainingRuntime": _training_runtime,
-    "ClusterTrainingRuntime": _training_runtime,
-    "RayCluster": _ray_cluster,
-    "RayJob": _ray_job,
-    "RayService": _ray_service,
-    "InferenceService": _inference_service,
+    "Pod": _read_pod,
+    "PodTemplate": _read_pod_template,
+    "Job": _read_job,
+    "CronJob": _read_cron_job,
+    "Deployment": _read_scaled,
+    "ReplicaSet": _read_scaled,
+    "StatefulSet": _read_scaled,
+    "ReplicationController": _read_scaled,
+    "DaemonSet": _read_scaled,
+    "LeaderWorkerSet": _read_leader_worker_set,
+    "JobSet": _read_job_set,
+    "TrainingRuntime": _read_training_runtime,
+    "ClusterTrainingRuntime": _read_training_runtime,
+    "RayCluster": _read_ray_cluster,
+    "RayJob": _read_ray_job,
+    "RayService": _read_ray_service,
+    "InferenceService": _read_inference_service,
 }
-"""The kinds whose templates stand where no other kind has them, or that are what they are without one."""
+"""Kinds with their own template fields, or that always create pods."""

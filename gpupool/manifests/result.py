@@ -1,4 +1,4 @@
-"""What was found in manifests: Karpenter's objects, gpupool's own files, and what was passed over."""
+"""Result of reading manifests: Karpenter's objects, gpupool's own files, findings and skipped files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class KarpenterObject(NamedTuple):
-    """One of Karpenter's objects in the version that it has today, or another that was wanted."""
+    """One Karpenter object in its current version, or another requested object."""
 
     kind: str
     name: str
-    """`metadata.name`; empty where there is none."""
+    """`metadata.name`; empty if there is none."""
 
     body: Located
-    """The whole object, its values as the API server gets them from kubectl."""
+    """The whole object, with its values as kubectl sends them to the API server."""
 
     at: Location
     """Where the object begins."""
@@ -34,7 +34,7 @@ class KarpenterObject(NamedTuple):
 
 
 class OwnFile(NamedTuple):
-    """A file that is gpupool's own, which has to be read as such."""
+    """A blueprint or profile of gpupool, which has its own reader."""
 
     kind: str
     """`Blueprint` or `Profile`."""
@@ -45,7 +45,7 @@ class OwnFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """All that was found; every file and document is in one of the counts."""
+    """Everything that was read; every file and document is in one of the counts."""
 
     objects: tuple[KarpenterObject, ...] = ()
     """In file order."""
@@ -58,14 +58,14 @@ class Manifests:
     """The files that were read, in order; `-` is standard input."""
 
     documents: int = 0
-    """Documents with something in them, readable or not."""
+    """Number of documents that are not empty, readable or not."""
 
     kinds: Mapping[str, int] = field(default_factory=dict)
-    """How many objects there are of each kind, those in lists too; sorted by kind."""
+    """The number of objects of each kind, including those in lists; sorted by kind."""
 
     skipped: tuple[SkippedFile, ...] = ()
-    """What was passed over, in the order in which it was found."""
+    """Skipped files and documents, in the order in which they were found."""
 
-    def reasons(self) -> dict[str, int]:
-        """Count what was passed over by its reason, sorted."""
+    def count_skip_reasons(self) -> dict[str, int]:
+        """Count the skipped files and documents by reason, sorted."""
         return dict(sorted(Counter(str(skipped.reason) for skipped in self.skipped).items()))

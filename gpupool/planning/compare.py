@@ -12,8 +12,8 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from gpupool.karpenter.durations import nanoseconds
-from gpupool.karpenter.quantities import amount, problem
+from gpupool.karpenter.durations import parse_nanoseconds
+from gpupool.karpenter.quantities import find_quantity_problem, parse_amount
 from gpupool.planning.ownership import equal
 
 if TYPE_CHECKING:
@@ -222,15 +222,15 @@ def _amount(keys: LeafPath, value: float | str) -> Plain:
     if above in _LABEL_MAPS:
         return value
     if (above in _QUANTITIES and "%" not in text) or last in _SIZES:
-        return value if problem(text) else _quantity(text)
+        return value if find_quantity_problem(text) else _quantity(text)
     if last in _DURATIONS and isinstance(value, str):
-        found = nanoseconds(value)
+        found = parse_nanoseconds(value)
         return value if found is None else f"duration {found}"
     return value
 
 
 def _quantity(text: str) -> str:
     try:
-        return f"quantity {Decimal(amount(text)).normalize()}"
+        return f"quantity {Decimal(parse_amount(text)).normalize()}"
     except ValueError:
         return text

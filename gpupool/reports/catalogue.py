@@ -10,9 +10,9 @@ from gpupool.catalogue.model import FALLBACK_REGION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gpupool.catalogue.answers import Answers
+    from gpupool.catalogue.answers import RegionAnswers
     from gpupool.catalogue.model import Catalogue
-    from gpupool.catalogue.renew import Renewed
+    from gpupool.catalogue.renew import RenewedCatalogue
 
 Json: TypeAlias = "str | int | dict[str, Json] | list[Json] | None"
 _WIDTH = 100
@@ -42,13 +42,13 @@ def plain(catalogue: Catalogue) -> dict[str, Json]:
             for prices in catalogue.price_lists
         ],
         "sources": [
-            {"name": each.name, "version": each.version or None, "date": each.date, "gives": each.gives}
+            {"name": each.name, "version": each.version or None, "date": each.date, "gives": each.contents}
             for each in catalogue.sources
         ],
     }
 
 
-def brought(answers: Sequence[Answers], found: Renewed, target: str) -> str:
+def brought(answers: Sequence[RegionAnswers], found: RenewedCatalogue, target: str) -> str:
     """Return what asking an account brought, and where it is kept."""
     lines = [line for each in answers for line in _answered(each, found)]
     lines += [*_named("new", found.new), *_named("changed", found.changed)]
@@ -75,7 +75,7 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
     yield ""
     yield "Sources:"
     for source in catalogue.sources:
-        yield f"  {f'{source.name} {source.version}'.strip():<32}{source.date:<12}{source.gives}"
+        yield f"  {f'{source.name} {source.version}'.strip():<32}{source.date:<12}{source.contents}"
 
 
 def _retired(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -86,12 +86,12 @@ def _retired(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
             yield name, since
 
 
-def _answered(each: Answers, found: Renewed) -> Iterator[str]:
+def _answered(each: RegionAnswers, found: RenewedCatalogue) -> Iterator[str]:
     yield f"{each.region}: {_counted(len(each.offers), 'instance type')} in {len(each.zones)} zones"
     if each.prices is None:
         prices = found.catalogue.prices(each.region) or found.catalogue.prices(FALLBACK_REGION)
         kept = f"; using those of {prices.region}, {prices.date}" if prices else ""
-        yield f"{each.region}: no prices: {each.refusal}{kept}"
+        yield f"{each.region}: no prices: {each.price_error}{kept}"
         return
     yield f"{each.region}: {_counted(len(each.prices), 'price')}"
     kept = f"{each.region}: types not in the price list, with an earlier price or that of {FALLBACK_REGION}"

@@ -1,1 +1,1 @@
-"""Which instance types a pool gets, what fits in its limits, what it costs, and which pods land there."""
+"""Offline model of Karpenter's scheduler: instance types of a pool, limits, cost and pod placement."""

@@ -1,4 +1,4 @@
-"""The most that a pool can cost by the hour within its limits."""
+"""Maximum hourly cost of a pool within its limits."""
 
 from collections.abc import Mapping
 from math import isinf
@@ -11,58 +11,60 @@ from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import Mask, positions
 
 HOURS_IN_MONTH: Final = 730
-"""As AWS reckons a month."""
+"""Hours in a month, as AWS counts them."""
 
 _STATES_OF_REACH: Final = 50_000
-"""It is asked for every limit, and worth less of anybody's time than what a pool costs."""
+"""A smaller search than for the cost, because it runs once for every limit."""
 
 _GRAIN: Final = 10**7
-"""Prices are added up in whole parts of a dollar, so that the sum is exact."""
+"""Prices are added up as whole fractions of a dollar, so that the sum is exact."""
 
 
-class Ceiling(NamedTuple):
-    """The most that a pool can cost."""
+class CostCeiling(NamedTuple):
+    """The maximum cost of a pool."""
 
     hourly: float | None
-    """In the currency of the price list; None where nothing bounds it."""
+    """In the currency of the price list; None where it is unbounded."""
 
-    exact: bool
-    """Whether a mix of nodes costs just that; otherwise it costs no more."""
+    is_exact: bool
+    """Whether some mix of nodes costs exactly that; otherwise it is an upper bound."""
 
     unbounded_by: str = ""
-    """The type of which the limits admit any number, the dearest of them."""
+    """The most expensive type whose number of nodes is not limited."""
 
 
-class Reach(NamedTuple):
+class UsableLimit(NamedTuple):
     """How much of one limit can be used within the others."""
 
     amount: float
-    exact: bool
-    """Whether some mix uses just that; otherwise none uses more."""
+    is_exact: bool
+    """Whether some mix of nodes uses exactly that; otherwise it is an upper bound."""
 
 
-def ceiling(market: Market, types: Mask, limits: Mapping[str, Amount]) -> Ceiling:
-    """Return the most that nodes of these types cost by the hour; types without a price cost nothing."""
-    prices = {place: market.price(place) or 0.0 for place in positions(types)}
-    uses = _uses(market, types, limits)
-    free = [(price, place) for place, price in prices.items() if price and not any(uses[place])]
-    if free:
-        return Ceiling(None, exact=True, unbounded_by=market.kind(max(free)[1]).name)
-    items = [Item(round(price * _GRAIN), uses[place]) for place, price in prices.items()]
-    found = best(items, tuple(limits.values()))
-    return Ceiling(found.worth / _GRAIN, found.exact)
+def calculate_ceiling(market: Market, types: Mask, limits: Mapping[str, Amount]) -> CostCeiling:
+    """Calculate the maximum hourly cost of nodes of these types; types without a price cost nothing."""
+    prices = {position: market.price(position) or 0.0 for position in positions(types)}
+    uses = _list_uses(market, types, limits)
+    unlimited = [(price, position) for position, price in prices.items() if price and not any(uses[position])]
+    if unlimited:
+        return CostCeiling(None, is_exact=True, unbounded_by=market.kind(max(unlimited)[1]).name)
+    items = [Item(round(price * _GRAIN), uses[position]) for position, price in prices.items()]
+    solution = best(items, tuple(limits.values()))
+    return CostCeiling(solution.worth / _GRAIN, solution.exact)
 
 
-def reach(market: Market, types: Mask, limits: Mapping[str, Amount], name: str) -> Reach:
-    """Return how much of the limit `name` nodes of these types can use up within all limits."""
-    uses, place = _uses(market, types, limits), [*limits].index(name)
-    # Amounts with a fraction of the base unit are no node's; cores and bytes are whole.
-    items = [Item(int(used[place]), used) for used in uses.values()]
-    found = best(items, tuple(limits.values()), _STATES_OF_REACH)
-    most = min(found.worth, float(limits[name]))
-    return Reach(most, found.exact or isinf(found.worth))
+def calculate_usable_limit(
+    market: Market, types: Mask, limits: Mapping[str, Amount], name: str
+) -> UsableLimit:
+    """Calculate how much of the limit `name` nodes of these types can use within all limits."""
+    uses, index = _list_uses(market, types, limits), [*limits].index(name)
+    # A node's amounts are whole numbers of the base unit: cores and bytes.
+    items = [Item(int(used[index]), used) for used in uses.values()]
+    solution = best(items, tuple(limits.values()), _STATES_OF_REACH)
+    most = min(solution.worth, float(limits[name]))
+    return UsableLimit(most, solution.exact or isinf(solution.worth))
 
 
-def _uses(market: Market, types: Mask, limits: Mapping[str, Amount]) -> dict[int, tuple[Amount, ...]]:
-    rooms = ((place, {**market.capacity(place), NODES: 1}) for place in positions(types))
-    return {place: tuple(room.get(name, 0) for name in limits) for place, room in rooms}
+def _list_uses(market: Market, types: Mask, limits: Mapping[str, Amount]) -> dict[int, tuple[Amount, ...]]:
+    capacities = ((position, {**market.capacity(position), NODES: 1}) for position in positions(types))
+    return {position: tuple(capacity.get(name, 0) for name in limits) for position, capacity in capacities}

@@ -1,10 +1,10 @@
-"""Why a pool does not launch one type: each requirement that keeps it out, and what the type has instead."""
+"""Explanation of why a pool does not launch one instance type."""
 
 from typing import NamedTuple
 
 from gpupool.karpenter.requirements import Requirement
-from gpupool.scheduling.explained import Candidate, Explained
-from gpupool.scheduling.types.classfilter import refusal
+from gpupool.scheduling.explained import Candidate, PoolExplanation
+from gpupool.scheduling.types.classfilter import find_class_conflict
 
 
 class UnmetRequirement(NamedTuple):
@@ -12,34 +12,34 @@ class UnmetRequirement(NamedTuple):
 
     requirement: Requirement
     values: tuple[str, ...]
-    """What the type has for the label; none where it lacks it."""
+    """The type's values of the label; empty if it lacks the label."""
 
 
 class Exclusion(NamedTuple):
-    """What becomes of one type in a pool."""
+    """How a pool treats one instance type."""
 
     name: str
-    refused: tuple[UnmetRequirement, ...]
-    by_class: str
-    """Why the class can't be used with it; empty where it can."""
+    unmet: tuple[UnmetRequirement, ...]
+    class_conflict: str
+    """Why the node class can't be used with it; empty if it can."""
 
     candidate: Candidate | None
-    """None where a requirement or the class keeps it out."""
+    """None if a requirement or the node class excludes it."""
 
     retired: str | None
 
 
-def why(explained: Explained, name: str) -> Exclusion | None:
-    """Return what becomes of a type; None where the catalogue does not know it."""
+def explain_exclusion(explained: PoolExplanation, name: str) -> Exclusion | None:
+    """Explain how a pool treats an instance type; None if it is not in the catalogue."""
     market = explained.market
-    place = market.catalogue.position(name)
-    if place is None:
+    position = market.catalogue.position(name)
+    if position is None:
         return None
-    refused = tuple(
-        UnmetRequirement(each, tuple(sorted(market.values(key, place))))
-        for key, each in sorted(explained.wanted.items())
-        if not market.taken(each) >> place & 1
+    unmet = tuple(
+        UnmetRequirement(entry, tuple(sorted(market.values(key, position))))
+        for key, entry in sorted(explained.requirements.items())
+        if not market.find_types(entry) >> position & 1
     )
-    candidate = next((each for each in explained.candidates if each.kind.name == name), None)
-    kind = market.kind(place)
-    return Exclusion(name, refused, refusal(kind, market.node_class), candidate, kind.retired)
+    candidate = next((entry for entry in explained.candidates if entry.kind.name == name), None)
+    kind = market.kind(position)
+    return Exclusion(name, unmet, find_class_conflict(kind, market.node_class), candidate, kind.retired)

@@ -1,4 +1,4 @@
-"""All that can be said offline of what one NodePool may launch."""
+"""Offline explanation of what one NodePool may launch."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -6,12 +6,18 @@ from typing import Final, NamedTuple
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
 from gpupool.karpenter.requirements import Requirements
-from gpupool.scheduling.cost import Ceiling, Reach, ceiling, reach
-from gpupool.scheduling.launch import by_price, launch
-from gpupool.scheduling.limits import NODES, Admitted, admitted, exceeded, fitting
-from gpupool.scheduling.matching import Match, lacking_values, match, zones_for
+from gpupool.scheduling.cost import CostCeiling, UsableLimit, calculate_ceiling, calculate_usable_limit
+from gpupool.scheduling.launch import plan_launch, sort_by_price
+from gpupool.scheduling.limits import (
+    NODES,
+    AdmittedNodes,
+    count_admitted_nodes,
+    find_exceeded_limits,
+    find_types_in_limits,
+)
+from gpupool.scheduling.matching import MatchedTypes, find_lacking_values, find_types_in_zones, match_types
 from gpupool.scheduling.nodepool import ScheduledPool, read_pool
-from gpupool.scheduling.types.capacity import ACCELERATORS, PODS, TypeResources, fits
+from gpupool.scheduling.types.capacity import ACCELERATORS, PODS, TypeResources, has_room
 from gpupool.scheduling.types.instancetype import InstanceType
 from gpupool.scheduling.types.market import CAPACITY_TYPES, Market
 from gpupool.scheduling.types.typemasks import Mask, positions
@@ -21,186 +27,197 @@ _RESERVED: Final = "reserved"
 
 
 class Candidate(NamedTuple):
-    """One type that passes a pool's requirements and its class."""
+    """One instance type that matches a pool's requirements and its node class."""
 
     kind: InstanceType
     price: float | None
-    """By the hour, on demand; None where the price list has none."""
+    """On-demand price per hour; None if the price list has none."""
 
     capacity_types: tuple[str, ...]
-    """Those that the pool allows and EC2 launches the type in."""
+    """The capacity types that the pool allows and that the type supports."""
 
     zones: tuple[str, ...]
-    """Zones of the pool's that offer it."""
+    """The pool's zones that offer it."""
 
-    offered: bool | None
-    """Whether any of them does; None where that can't be judged."""
+    is_offered: bool | None
+    """Whether any of these zones offers it; None if that can't be judged."""
 
-    launchable: bool | None
-    """Whether Karpenter's scheduler keeps it, limits aside; None where that can't be judged."""
+    is_launchable: bool | None
+    """Whether Karpenter's scheduler keeps it, regardless of limits; None if that can't be judged."""
 
     reason: str
-    """Why it is not launchable, or by which limit no node of it ever fits; empty where nothing is wrong."""
+    """Why it is not launchable, or which limit is below a single node of it; empty if neither."""
 
     allocatable: TypeResources
-    admitted: Admitted
+    admitted: AdmittedNodes
 
 
-class OnePod(NamedTuple):
-    """Where a pod may land that asks for one accelerator and nothing else."""
+class AcceleratorPod(NamedTuple):
+    """The instance types for a pod that requests one accelerator and nothing else."""
 
     resource: str
     cheapest: Candidate
-    """What Karpenter asks for first."""
+    """The type that Karpenter requests first."""
 
     dearest: Candidate
-    """What it takes when EC2 has none of the cheaper ones."""
+    """The type that it gets when EC2 has none of the cheaper ones."""
 
 
-class Explained(NamedTuple):
-    """What one NodePool may launch."""
+class PoolExplanation(NamedTuple):
+    """The explanation of what one NodePool may launch."""
 
     pool: ScheduledPool
-    match: Match
+    match: MatchedTypes
     candidates: tuple[Candidate, ...]
-    """The cheapest first, those without a price at the end."""
+    """The cheapest first, types without a price last."""
 
-    ceiling: Ceiling | None
-    """None where offerings are not judged, and so nothing has a price."""
+    ceiling: CostCeiling | None
+    """None if offerings are not judged, so that nothing has a price."""
 
-    reaches: dict[str, Reach]
-    """For each limit how much of it the launchable types can use within all of them."""
+    usable_limits: dict[str, UsableLimit]
+    """For each limit, how much of it the launchable types can use within all limits."""
 
-    one_pod: OnePod | None
+    one_pod: AcceleratorPod | None
 
     @property
     def too_few_in_limits(self) -> dict[str, tuple[int, int]]:
-        """Return the labels of which the types within the limits have too few values for `minValues`."""
+        """Return the labels for which the types within the limits have too few values for `minValues`."""
         kept = self.pool.in_limits
-        return lacking_values(self.market, kept, self.wanted) if kept != self.match.launchable else {}
+        return (
+            find_lacking_values(self.market, kept, self.requirements) if kept != self.match.launchable else {}
+        )
 
     @property
     def market(self) -> Market:
-        """Return the class and the region that it is for."""
+        """Return the market of the pool's node class and region."""
         return self.pool.market
 
     @property
-    def wanted(self) -> Requirements:
-        """Return all that the pool's nodes have to be."""
-        return self.pool.wanted
+    def requirements(self) -> Requirements:
+        """Return all requirements on the pool's nodes."""
+        return self.pool.requirements
 
     @property
-    def reserved(self) -> bool | None:
-        """Return whether the pool may use reservations: None where its class selects none."""
-        return _from_reservations(self.pool) if self.market.node_class.reservations else None
+    def can_use_reservations(self) -> bool | None:
+        """Return whether the pool may use reservations; None if its node class selects none."""
+        return _can_use_reservations(self.pool) if self.market.node_class.has_reservations else None
 
 
-def explain(node_pool: Mapping[str, Plain], market: Market) -> Explained:
-    """Return what a NodePool may launch in a market."""
+def explain(node_pool: Mapping[str, Plain], market: Market) -> PoolExplanation:
+    """Explain what a NodePool may launch in a market."""
     pool = read_pool(node_pool, market)
-    found = match(market, pool.wanted)
-    reservable = _reservable(pool) if _from_reservations(pool) else 0
-    types = found.candidates | reservable
-    order = by_price(market, types)
-    priced = set(order)
-    order += [place for place in positions(types) if place not in priced]
-    candidates = {place: _candidate(pool, place, found) for place in order}
-    return Explained(
+    matched = match_types(market, pool.requirements)
+    reservable = _find_reservable_types(pool) if _can_use_reservations(pool) else 0
+    types = matched.candidates | reservable
+    ordered = sort_by_price(market, types)
+    priced = set(ordered)
+    ordered += [position for position in positions(types) if position not in priced]
+    candidates = {position: _build_candidate(pool, position, matched) for position in ordered}
+    return PoolExplanation(
         pool=pool,
-        match=found,
+        match=matched,
         candidates=tuple(candidates.values()),
-        ceiling=_ceiling(pool, found.launchable | reservable) if market.judged else None,
-        reaches={name: reach(market, pool.in_limits, pool.limits, name) for name in pool.limits},
-        one_pod=_one_pod(pool, candidates) if market.judged else None,
+        ceiling=_calculate_ceiling(pool, matched.launchable | reservable) if market.is_judged else None,
+        usable_limits={
+            name: calculate_usable_limit(market, pool.in_limits, pool.limits, name) for name in pool.limits
+        },
+        one_pod=_find_accelerator_pod(pool, candidates) if market.is_judged else None,
     )
 
 
-def _ceiling(pool: ScheduledPool, types: Mask) -> Ceiling:
-    """Return the most that it costs; a static pool has as many nodes as it says."""
+def _calculate_ceiling(pool: ScheduledPool, types: Mask) -> CostCeiling:
+    """Calculate the maximum cost of a pool; a static pool has a fixed number of nodes."""
     limits = pool.limits if pool.replicas is None else {NODES: pool.replicas}
-    return ceiling(pool.market, fitting(pool.market, types, limits), limits)
+    return calculate_ceiling(pool.market, find_types_in_limits(pool.market, types, limits), limits)
 
 
-def _reservable(pool: ScheduledPool) -> Mask:
-    """Return the types that pass but for the capacity type, which is `reserved` where AWS has a reservation."""
-    others = {key: each for key, each in pool.wanted.items() if key != labels.CAPACITY_TYPE}
-    return match(pool.market, others).candidates
+def _find_reservable_types(pool: ScheduledPool) -> Mask:
+    """Return the types that match apart from the capacity type, which is `reserved` with a reservation."""
+    other_requirements = {
+        key: entry for key, entry in pool.requirements.items() if key != labels.CAPACITY_TYPE
+    }
+    return match_types(pool.market, other_requirements).candidates
 
 
-def _from_reservations(pool: ScheduledPool) -> bool:
-    """Return whether nodes may come from reservations of the class."""
-    said = pool.wanted.get(labels.CAPACITY_TYPE)
-    return pool.market.node_class.reservations and (said is None or said.has(_RESERVED))
+def _can_use_reservations(pool: ScheduledPool) -> bool:
+    """Return whether nodes may come from capacity reservations of the node class."""
+    capacity_type = pool.requirements.get(labels.CAPACITY_TYPE)
+    return pool.market.node_class.has_reservations and (capacity_type is None or capacity_type.has(_RESERVED))
 
 
-def _candidate(pool: ScheduledPool, place: int, found: Match) -> Candidate:
-    market, wanted, limits = pool.market, pool.wanted, pool.limits
-    kind, bit = market.kind(place), 1 << place
-    said = wanted.get(labels.CAPACITY_TYPE)
-    suits = [zone for zone, mask in market.zone_masks.items() if mask & bit]
-    names, ids = wanted.get(labels.ZONE), wanted.get(labels.ZONE_ID)
-    over = exceeded(market.capacity(place), limits)
-    judged = market.judged and (bool(found.launchable & bit) or not _from_reservations(pool))
+def _build_candidate(pool: ScheduledPool, position: int, matched: MatchedTypes) -> Candidate:
+    market, requirements, limits = pool.market, pool.requirements, pool.limits
+    kind, bit = market.kind(position), 1 << position
+    capacity_type = requirements.get(labels.CAPACITY_TYPE)
+    offering_zones = [zone for zone, mask in market.zone_masks.items() if mask & bit]
+    names, ids = requirements.get(labels.ZONE), requirements.get(labels.ZONE_ID)
+    exceeded_limits = find_exceeded_limits(market.capacity(position), limits)
+    judged = market.is_judged and (bool(matched.launchable & bit) or not _can_use_reservations(pool))
     return Candidate(
         kind=kind,
-        price=market.price(place) if market.judged else None,
+        price=market.price(position) if market.is_judged else None,
         capacity_types=tuple(
             name for name in CAPACITY_TYPES
-            if name in kind.capacity_types and (said is None or said.has(name))
+            if name in kind.capacity_types and (capacity_type is None or capacity_type.has(name))
         ),
         zones=tuple(
-            zone.name for zone in suits
+            zone.name for zone in offering_zones
             if (names is None or names.has(zone.name)) and (ids is None or ids.has(zone.id))
         ),
-        offered=bool(found.offered & bit) if judged else None,
-        launchable=bool(found.launchable & bit) if judged else None,
-        reason=_reason(pool, place, found) or _over(market.capacity(place), limits, over),
-        allocatable=market.allocatable(place),
-        admitted=admitted(market, place, limits),
+        is_offered=bool(matched.offered & bit) if judged else None,
+        is_launchable=bool(matched.launchable & bit) if judged else None,
+        reason=_find_reason(pool, position, matched)
+        or _describe_exceeded(market.capacity(position), limits, exceeded_limits),
+        allocatable=market.allocatable(position),
+        admitted=count_admitted_nodes(market, position, limits),
     )  # fmt: skip
 
 
-def _reason(pool: ScheduledPool, place: int, found: Match) -> str:
-    market, wanted, bit = pool.market, pool.wanted, 1 << place
-    if not market.judged or found.launchable & bit:
+def _find_reason(pool: ScheduledPool, position: int, matched: MatchedTypes) -> str:
+    market, requirements, bit = pool.market, pool.requirements, 1 << position
+    if not market.is_judged or matched.launchable & bit:
         return ""
-    if _from_reservations(pool):
+    if _can_use_reservations(pool):
         return "only from a reservation, if one exists for it"
-    if not found.offered & bit:
-        return _not_offered(market, bit, wanted)
-    if market.price(place) is None:
+    if not matched.offered & bit:
+        return _describe_missing_offering(market, bit, requirements)
+    if market.price(position) is None:
         return "no price in the list, so Karpenter has no on-demand or spot offering"
-    full = [name for name, left in market.allocatable(place).items() if left < 0]
-    if full:
-        return f"the node class reserves more {', '.join(full)} than the type has"
+    overused = [name for name, left in market.allocatable(position).items() if left < 0]
+    if overused:
+        return f"the node class reserves more {', '.join(overused)} than the type has"
     return "; ".join(
         f"minValues {least} on {key}, and the remaining types have {count}"
-        for key, (count, least) in found.too_few.items()
+        for key, (count, least) in matched.too_few.items()
     )
 
 
-def _not_offered(market: Market, bit: Mask, wanted: Requirements) -> str:
+def _describe_missing_offering(market: Market, bit: Mask, requirements: Requirements) -> str:
     elsewhere = [zone.name for zone, mask in market.zone_masks.items() if mask & bit]
     if not elsewhere:
         subnets = "" if market.node_class.zones is None else " where the node class has subnets"
         return f"not offered in {market.region}{subnets}"
-    if not zones_for(market, wanted) & bit:
+    if not find_types_in_zones(market, requirements) & bit:
         return f"offered in {', '.join(elsewhere)} only"
     return "the pool requires a capacity reservation, and its node class selects none"
 
 
-def _over(room: TypeResources, limits: Mapping[str, Amount], over: list[str]) -> str:
-    parts = [f"{name} {room[name]} over the limit of {limits[name]}" for name in over]
+def _describe_exceeded(capacity: TypeResources, limits: Mapping[str, Amount], exceeded: list[str]) -> str:
+    parts = [f"{name} {capacity[name]} over the limit of {limits[name]}" for name in exceeded]
     return f"a single node has {', '.join(parts)}" if parts else ""
 
 
-def _one_pod(pool: ScheduledPool, candidates: Mapping[int, Candidate]) -> OnePod | None:
+def _find_accelerator_pod(pool: ScheduledPool, candidates: Mapping[int, Candidate]) -> AcceleratorPod | None:
     market = pool.market
-    rooms = {place: market.allocatable(place) for place in positions(pool.in_limits)}
+    allocatable = {position: market.allocatable(position) for position in positions(pool.in_limits)}
     for resource in ACCELERATORS:
-        asked: dict[str, Amount] = {resource: 1, PODS: 1}
-        able = sum(1 << place for place, room in rooms.items() if fits(asked, room))
-        launched = launch(market, pool.wanted, able, asked).types if able else ()
-        if launched:
-            return OnePod(resource, candidates[launched[0]], candidates[launched[-1]])
+        requests: dict[str, Amount] = {resource: 1, PODS: 1}
+        types_with_room = sum(
+            1 << position for position, free in allocatable.items() if has_room(requests, free)
+        )
+        launch_order = (
+            plan_launch(market, pool.requirements, types_with_room, requests).types if types_with_room else ()
+        )
+        if launch_order:
+            return AcceleratorPod(resource, candidates[launch_order[0]], candidates[launch_order[-1]])
     return None

@@ -1,4 +1,4 @@
-"""A NodePool as the scheduler sees it: what its nodes are, what keeps pods away, what it may launch."""
+"""A NodePool as Karpenter's scheduler sees it: requirements, taints, limits and instance types."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import CAPACITY_TYPE
 from gpupool.karpenter.pods import NodeTaint
-from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.matching import capacity_types, match, template_requirements, with_room
+from gpupool.scheduling.limits import find_types_in_limits, read_limits
+from gpupool.scheduling.matching import (
+    drop_types_without_room,
+    find_capacity_types,
+    match_types,
+    read_template_requirements,
+)
 from gpupool.scheduling.types.market import RESERVATION_LABELS
 from gpupool.yamlio.located import plain_map, plain_text
 
@@ -27,73 +32,79 @@ class ScheduledPool(NamedTuple):
     name: str
     weight: int
     replicas: int | None
-    """The fixed number of nodes of a static pool, for which no pod makes Karpenter launch one."""
+    """The fixed number of nodes of a static pool, which launches no nodes for pods."""
 
     taints: tuple[NodeTaint, ...]
-    """Those that nodes keep: startup taints go, and keep no pod away."""
+    """Permanent taints; startup taints are removed and keep no pod off."""
 
     limits: Resources
-    wanted: Requirements
-    """All that its nodes have to be."""
+    requirements: Requirements
+    """All requirements on its nodes."""
 
     market: Market
     types: Mask
-    """What it may launch before any pod is looked at."""
+    """The types that it may launch, before any pod is considered."""
 
-    is_supposed: bool = False
-    """The types are what it may launch if it has reservations for them all."""
+    assumes_reservations: bool = False
+    """Whether `types` assumes that reservations exist for all of them."""
 
     @property
     def is_reserved(self) -> bool:
-        """Return whether it launches nothing but what is reserved; for which types that is only AWS knows."""
-        said = self.wanted.get(CAPACITY_TYPE)
-        reserved = said is not None and said.has("reserved") and not capacity_types(self.wanted)
-        return reserved and self.market.node_class.reservations
+        """Return whether it launches only from reservations, whose types only AWS knows."""
+        capacity_type = self.requirements.get(CAPACITY_TYPE)
+        is_reserved_only = (
+            capacity_type is not None
+            and capacity_type.has("reserved")
+            and not find_capacity_types(self.requirements)
+        )
+        return is_reserved_only and self.market.node_class.has_reservations
 
-    def supposed(self) -> ScheduledPool:
-        """Return the pool as it is if it has reservations for all types that its requirements take."""
-        offered = match(self.market, _unreserved(self.wanted)).offered
-        return self._replace(types=with_room(self.market, offered), is_supposed=True)
+    def assume_reservations(self) -> ScheduledPool:
+        """Return the pool as if reservations existed for all types that match its requirements."""
+        offered = match_types(self.market, _drop_reservations(self.requirements)).offered
+        return self._replace(types=drop_types_without_room(self.market, offered), assumes_reservations=True)
 
-    def offers_for(self, wanted: Requirements) -> Requirements:
-        """Leave out what is said of reservations where these are supposed to be there."""
-        return _unreserved(wanted) if self.is_supposed else wanted
+    def get_offering_requirements(self, requirements: Requirements) -> Requirements:
+        """Return requirements without those on reservations, if reservations are assumed to exist."""
+        return _drop_reservations(requirements) if self.assumes_reservations else requirements
 
     @property
     def in_limits(self) -> Mask:
-        """Return the types of which one node is within the limits."""
-        return fitting(self.market, self.types, self.limits)
+        """Return the types of which a single node is within the limits."""
+        return find_types_in_limits(self.market, self.types, self.limits)
 
 
 def read_pool(body: Mapping[str, Plain], market: Market) -> ScheduledPool:
-    """Read a NodePool that Karpenter would take; what is written wrongly counts as not said."""
+    """Read a NodePool that Karpenter would accept; invalid fields count as not set."""
     spec = plain_map(body.get("spec"))
     template = plain_map(plain_map(spec.get("template")).get("spec"))
-    wanted = template_requirements(body)
+    requirements = read_template_requirements(body)
     weight, replicas = spec.get("weight"), spec.get("replicas")
     return ScheduledPool(
         name=plain_text(plain_map(body.get("metadata")).get("name")),
         weight=weight if isinstance(weight, int) else 0,
         replicas=replicas if isinstance(replicas, int) else None,
-        taints=tuple(_taints(template.get("taints"))),
+        taints=tuple(_read_taints(template.get("taints"))),
         limits=read_limits(body),
-        wanted=wanted,
+        requirements=requirements,
         market=market,
-        types=match(market, wanted).launchable,
+        types=match_types(market, requirements).launchable,
     )
 
 
-def in_order(pools: Iterable[ScheduledPool]) -> list[ScheduledPool]:
-    """Return pools in the order in which Karpenter asks them for a new node; static ones it does not ask."""
-    asked = [pool for pool in pools if pool.replicas is None]
-    return sorted(asked, key=lambda pool: (pool.weight, pool.name), reverse=True)
+def sort_by_priority(pools: Iterable[ScheduledPool]) -> list[ScheduledPool]:
+    """Return pools in the order in which Karpenter tries them for a new node, without static ones."""
+    dynamic = [pool for pool in pools if pool.replicas is None]
+    return sorted(dynamic, key=lambda pool: (pool.weight, pool.name), reverse=True)
 
 
-def _unreserved(wanted: Requirements) -> Requirements:
-    return {key: each for key, each in wanted.items() if key not in (CAPACITY_TYPE, *RESERVATION_LABELS)}
+def _drop_reservations(requirements: Requirements) -> Requirements:
+    return {
+        key: entry for key, entry in requirements.items() if key not in (CAPACITY_TYPE, *RESERVATION_LABELS)
+    }
 
 
-def _taints(entries: Plain) -> Iterable[NodeTaint]:
+def _read_taints(entries: Plain) -> Iterable[NodeTaint]:
     for entry in map(plain_map, entries if isinstance(entries, list) else ()):
         yield NodeTaint(
             plain_text(entry.get("key")), plain_text(entry.get("value")), plain_text(entry.get("effect"))

@@ -10,8 +10,8 @@ import gpupool.cli.app
 from gpupool.catalogue import model
 start = time.perf_counter()
 import json, zlib
-from gpupool.catalogue.load import shipped
-shipped()
+from gpupool.catalogue.load import load_shipped
+load_shipped()
 print(time.perf_counter() - start)
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpupool import api
 from gpupool.pools import LoadedNodePool
-from gpupool.scheduling.matching import match, template_requirements
+from gpupool.scheduling.matching import match_types, read_template_requirements
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import TypeMasks
 from tests.bench.blueprints import blueprint
@@ -39,5 +39,5 @@ def _row(name: str, pools: Sequence[LoadedNodePool], *, fresh: bool = False) -> 
 
 def _milliseconds(pool: LoadedNodePool) -> float:
     start = time.perf_counter()
-    match(pool.market, template_requirements(pool.data))
+    match_types(pool.market, read_template_requirements(pool.data))
     return (time.perf_counter() - start) * 1000

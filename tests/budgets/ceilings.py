@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpupool.blueprint.windows import Window
-from gpupool.karpenter.budgets import IMPLICIT, DisruptionBudget, active, counts, nodes_of
+from gpupool.karpenter.budgets import (
+    IMPLICIT,
+    DisruptionBudget,
+    count_nodes,
+    find_active_minutes,
+    is_for_reason,
+)
 from tests.budgets.clocks import Clock
 from tests.budgets.spans import Span
 
@@ -42,9 +48,9 @@ def karpenters(budgets: Iterable[DisruptionBudget], reason: str, span: Span, fle
     """Evaluate budgets as Karpenter does: the smallest of those active now that name the reason."""
     return Ceilings(
         tuple(
-            (nodes_of(budget, fleet), active(budget, span.begin, span.minutes))
+            (count_nodes(budget, fleet), find_active_minutes(budget, span.begin, span.minutes))
             for budget in budgets
-            if counts(budget, reason)
+            if is_for_reason(budget, reason)
         )
     )
 
@@ -67,7 +73,7 @@ class Words:
             return clocks[window.timezone].inside(window)
 
         bounds = [
-            (nodes_of(DisruptionBudget(window.nodes), fleet), inside(window))
+            (count_nodes(DisruptionBudget(window.nodes), fleet), inside(window))
             for window in self.protect
             if reason in window.reasons
         ]
@@ -78,6 +84,6 @@ class Words:
             outside = span.all
             for window in opened:
                 outside &= ~inside(window)
-                bounds.append((nodes_of(DisruptionBudget(window.nodes), fleet), inside(window)))
+                bounds.append((count_nodes(DisruptionBudget(window.nodes), fleet), inside(window)))
             bounds.append((0, outside))
         return Ceilings((*bounds, *karpenters(own, reason, span, fleet).bounds))

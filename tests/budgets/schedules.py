@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from gpupool.karpenter.cron import parse
+from gpupool.karpenter.cron import parse_cron
 
 _ODD = (
     "L", "15W", "5#2", "*/0", "1//2", "1-2-3", "6-0", "sat-sun", "mon", "SUN-tue", "jan", "dec-jan", ",", "+3", "-3",
@@ -16,10 +16,10 @@ _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 
 def hits(text: str, begin: datetime, end: datetime) -> Iterator[datetime]:
     """Yield every hit from `begin` (included) to `end` (not included)."""
-    hit = parse(text).following(begin - timedelta(seconds=1))
+    hit = parse_cron(text).find_next(begin - timedelta(seconds=1))
     while hit is not None and hit < end:
         yield hit
-        hit = parse(text).following(hit)
+        hit = parse_cron(text).find_next(hit)
 
 
 def schedule(chance: random.Random) -> str:

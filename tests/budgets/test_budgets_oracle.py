@@ -14,9 +14,9 @@ from gpupool.karpenter.budgets import (
     REASONS,
     UNBOUNDED,
     DisruptionBudget,
-    active,
-    allowed,
-    counts,
+    count_allowed,
+    find_active_minutes,
+    is_for_reason,
     is_unreadable,
 )
 from tests.budgets.schedules import readable, schedule
@@ -90,16 +90,17 @@ def test_as_many_nodes_may_go_as_karpenter_says(oracle: Path) -> None:
     changing = refused = 0
     for question, answer in zip(found, answers, strict=True):
         budgets, reason, nodes, begin = question
-        ours = [allowed(budgets, reason, instant, nodes) for instant in question.instants()]
+        ours = [count_allowed(budgets, reason, instant, nodes) for instant in question.instants()]
         assert ours == answer, f"seed {SEED}: {question}"
         changing += len(set(answer)) > 1
         refused += any(map(is_unreadable, budgets))
         for each in budgets:
-            if not is_unreadable(each) and counts(each, reason):
+            if not is_unreadable(each) and is_for_reason(each, reason):
                 one = [
-                    allowed([each], reason, instant, nodes) != UNBOUNDED for instant in question.instants()
+                    count_allowed([each], reason, instant, nodes) != UNBOUNDED
+                    for instant in question.instants()
                 ]
-                bits = active(each, begin, MINUTES)
+                bits = find_active_minutes(each, begin, MINUTES)
                 assert [bool(bits >> minute & 1) for minute in range(MINUTES)] == one, f"seed {SEED}: {each}"
     unbounded = sum(UNBOUNDED in answer for answer in answers)
     assert changing > QUESTIONS * 3 / 40, changing

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gpupool.karpenter.cron import CronError, parse
+from gpupool.karpenter.cron import CronError, parse_cron
 from tests.budgets.schedules import hits
 
 
@@ -35,7 +35,7 @@ def test_these_are_schedules(text: str) -> None:
 )  # fmt: skip
 def test_these_are_none(text: str) -> None:
     with pytest.raises(CronError, match="schedule"):
-        parse(text)
+        parse_cron(text)
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ def test_hits_begin_with_the_first_minute_and_end_before_the_last() -> None:
     ],
 )
 def test_the_next_hit_is_searched_for_five_years(text: str, after: str, hit: str | None) -> None:
-    found = parse(text).following(datetime.fromisoformat(f"{after}Z"))
+    found = parse_cron(text).find_next(datetime.fromisoformat(f"{after}Z"))
     assert found == (datetime.fromisoformat(f"{hit}Z") if hit else None)

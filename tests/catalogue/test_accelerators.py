@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpupool.catalogue.accelerators import GPU_MAKERS, Maker, shipped_accelerators
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.accelerators import GPU_MAKERS, Maker, load_accelerators
+from gpupool.catalogue.load import load_shipped
 from gpupool.karpenter import labels
 from gpupool.scheduling.types.typemasks import TypeMasks
 
@@ -30,21 +30,21 @@ CATEGORIES = {
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_maker_of_a_chip(name: str) -> None:
-    assert shipped_accelerators().maker(name) is MAKERS[name]
+    assert load_accelerators().maker(name) is MAKERS[name]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_maker_of_a_familys_chips(family: str) -> None:
-    assert shipped_accelerators().maker_of_family(family) is FAMILIES[family]
+    assert load_accelerators().maker_of_family(family) is FAMILIES[family]
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_the_maker_of_a_categorys_chips(category: str) -> None:
-    assert shipped_accelerators().maker_of_category(category) is CATEGORIES[category]
+    assert load_accelerators().maker_of_category(category) is CATEGORIES[category]
 
 
 def test_the_families_that_have_a_chip() -> None:
-    found = shipped_accelerators()
+    found = load_accelerators()
     assert found.families("rtx-pro-4500") == {"g7"}
     assert found.families("v100") == {"p3", "p3dn"}
     assert found.families("trainium") == {"trn1", "trn1n"}
@@ -52,8 +52,8 @@ def test_the_families_that_have_a_chip() -> None:
 
 
 def test_names_stand_in_the_labels_that_karpenter_gives() -> None:
-    masks, known = TypeMasks(shipped()), shipped_accelerators()
-    every = range(len(shipped().names))
+    masks, known = TypeMasks(load_shipped()), load_accelerators()
+    every = range(len(load_shipped().names))
     for label, names in (
         (labels.INSTANCE_GPU_NAME, known.gpus),
         (labels.INSTANCE_ACCELERATOR_NAME, known.others),

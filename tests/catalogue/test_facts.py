@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from gpupool.catalogue.checked import COLUMNS
-from gpupool.catalogue.describe import facts, is_considered, label
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.describe import format_label, is_considered, read_facts
+from gpupool.catalogue.load import load_shipped
 from gpupool.catalogue.model import TypeLimits, Value
 
 ITEM: dict[str, Any] = {
@@ -20,7 +20,7 @@ ITEM: dict[str, Any] = {
 
 
 def of(name: str) -> dict[str, Value]:
-    catalogue = shipped()
+    catalogue = load_shipped()
     place = catalogue.position(name)
     assert place is not None
     return {column: values.at(place) for column, values in catalogue.columns.items()}
@@ -68,7 +68,7 @@ def test_facts_of(name: str) -> None:
 
 
 def test_every_type_has_every_column_and_no_mac_is_in() -> None:
-    catalogue = shipped()
+    catalogue = load_shipped()
 
     assert set(catalogue.columns) == set(COLUMNS)
     assert len(catalogue.names) == 1406
@@ -77,7 +77,7 @@ def test_every_type_has_every_column_and_no_mac_is_in() -> None:
 
 
 def test_zones_and_prices_of() -> None:
-    catalogue = shipped()
+    catalogue = load_shipped()
     east = catalogue.regions["us-east-1"]
     offers, prices = catalogue.offered("us-east-1"), catalogue.prices("us-east-1")
     place = catalogue.position("p6-b200.48xlarge")
@@ -95,7 +95,7 @@ def test_zones_and_prices_of() -> None:
 
 
 def test_an_answer_with_nothing_in_it() -> None:
-    found = facts(ITEM)
+    found = read_facts(ITEM)
 
     assert found == {
         "family": "x9", "size": "large", "category": "x", "generation": "9", "flex": False, "arch": "amd64",
@@ -134,16 +134,16 @@ CHANGES: list[tuple[str, dict[str, Any], dict[str, Value]]] = [
 def test_an_answer_with(what: str) -> None:
     change, expected = next((change, expected) for name, change, expected in CHANGES if name == what)
 
-    found = facts({**ITEM, **change})
+    found = read_facts({**ITEM, **change})
 
     assert {column: found[column] for column in expected} == expected
-    rest = [column for column in facts(ITEM) if column not in expected]
+    rest = [column for column in read_facts(ITEM) if column not in expected]
     kept = rest if "InstanceType" not in change else [each for each in rest if each not in ("family", "size")]
-    assert {column: found[column] for column in kept} == {column: facts(ITEM)[column] for column in kept}
+    assert {column: found[column] for column in kept} == {column: read_facts(ITEM)[column] for column in kept}
 
 
 def test_karpenter_s_tables_are_taken_as_they_are() -> None:
-    found = facts(ITEM, TypeLimits(2500, 18, 14))
+    found = read_facts(ITEM, TypeLimits(2500, 18, 14))
 
     assert [found[each] for each in ("network_bandwidth", "pod_eni", "windows_ipv4")] == [2500, 18, 14]
 
@@ -168,4 +168,4 @@ def test_types_that_karpenter_asks_for(
 
 
 def test_labels_are_written_as_karpenter_writes_them() -> None:
-    assert label("RTX PRO Server 6000") == "rtx-pro-server-6000"
+    assert format_label("RTX PRO Server 6000") == "rtx-pro-server-6000"

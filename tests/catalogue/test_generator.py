@@ -11,7 +11,7 @@ from catalogue.wheels import CURRENT
 from catalogue.wheels import instance_types as types_of
 from catalogue.wheels import offerings as offerings_of
 from catalogue.write import is_current
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.load import load_shipped
 from tests.rig.sources import crd_folder
 
 pytestmark = pytest.mark.server
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.server
 
 
 def test_the_file_is_current() -> None:
-    assert made() == shipped()
+    assert made() == load_shipped()
     assert is_current()
 
 
@@ -27,7 +27,7 @@ def test_nothing_that_karpenter_considers_is_left_out() -> None:
     others = types_of(CURRENT).keys() - instance_types().keys()
 
     assert [name for name in others if not name.startswith("mac")] == []
-    assert len(instance_types()) == len(shipped().names)
+    assert len(instance_types()) == len(load_shipped().names)
     assert len(retired()) == 20
     assert retired().keys() & types_of(CURRENT).keys() == set()
 
@@ -46,12 +46,14 @@ def test_offers_by_name_and_by_id_agree(region: str) -> None:
 
 def test_offers_are_those_of_the_answers() -> None:
     for region in regions():
-        column, answered = shipped().offered(region), offerings(region)
+        column, answered = load_shipped().offered(region), offerings(region)
         assert column is not None
-        for place, name in enumerate(shipped().names):
+        for place, name in enumerate(load_shipped().names):
             mask = column.at(place)
             assert isinstance(mask, int)
-            offering = [zone.name for bit, zone in enumerate(shipped().regions[region]) if mask >> bit & 1]
+            offering = [
+                zone.name for bit, zone in enumerate(load_shipped().regions[region]) if mask >> bit & 1
+            ]
             assert offering == answered.get(name, []), (region, name)
 
 

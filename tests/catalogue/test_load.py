@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
-from gpupool.catalogue.assemble import CatalogueOrigin, assembled, of_values
+from gpupool.catalogue.assemble import CatalogueOrigin, assemble_catalogue, build_column
 from gpupool.catalogue.checked import COLUMNS
 from gpupool.catalogue.load import (
     MOST_BYTES,
     MOST_OPENED,
     SHIPPED,
-    from_file,
-    shipped,
-    users_own,
-    users_place,
+    get_fetched_path,
+    load_fetched,
+    load_file,
+    load_shipped,
 )
 from gpupool.catalogue.model import CatalogueSource
-from gpupool.catalogue.packed import opened, pack, text
+from gpupool.catalogue.packed import decompress, pack, write_document
 from gpupool.errors import InputError
 from tests.tiers import volume
 
-DOCUMENT = json.loads(opened(SHIPPED.read_bytes(), MOST_OPENED))
+DOCUMENT = json.loads(decompress(SHIPPED.read_bytes(), MOST_OPENED))
 ROUNDS, SEED = volume(400, at_least=100), 20261121
 
 
@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 def refused(file: Path) -> str:
     """What is said of a file that is no catalogue."""
     with pytest.raises(InputError) as caught:
-        from_file(file)
+        load_file(file)
     (finding,) = caught.value.findings
     assert (finding.code, finding.at.file) == ("GP0090", str(file))
     return finding.message
@@ -51,21 +51,21 @@ def write(file: Path, document: object) -> Path:
 
 
 def test_what_is_packed_is_read_again(file: Path) -> None:
-    file.write_bytes(pack(shipped()))
+    file.write_bytes(pack(load_shipped()))
 
-    assert from_file(file) == shipped()
-    assert text(from_file(file)) == text(shipped())
+    assert load_file(file) == load_shipped()
+    assert write_document(load_file(file)) == write_document(load_shipped())
 
 
 def test_more_values_than_a_byte_counts(file: Path) -> None:
-    facts = {name: column.at(0) for name, column in shipped().columns.items()}
+    facts = {name: column.at(0) for name, column in load_shipped().columns.items()}
     names = [f"a{number:03}.large" for number in range(300)]
     types = {name: {**facts, "memory": 1024 * place} for place, name in enumerate(names)}
-    made = assembled(
+    made = assemble_catalogue(
         types, {}, [], {}, CatalogueOrigin("1.14.1", "2026-01-01", (CatalogueSource("x", "1", "2026", "y"),))
     )
     file.write_bytes(pack(made))
-    found = from_file(file)
+    found = load_file(file)
 
     assert found == made
     assert isinstance(found.columns["memory"].index, tuple)
@@ -73,7 +73,7 @@ def test_more_values_than_a_byte_counts(file: Path) -> None:
 
 
 def test_values_are_told_apart_by_type() -> None:
-    column = of_values([True, 1, 1.0, "1", None, False, 0, True])
+    column = build_column([True, 1, 1.0, "1", None, False, 0, True])
 
     assert [type(column.at(place)) for place in range(8)] == [
         bool,
@@ -89,18 +89,18 @@ def test_values_are_told_apart_by_type() -> None:
 
 
 def test_positions_and_zones() -> None:
-    catalogue = shipped()
+    catalogue = load_shipped()
 
     assert [catalogue.position(name) for name in catalogue.names] == list(range(len(catalogue.names)))
     assert catalogue.position("p5.49xlarge") is None
     assert catalogue.offered("mars-north-1") is None
     assert catalogue.prices("eu-west-1") is None
-    assert hash(catalogue) == hash(from_file(SHIPPED))
+    assert hash(catalogue) == hash(load_file(SHIPPED))
 
 
 def test_the_bounds_leave_room_for_the_real_thing() -> None:
     assert SHIPPED.stat().st_size < 24_000
-    assert len(text(shipped())) * 20 < MOST_OPENED
+    assert len(write_document(load_shipped())) * 20 < MOST_OPENED
 
 
 NO_FILES = {
@@ -180,9 +180,9 @@ def test_zones_that_a_region_has_not_are_refused(file: Path) -> None:
 
 
 def test_columns_of_a_later_gpupool_are_left_out(file: Path) -> None:
-    columns = {**DOCUMENT["columns"], "enclaves": [[True], "00" * len(shipped().names)]}
+    columns = {**DOCUMENT["columns"], "enclaves": [[True], "00" * len(load_shipped().names)]}
 
-    assert from_file(write(file, {**DOCUMENT, "columns": columns})) == shipped()
+    assert load_file(write(file, {**DOCUMENT, "columns": columns})) == load_shipped()
 
 
 def test_no_change_of_a_file_is_more_than_an_error(file: Path) -> None:
@@ -202,7 +202,7 @@ def test_no_change_of_a_file_is_more_than_an_error(file: Path) -> None:
         at[keys[-1]] = source.choice(junk)
         write(file, changed)
         try:
-            found = from_file(file)
+            found = load_file(file)
         except InputError:
             outcomes["refused"] += 1
             continue
@@ -223,25 +223,27 @@ class TestUsersOwn:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def test_there_is_none(self) -> None:
-        assert users_own() is None
+        assert load_fetched() is None
 
     def test_it_is_read(self, tmp_path: Path) -> None:
         (tmp_path / "gpupool").mkdir()
-        users_place().write_bytes(SHIPPED.read_bytes())
+        get_fetched_path().write_bytes(SHIPPED.read_bytes())
 
-        assert users_place() == tmp_path / "gpupool" / "instance-types.json.gz"
-        assert users_own() == shipped()
+        assert get_fetched_path() == tmp_path / "gpupool" / "instance-types.json.gz"
+        assert load_fetched() == load_shipped()
 
     def test_a_broken_one_is_said(self, tmp_path: Path) -> None:
         (tmp_path / "gpupool").mkdir()
-        users_place().write_bytes(b"")
+        get_fetched_path().write_bytes(b"")
 
         with pytest.raises(InputError):
-            users_own()
+            load_fetched()
 
 
 def test_loading_the_shipped_one_imports_little() -> None:
-    code = "import sys; import gpupool.catalogue.load as load; load.shipped(); print(*sorted(sys.modules))"
+    code = (
+        "import sys; import gpupool.catalogue.load as load; load.load_shipped(); print(*sorted(sys.modules))"
+    )
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

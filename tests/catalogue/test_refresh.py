@@ -7,10 +7,10 @@ from pathlib import Path
 import boto3
 import pytest
 
-from gpupool.catalogue.load import from_file, shipped, users_own, users_place
-from gpupool.catalogue.price_list import amounts, place
-from gpupool.catalogue.refresh import ask
-from gpupool.catalogue.renew import renewed
+from gpupool.catalogue.load import get_fetched_path, load_fetched, load_file, load_shipped
+from gpupool.catalogue.price_list import find_list_region, read_prices
+from gpupool.catalogue.refresh import query_account
+from gpupool.catalogue.renew import renew_catalogue
 from tests.catalogue.conftest import PriceList, entry
 from tests.cli.run import gpupool
 
@@ -22,21 +22,21 @@ PRICES = {
 
 
 def test_the_api_gives_the_facts_that_are_shipped(account: PriceList) -> None:
-    (answers,) = ask(["us-west-2"], None)
-    found = renewed(shipped(), [answers], "2030-01-01")
+    (answers,) = query_account(["us-west-2"], None)
+    found = renew_catalogue(load_shipped(), [answers], "2030-01-01")
 
     assert len(answers.items) > 1_300
     assert (found.new, found.changed) == ((), ())
-    assert found.catalogue.columns == shipped().columns
-    assert found.catalogue.regions == shipped().regions
-    assert found.catalogue.offers == shipped().offers
+    assert found.catalogue.columns == load_shipped().columns
+    assert found.catalogue.regions == load_shipped().regions
+    assert found.catalogue.offers == load_shipped().offers
     assert account.asked != []
 
 
 @pytest.mark.usefixtures("few_types")
 def test_prices_are_asked_for_as_karpenter_does(account: PriceList) -> None:
     account.pages = PRICES
-    (answers,) = ask(["us-west-2"], None)
+    (answers,) = query_account(["us-west-2"], None)
 
     assert answers.prices == {"g6.xlarge": 0.9, "p5.48xlarge": 60.0, "g5g.metal": 3.1}
     filters = [{each["Field"]: each["Value"] for each in asked["Filters"]} for asked in account.asked]
@@ -57,7 +57,7 @@ def test_the_command_writes_a_catalogue_and_says_what_it_holds(
     file = tmp_path / "own" / "catalogue.json.gz"
 
     said = gpupool(capsys, "catalogue", "refresh", "--region", "us-west-2", "--to", file)
-    found = from_file(file)
+    found = load_file(file)
     prices = found.prices("us-west-2")
 
     assert (said.code, said.err) == (0, "")
@@ -67,17 +67,17 @@ def test_the_command_writes_a_catalogue_and_says_what_it_holds(
     assert lines[2].startswith("us-west-2: types not in the price list, with an earlier price or that of")
     assert lines[3:] == [f"wrote {file}"]
     assert found.date == dt.datetime.now(dt.UTC).date().isoformat()
-    assert found.columns == shipped().columns
+    assert found.columns == load_shipped().columns
     assert prices is not None
     assert (prices.currency, prices.date) == ("USD", found.date)
     assert prices.amounts[found.names.index("g6.xlarge")] == 0.9
     assert prices.amounts[found.names.index("g6.2xlarge")] == 0.9776, "that of us-east-1, as in Karpenter"
     assert prices.amounts[found.names.index("dl1.24xlarge")] is None, "the region does not offer it"
-    assert [source.gives for source in found.sources[-2:]] == [
+    assert [source.contents for source in found.sources[-2:]] == [
         "instance types in us-west-2, and their zones",
         "on-demand prices in us-west-2, USD",
     ]
-    assert users_own() is None
+    assert load_fetched() is None
 
 
 @pytest.mark.usefixtures("few_types")
@@ -85,7 +85,7 @@ def test_without_to_it_is_the_users_own(account: PriceList, capsys: pytest.Captu
     account.refusal = (400, "AccessDeniedException")
 
     said = gpupool(capsys, "catalogue", "refresh", "--region", "il-central-1")
-    own = users_own()
+    own = load_fetched()
 
     assert (said.code, said.err) == (0, "")
     assert said.out.splitlines()[1:] == [
@@ -93,11 +93,11 @@ def test_without_to_it_is_the_users_own(account: PriceList, capsys: pytest.Captu
             "il-central-1: no prices: AWS denied GetProducts (AccessDeniedException); allow it in the "
             "account's policy; using those of us-east-1, 2026-07-06"
         ),
-        f"wrote {users_place()}",
+        f"wrote {get_fetched_path()}",
     ]
     assert own is not None
-    assert own.price_lists == shipped().price_lists
-    assert own.offers == shipped().offers
+    assert own.price_lists == load_shipped().price_lists
+    assert own.offers == load_shipped().offers
 
 
 @pytest.mark.usefixtures("account", "few_types")
@@ -110,7 +110,7 @@ def test_several_regions_and_one_that_is_not_shipped(
         capsys, "catalogue", "refresh", "--region", "us-gov-west-1", "--region", "eu-west-3",
         "--region", "eu-west-3", "--to", file,
     )  # fmt: skip
-    found = from_file(file)
+    found = load_file(file)
 
     assert said.code == 0
     assert (
@@ -119,8 +119,8 @@ def test_several_regions_and_one_that_is_not_shipped(
     )
     assert "eu-west-3: no prices: AWS's price list has no prices for this region" in said.out
     assert said.out.count("eu-west-3: no prices") == 1
-    assert list(found.regions) == sorted([*shipped().regions, "us-gov-west-1"])
-    assert found.offered("us-east-1") == shipped().offered("us-east-1")
+    assert list(found.regions) == sorted([*load_shipped().regions, "us-gov-west-1"])
+    assert found.offered("us-east-1") == load_shipped().offered("us-east-1")
 
 
 class TestRefusals:
@@ -129,7 +129,7 @@ class TestRefusals:
     def refused(self, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
         said = gpupool(capsys, "catalogue", "refresh", *more)
         assert said.out == ""
-        assert not users_place().exists()
+        assert not get_fetched_path().exists()
         return said.code, said.err
 
     @pytest.mark.usefixtures("account")
@@ -248,7 +248,7 @@ def test_a_file_in_the_way_is_left_alone(
     ],
 )  # fmt: skip
 def test_only_some_regions_have_a_price_list(region: str, asked: str) -> None:
-    assert place(region) == asked
+    assert find_list_region(region) == asked
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_only_some_regions_have_a_price_list(region: str, asked: str) -> None:
 )
 def test_a_price_list_that_is_none(written: str) -> None:
     with pytest.raises(ValueError, match="AWS's price list has an unknown format"):
-        amounts([entry("g6.xlarge", "1"), written], "eu-west-1")
+        read_prices([entry("g6.xlarge", "1"), written], "eu-west-1")
 
 
 def test_prices_that_are_none() -> None:
@@ -265,5 +265,5 @@ def test_prices_that_are_none() -> None:
         entry("less", "-1"), entry("other", "1.0", "CNY"), entry("", "1.0"), entry("right", "1.5"), "{}",
     ]  # fmt: skip
 
-    assert amounts(entries, "eu-west-1") == {"right": 1.5}
-    assert amounts(entries, "cn-north-1") == {"other": 1.0}
+    assert read_prices(entries, "eu-west-1") == {"right": 1.5}
+    assert read_prices(entries, "cn-north-1") == {"other": 1.0}

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from gpupool.api import render_files, write_folder
 from gpupool.blueprint.load import load
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.load import load_shipped
 from gpupool.cli.app import app
 from gpupool.cli.completion_answers import Completion, Paths, complete, split, written
 from gpupool.expansion.expand import expand
@@ -275,7 +275,7 @@ class TestValues:
         assert {"--check", "-d", "--dir"} & set(options) == set()
 
     def test_every_instance_type(self) -> None:
-        assert offered("gpupool explain chat --why ") == list(shipped().names)
+        assert offered("gpupool explain chat --why ") == list(load_shipped().names)
 
     def test_contexts_of_a_named_kubeconfig(self) -> None:
         assert offered("gpupool diff --kubeconfig configs/two --context ") == ["minikube"]

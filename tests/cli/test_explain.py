@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.load import load_shipped
 from gpupool.catalogue.packed import pack
 from tests.cli.blueprints import TOP
 from tests.cli.run import SECONDS, gpupool, process
@@ -444,7 +444,7 @@ class TestCatalogue:
     """Whose facts count: the file that the blueprint names, the user's own, or those that are shipped."""
 
     def write(self, file: Path, date: str, price: float) -> None:
-        known = shipped()
+        known = load_shipped()
         lists = tuple(
             replace_prices(each, price) if each.region == "us-east-1" else each for each in known.price_lists
         )
@@ -475,7 +475,7 @@ class TestCatalogue:
         assert said_as_json(capsys, "--catalogue", "-f", "gpupool.yaml")["date"] == "2027-02-02"
 
     @pytest.mark.parametrize(
-        "content", [b"", b"not packed", pack(shipped())[:-9]], ids=["empty", "text", "cut"]
+        "content", [b"", b"not packed", pack(load_shipped())[:-9]], ids=["empty", "text", "cut"]
     )
     def test_a_broken_one_is_named(
         self, content: bytes, folder: Path, capsys: pytest.CaptureFixture[str]

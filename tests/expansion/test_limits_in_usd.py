@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpupool.api import render_files
-from gpupool.catalogue.load import SHIPPED, shipped
+from gpupool.catalogue.load import SHIPPED, load_shipped
 from gpupool.cli.app import main
 from gpupool.codes import Code
 from gpupool.errors import InputError
@@ -209,8 +209,8 @@ def test_a_region_with_prices_of_its_own(tmp_path: Path) -> None:
         tmp_path, "accelerator: t4, instances: {types: g4dn.xlarge}, limits: {usdPerHour: 10}", "name: lab, region: us-gov-west-1",
     )  # fmt: skip
 
-    place = shipped().position("g4dn.xlarge")
-    prices = shipped().prices("us-gov-west-1")
+    place = load_shipped().position("g4dn.xlarge")
+    prices = load_shipped().prices("us-gov-west-1")
     assert place is not None
     assert prices is not None
     price = Fraction(str(prices.amounts[place]))
@@ -284,7 +284,7 @@ def of_one_type() -> dict[str, tuple[str, int]]:
     """Return the price, as it is written, and the GPUs of each GPU type that us-east-1 offers."""
     document = json.loads(gzip.decompress(SHIPPED.read_bytes()))
     assert isinstance(document, dict)
-    catalogue, prices = shipped(), shipped().prices("us-east-1")
+    catalogue, prices = load_shipped(), load_shipped().prices("us-east-1")
     zones = catalogue.offered("us-east-1")
     assert prices is not None
     assert zones is not None

@@ -8,7 +8,7 @@ import pytest
 from gpupool.blueprint.windows import DEFAULT_REASONS, REASON_ORDER, Window, parse_days, parse_hours
 from gpupool.expansion.windows.budgets import BudgetCause
 from gpupool.expansion.windows.compile import CompiledBudgets, WindowError, compile_budgets
-from gpupool.karpenter.budgets import DisruptionBudget, allowed, budgets_of
+from gpupool.karpenter.budgets import DisruptionBudget, count_allowed, read_budgets
 from tests.profiles.rendering import render, specs
 
 NEW_YORK = "America/New_York"
@@ -264,8 +264,8 @@ def test_empty_nodes_go_during_a_window_but_for_one_that_names_them(
         "disruption": {"consolidateAfter": "5m", "protect": protect},
     }
 
-    budgets = budgets_of({"spec": specs(render(tmp_path, {"p": words}))["p"]})
+    budgets = read_budgets({"spec": specs(render(tmp_path, {"p": words}))["p"]})
 
     noon = datetime(2026, 6, 3, 17, tzinfo=UTC)
-    assert (allowed(budgets, "Empty", noon, 40) == 0) is kept
-    assert (allowed(budgets, "Drifted", noon, 40) == 0) is (reasons.get("reasons") != ["Empty"])
+    assert (count_allowed(budgets, "Empty", noon, 40) == 0) is kept
+    assert (count_allowed(budgets, "Drifted", noon, 40) == 0) is (reasons.get("reasons") != ["Empty"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gpupool.blueprint.windows import REASON_ORDER, Window
 from gpupool.expansion.windows.compile import compile_budgets
 from gpupool.karpenter.budgets import DisruptionBudget
-from gpupool.karpenter.cron import parse
+from gpupool.karpenter.cron import parse_cron
 from tests.budgets.agreement import CHANGING, TOUCHED, check, ordinary
 from tests.budgets.ceilings import Words
 from tests.budgets.spans import Span, weeks
@@ -89,7 +89,7 @@ def test_everything_written_is_in_karpenters_grammar(said: Words) -> None:
         assert budget.reasons is None or 0 < len(budget.reasons) < len(REASON_ORDER)
         assert (budget.schedule is None) == (budget.duration is None)
         if budget.schedule is not None and budget.duration is not None:
-            parse(budget.schedule)
+            parse_cron(budget.schedule)
             assert re.fullmatch(r"\d+ \d+ \* (\*|[\d,-]+) (\*|[0-6,-]+)", budget.schedule)
             assert re.fullmatch(r"([0-9]+h)?([0-9]+m)?", budget.duration)
             assert re.match(r"[1-9]", budget.duration)

@@ -10,7 +10,7 @@ import pytest
 from gpupool.errors import UsageError
 from gpupool.expansion.windows.timezones import UnknownTimezoneError
 from gpupool.explain.calendar import DAYS_IN_WEEK, HOURS_IN_DAY, Calendar, build_calendar
-from gpupool.karpenter.budgets import REASONS, allowed, budgets_of
+from gpupool.karpenter.budgets import REASONS, count_allowed, read_budgets
 from gpupool.yamlio.located import Plain
 from tests.budgets.schedules import readable
 from tests.tiers import volume
@@ -55,13 +55,13 @@ def reckoned(
     zone = ZoneInfo(timezone)
     monday = day - timedelta(days=day.weekday())
     begin = datetime(monday.year, monday.month, monday.day, tzinfo=UTC) - timedelta(days=1)
-    budgets = budgets_of(said)
+    budgets = read_budgets(said)
     found: dict[str, dict[tuple[date, int], set[int]]] = {reason: defaultdict(set) for reason in REASONS}
     for minute in range(0, 9 * 24 * 60, 5):  # every schedule here begins at any minute, so 5 is a sample
         instant = begin + timedelta(minutes=minute)
         local = instant.astimezone(zone)
         for reason in REASONS:
-            number = max(0, min(nodes, allowed(budgets, reason, instant, nodes)))
+            number = max(0, min(nodes, count_allowed(budgets, reason, instant, nodes)))
             found[reason][local.date(), local.hour].add(number)
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpupool.cluster.crds import CRDS, digest_crd, digest_structure
 from gpupool.cluster.resources import EC2_NODE_CLASS, crd_path
-from gpupool.karpenter.versions import LATEST, STATUS_SINCE, TARGETS, knows, parse_minor
+from gpupool.karpenter.versions import LATEST, STATUS_SINCE, TARGETS, is_supported, parse_minor
 from gpupool.shapes.annotations import Since
 from tests.karpenter.targets import LATER_FIELDS
 from tests.rig import older
@@ -22,14 +22,12 @@ from tests.rig.server import api_server
 
 FILE = Path(__file__).parents[2] / "gpupool" / "karpenter" / "crd_digests.py"
 HEAD = '''\
-"""What each Karpenter minor's CRDs look like; `python -m tests.karpenter.digests` writes it anew."""
+"""Digests of the CRDs of each Karpenter minor; `python -m tests.karpenter.digests` writes them."""
 
 from typing import Final
 '''
 STRUCTURES = '"""A digest of the fields of each CRD, by its name and the minor of Karpenter."""'
-WHOLE = (
-    '"""The same with the rules, as Karpenter for AWS ships them, for the minors whose release can be had."""'
-)
+WHOLE = '"""The same with the rules, as Karpenter for AWS ships them, for the minors with an available release."""'
 
 Crd = dict[str, Any]
 Table = dict[str, dict[str, str]]
@@ -82,7 +80,7 @@ def aged(newest: Crd, target: str) -> Crd:
     (version,) = crd["spec"]["versions"]
     root = version["schema"]["openAPIV3Schema"]["properties"]
     for path, since in later():
-        if not knows(target, Since(since)):
+        if not is_supported(target, Since(since)):
             _without(root, path)
     return crd
 

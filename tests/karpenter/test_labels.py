@@ -80,12 +80,12 @@ KEYS = st.lists(st.sampled_from(PIECES), max_size=5).map("".join) | st.sampled_f
 
 @pytest.mark.parametrize("key", FINE)
 def test_fine(key: str) -> None:
-    assert labels.key_problem(key) is None
+    assert labels.find_key_problem(key) is None
 
 
 @pytest.mark.parametrize(("key", "words"), REFUSED.items())
 def test_refused_in_words(key: str, words: str) -> None:
-    assert words in (labels.key_problem(key) or "")
+    assert words in (labels.find_key_problem(key) or "")
 
 
 def test_the_allow_list_is_the_crds() -> None:
@@ -106,25 +106,25 @@ def test_the_overlays_allow_list_is_the_crds() -> None:
 @given(key=KEYS)
 def test_what_the_crd_refuses_has_a_problem(key: str) -> None:
     if crd_refuses(pool_key(), key):
-        assert labels.key_problem(key) is not None
+        assert labels.find_key_problem(key) is not None
     if crd_refuses(overlay_key(), key):
-        assert labels.overlay_key_problem(key) is not None
+        assert labels.find_overlay_key_problem(key) is not None
 
 
 @settings(derandomize=True, max_examples=examples(500), deadline=None, database=None)
 @given(key=KEYS)
 def test_what_only_we_refuse_is_what_the_controller_refuses(key: str) -> None:
     """Too long a name, and the label that Karpenter sets from the node class."""
-    if labels.key_problem(key) is not None and not crd_refuses(pool_key(), key):
+    if labels.find_key_problem(key) is not None and not crd_refuses(pool_key(), key):
         prefix, _, name = key.rpartition("/")
         assert key == labels.EC2NODECLASS or len(name) > 63 or len(prefix) > 253
 
 
 def test_an_overlay_may_name_the_pool() -> None:
-    assert labels.overlay_key_problem("karpenter.sh/nodepool") is None
-    assert labels.overlay_key_problem("karpenter.k8s.aws/instance-gpu-count") is None
+    assert labels.find_overlay_key_problem("karpenter.sh/nodepool") is None
+    assert labels.find_overlay_key_problem("karpenter.k8s.aws/instance-gpu-count") is None
     assert "not in a NodeOverlay" in (
-        labels.overlay_key_problem("karpenter.k8s.aws/placement-group-id") or ""
+        labels.find_overlay_key_problem("karpenter.k8s.aws/placement-group-id") or ""
     )
 
 
@@ -162,7 +162,7 @@ def test_the_labels_that_came_later() -> None:
 
 
 def test_the_values_that_karpenter_insists_on() -> None:
-    assert {key: set(label.values) for key, label in labels.WELL_KNOWN.items() if label.enforced} == {
+    assert {key: set(label.values) for key, label in labels.WELL_KNOWN.items() if label.is_enforced} == {
         "karpenter.sh/capacity-type": {"on-demand", "spot", "reserved"},
         "karpenter.k8s.aws/instance-tenancy": {"default", "dedicated"},
     }

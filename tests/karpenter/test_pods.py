@@ -172,7 +172,7 @@ def test_ports_of_the_node() -> None:
     ids=str,
 )
 def test_ports_that_conflict(one: HostPort, other: HostPort, expected: bool) -> None:
-    assert one.conflicts(other) is other.conflicts(one) is expected
+    assert one.has_conflict(other) is other.has_conflict(one) is expected
 
 
 def test_what_files_do_not_answer_is_named() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupool.karpenter.checks import QUANTITY_PATTERN
-from gpupool.karpenter.quantities import amount
+from gpupool.karpenter.quantities import parse_amount
 from tests.tiers import examples
 
 AMOUNTS = {
@@ -20,15 +20,15 @@ AMOUNTS = {
 
 @pytest.mark.parametrize(("text", "exact"), AMOUNTS.items(), ids=AMOUNTS)
 def test_an_amount(text: str, exact: int | Decimal) -> None:
-    assert amount(text) == exact
+    assert parse_amount(text) == exact
 
 
 @settings(derandomize=True, deadline=None, max_examples=examples(500))
 @given(st.from_regex(re.compile(QUANTITY_PATTERN.replace("$", r"\Z"), re.ASCII), fullmatch=True))
 def test_all_that_the_pattern_takes_has_an_amount(text: str) -> None:
-    assert Decimal(amount(text)).is_finite()
+    assert Decimal(parse_amount(text)).is_finite()
 
 
 def test_no_quantity() -> None:
     with pytest.raises(ValueError, match="is not a quantity"):
-        amount("many")
+        parse_amount("many")

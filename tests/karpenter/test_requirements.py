@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from gpupool.karpenter.labels import ALIASES, INSTANCE_TYPE, REGION, ZONE
 from gpupool.karpenter.requirements import (
     Requirement,
-    combined,
-    conflicts,
-    disagreements,
-    from_labels,
-    requirement,
+    build_requirement,
+    combine_requirements,
+    find_conflicts,
+    find_disagreements,
+    labels_to_requirements,
 )
 from tests.tiers import examples
 
@@ -23,7 +23,7 @@ UNIVERSE = ("", "-3", "0", "1", "2", "3", "4", "5", "8", "16", "007", "+4", "4.0
 
 
 def of(operator: str, *values: str) -> Requirement:
-    return requirement("key", operator, values)
+    return build_requirement("key", operator, values)
 
 
 def taken(found: Requirement) -> set[str]:
@@ -88,29 +88,29 @@ def test_what_a_requirement_reads_as(name: str) -> None:
 def test_a_machine_without_the_label_does_for_notin_and_doesnotexist_alone(name: str) -> None:
     found, operator = OPERATORS[name]
 
-    assert found.takes(()) is (operator in {"NotIn", "DoesNotExist"})
+    assert found.matches(()) is (operator in {"NotIn", "DoesNotExist"})
 
 
 def test_a_machine_with_several_values_does_where_one_of_them_does() -> None:
-    assert of("In", "spot").takes(("on-demand", "spot"))
-    assert not of("In", "reserved").takes(("on-demand", "spot"))
-    assert of("NotIn", "spot").takes(("on-demand", "spot"))
-    assert not of("DoesNotExist").takes(("on-demand",))
+    assert of("In", "spot").matches(("on-demand", "spot"))
+    assert not of("In", "reserved").matches(("on-demand", "spot"))
+    assert of("NotIn", "spot").matches(("on-demand", "spot"))
+    assert not of("DoesNotExist").matches(("on-demand",))
 
 
 @pytest.mark.parametrize("alias", sorted(ALIASES))
 def test_an_old_name_of_a_label_is_its_new_one(alias: str) -> None:
-    assert requirement(alias, "In", ("x",)) == requirement(ALIASES[alias], "In", ("x",))
-    assert [each.key for each in from_labels({alias: "x"})] == [ALIASES[alias]]
+    assert build_requirement(alias, "In", ("x",)) == build_requirement(ALIASES[alias], "In", ("x",))
+    assert [each.key for each in labels_to_requirements({alias: "x"})] == [ALIASES[alias]]
 
 
 def test_old_and_new_names_are_one_label() -> None:
-    found = combined(
+    found = combine_requirements(
         [
-            requirement("failure-domain.beta.kubernetes.io/zone", "In", ("a", "b")),
-            requirement(ZONE, "In", ("b", "c")),
-            requirement("failure-domain.beta.kubernetes.io/region", "Exists"),
-            requirement("beta.kubernetes.io/instance-type", "NotIn", ("t2.nano",)),
+            build_requirement("failure-domain.beta.kubernetes.io/zone", "In", ("a", "b")),
+            build_requirement(ZONE, "In", ("b", "c")),
+            build_requirement("failure-domain.beta.kubernetes.io/region", "Exists"),
+            build_requirement("beta.kubernetes.io/instance-type", "NotIn", ("t2.nano",)),
         ]
     )
 
@@ -119,9 +119,9 @@ def test_old_and_new_names_are_one_label() -> None:
 
 
 def test_the_larger_minvalues_counts_and_a_contradiction_keeps_it() -> None:
-    few, many = requirement("key", "Gt", ("4",), 2), requirement("key", "Lt", ("2",), 5)
+    few, many = build_requirement("key", "Gt", ("4",), 2), build_requirement("key", "Lt", ("2",), 5)
 
-    assert few.intersection(requirement("key", "Exists", (), 3)).min_values == 3
+    assert few.intersection(build_requirement("key", "Exists", (), 3)).min_values == 3
     assert few.intersection(many).min_values == 5
     assert of("Exists").intersection(many).min_values == 5
 
@@ -182,7 +182,7 @@ def test_two_agree_where_a_value_is_left(one: Requirement, other: Requirement) -
     both = one.intersection(other)
 
     # Of two that list no values, Karpenter looks only at the bounds.
-    assert one.has_intersection(other) is (both.complement or bool(both.values))
+    assert one.has_intersection(other) is (both.is_complement or bool(both.values))
 
 
 @laws
@@ -190,7 +190,7 @@ def test_two_agree_where_a_value_is_left(one: Requirement, other: Requirement) -
 def test_what_is_taken_of_a_list_is_what_the_list_has_in_common(one: Requirement, values: list[str]) -> None:
     listed = of("In", *values)
 
-    assert one.has_intersection(listed) is bool(taken(one) & set(values)) is one.takes(values)
+    assert one.has_intersection(listed) is bool(taken(one) & set(values)) is one.matches(values)
 
 
 @laws
@@ -198,7 +198,7 @@ def test_what_is_taken_of_a_list_is_what_the_list_has_in_common(one: Requirement
 def test_two_disagree_where_nothing_is_left_but_for_labels_that_may_be_absent(
     one: Requirement, other: Requirement
 ) -> None:
-    found = disagreements({"key": one}, {"key": other})
+    found = find_disagreements({"key": one}, {"key": other})
     both_forgive = {one.operator, other.operator} <= {"NotIn", "DoesNotExist"}
 
     assert bool(found) is not (one.has_intersection(other) or both_forgive)
@@ -207,15 +207,15 @@ def test_two_disagree_where_nothing_is_left_but_for_labels_that_may_be_absent(
 @laws
 @given(COMBINED)
 def test_a_label_that_nobody_knows_does_for_notin_and_doesnotexist_alone(wanted: Requirement) -> None:
-    found = conflicts({}, {"key": wanted}, ())
+    found = find_conflicts({}, {"key": wanted}, ())
 
     assert bool(found) is (wanted.operator in {"In", "Exists"})
-    assert conflicts({}, {"key": wanted}, ("key",)) == []
+    assert find_conflicts({}, {"key": wanted}, ("key",)) == []
 
 
 def test_an_unknown_label_is_told_alone() -> None:
-    existing = {"other": requirement("other", "In", ("a",))}
-    incoming = {"other": requirement("other", "In", ("b",)), "key": of("Exists")}
+    existing = {"other": build_requirement("other", "In", ("a",))}
+    incoming = {"other": build_requirement("other", "In", ("b",)), "key": of("Exists")}
 
-    assert [each.key for each in conflicts(existing, incoming, ())] == ["key"]
-    assert [each.key for each in conflicts(existing, incoming, ("key",))] == ["other"]
+    assert [each.key for each in find_conflicts(existing, incoming, ())] == ["key"]
+    assert [each.key for each in find_conflicts(existing, incoming, ("key",))] == ["other"]

@@ -29,7 +29,7 @@ def corpus() -> list[Body]:
 
 def each_rule() -> Iterator[Any]:
     """Each rule of each kind, by the name of the table that holds it and its number there."""
-    for name in ("CEL", "LATER"):
+    for name in ("CEL", "CONTROLLER"):
         table: Table = getattr(checks, name)
         for kind, held in table.items():
             for number, rule in enumerate(held):
@@ -55,7 +55,7 @@ def refused_by_all(name: str, kind: str) -> dict[int, set[str]]:
 CORPUS = corpus()
 LAYERS = {
     "CEL": frozenset({Layer.STRUCTURAL, Layer.CEL}),
-    "LATER": frozenset({Layer.RUNTIME, Layer.CRASH}),
+    "CONTROLLER": frozenset({Layer.RUNTIME, Layer.CRASH}),
 }
 REDUNDANT = {"spec kubelet evictionSoft", "spec kubelet evictionSoftGracePeriod"}
 """A signal in one of the two maps has to stand in the other, so an unknown one is refused twice over."""

@@ -11,7 +11,7 @@ from gpupool.findings import Finding, Severity, has_errors
 from gpupool.karpenter.labels import OVERLAY_REFUSED, WELL_KNOWN
 from gpupool.karpenter.validation.check import check
 from gpupool.karpenter.validation.types import TYPES
-from gpupool.karpenter.versions import STATUS_SINCE, TARGETS, VALUES_SINCE, knows
+from gpupool.karpenter.versions import STATUS_SINCE, TARGETS, VALUES_SINCE, is_supported
 from gpupool.manifests.read import read_manifests
 from gpupool.shapes.annotations import Since
 from gpupool.shapes.base import Shape
@@ -49,7 +49,7 @@ def test_what_1_9_had_is_good_for_every_target(whole: Body, target: str) -> None
 def test_what_came_later_is_an_error_before(row: Later, target: str) -> None:
     found = errors(changed(row.whole, row.path, row.value), target)
 
-    if knows(target, Since(row.since)):
+    if is_supported(target, Since(row.since)):
         assert found == []
         return
     (error,) = found
@@ -127,7 +127,9 @@ def test_each_mark_in_the_code_has_its_row() -> None:
     keys = {(label.key, Since(label.since)) for label in WELL_KNOWN.values() if label.since}
 
     later = {
-        (word, since.minor) for word, since in fields | values | states | keys if not knows(OLDEST, since)
+        (word, since.minor)
+        for word, since in fields | values | states | keys
+        if not is_supported(OLDEST, since)
     }
     assert {(row.word, row.since) for row in LATER} == later
     assert len(later) == 9

@@ -3,7 +3,7 @@ import pytest
 from gpupool.karpenter.v1.ec2nodeclass import EC2NodeClassSpec
 from gpupool.karpenter.v1.nodepool import Disruption, NodePoolSpec, NodeSelectorRequirementWithMinValues
 from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlay
-from gpupool.karpenter.versions import LATEST, TARGETS, VALUES_SINCE, knows, parse_minor
+from gpupool.karpenter.versions import LATEST, TARGETS, VALUES_SINCE, is_supported, parse_minor
 from gpupool.shapes.annotations import Since
 from gpupool.shapes.base import Shape
 
@@ -29,7 +29,7 @@ def test_minors_order_by_number() -> None:
     ("target", "since", "known"), [("1.9", "1.11", False), ("1.11", "1.11", True), ("1.14", "1.9", True)]
 )
 def test_what_a_target_knows(target: str, since: str, known: bool) -> None:
-    assert knows(target, Since(since)) is known
+    assert is_supported(target, Since(since)) is known
 
 
 @pytest.mark.parametrize(

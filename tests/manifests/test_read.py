@@ -145,7 +145,7 @@ def test_in_a_folder_what_is_no_object_is_passed_over_and_counted() -> None:
         ("d/mkdocs.yaml", 1, SkipReason.UNREADABLE),
         ("d/values.yaml", 1, SkipReason.NO_OBJECT),
     ]
-    assert result.reasons() == {"not a Kubernetes object": 3, "unreadable": 1}
+    assert result.count_skip_reasons() == {"not a Kubernetes object": 3, "unreadable": 1}
     assert result.files == ("d/kustomization.yaml", "d/mkdocs.yaml", "d/pool.yaml", "d/values.yaml")
     assert result.documents == 5
 
@@ -202,7 +202,7 @@ def test_a_blueprint_without_a_name_is_only_counted() -> None:
     result = in_folder(overlay="apiVersion: gpupool.dev/v1alpha1\nkind: Blueprint\npools: {}\n")
 
     assert (result.own_files, result.findings) == ((), ())
-    assert result.reasons() == {"blueprint without a name": 1}
+    assert result.count_skip_reasons() == {"blueprint without a name": 1}
 
 
 def test_templates_of_a_chart_are_passed_over_and_counted() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.findings import Finding, Location
-from gpupool.manifests.sources import ManifestFile, SkippedFile, SkipReason, read_bytes, sources
+from gpupool.manifests.sources import ManifestFile, SkippedFile, SkipReason, find_files, read_bytes
 
 
 def no_stdin() -> bytes:
@@ -31,7 +31,7 @@ def write(*names: str) -> None:
 def test_a_folder_is_walked_in_the_order_of_names(folder: Path) -> None:
     write("d/b.yaml", "d/a/z.yml", "d/a/a.json", "d/c/x.YAML", "d/c.yaml", "d/README.md", "d/x.yaml.j2")
 
-    found = list(sources(["d"]))
+    found = list(find_files(["d"]))
 
     assert [source.path for source in found if isinstance(source, ManifestFile)] == [
         "d/a/a.json",
@@ -51,7 +51,7 @@ def test_a_folder_is_walked_in_the_order_of_names(folder: Path) -> None:
 def test_the_folder_one_is_in_gives_plain_names() -> None:
     write("a.yaml", "b/c.yaml", ".git/d.yaml", ".e.yaml")
 
-    assert list(sources(["."])) == [
+    assert list(find_files(["."])) == [
         ManifestFile(".e.yaml", is_named=False),
         SkippedFile(Location(".git"), SkipReason.HIDDEN),
         ManifestFile("a.yaml", is_named=False),
@@ -65,7 +65,7 @@ def test_a_named_file_is_read_whatever_its_ending_and_only_once() -> None:
     os.link("d/a.yaml", "hard.yaml")
     Path("link.yaml").symlink_to("d/a.yaml")
 
-    assert list(sources(["d/b.txt", "d/a.yaml", "d", "link.yaml", "-", "-"])) == [
+    assert list(find_files(["d/b.txt", "d/a.yaml", "d", "link.yaml", "-", "-"])) == [
         ManifestFile("d/b.txt", is_named=True),
         ManifestFile("d/a.yaml", is_named=True),
         SkippedFile(Location("d/a.yaml"), SkipReason.READ_ALREADY),
@@ -83,7 +83,7 @@ def test_links_to_folders_are_not_followed_and_make_no_loop() -> None:
     Path("d/self.yaml").symlink_to("self.yaml")
     Path("d/folder.yaml").symlink_to("../other")
 
-    found = list(sources(["d"]))
+    found = list(find_files(["d"]))
 
     assert found == [
         ManifestFile("d/a.yaml", is_named=False),
@@ -99,7 +99,7 @@ def test_a_named_link_to_a_folder_is_walked() -> None:
     write("d/a.yaml")
     Path("link").symlink_to("d")
 
-    assert list(sources(["link"])) == [ManifestFile("link/a.yaml", is_named=False)]
+    assert list(find_files(["link"])) == [ManifestFile("link/a.yaml", is_named=False)]
 
 
 @pytest.mark.usefixtures("folder")
@@ -107,7 +107,7 @@ def test_a_named_link_to_a_folder_is_walked() -> None:
 def test_a_path_that_is_not_there_is_a_finding(path: str) -> None:
     Path("broken.yaml").symlink_to("nowhere")
 
-    (finding,) = sources([path])
+    (finding,) = find_files([path])
 
     assert isinstance(finding, Finding)
     assert finding.code == "GP1001"
@@ -147,7 +147,7 @@ def test_a_file_or_folder_without_permission_is_a_finding(monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "scandir", refuse)
 
     assert refusal("d/a.yaml") == "can't read the file: Permission denied"
-    (finding,) = sources(["d"])
+    (finding,) = find_files(["d"])
     assert isinstance(finding, Finding)
     assert finding.message == "can't read the folder: Permission denied"
 
@@ -170,7 +170,7 @@ def test_standard_input_is_read_once_asked_for() -> None:
 def test_a_name_that_is_no_text_can_be_shown() -> None:
     Path(os.fsdecode(b"\xff.yaml")).write_text("a: 1")
 
-    (source,) = sources(["."])
+    (source,) = find_files(["."])
 
     assert isinstance(source, ManifestFile)
     assert source.name == "\ufffd.yaml"
@@ -182,7 +182,9 @@ def test_templates_of_a_chart_are_known() -> None:
     write("c/Chart.yaml", "c/templates/a.yaml", "c/templates/b/c.yaml", "templates/d.yaml", "c/values.yaml")
 
     found = {
-        source.path: source.is_chart_template for source in sources(["."]) if isinstance(source, ManifestFile)
+        source.path: source.is_chart_template
+        for source in find_files(["."])
+        if isinstance(source, ManifestFile)
     }
 
     assert found == {

@@ -147,7 +147,7 @@ def test_lists_are_opened_and_other_objects_counted() -> None:
     found = read({"apiVersion": "v1", "kind": "List", "items": [pod, config]}, pool, old)
 
     assert [each.name for each in found.templates] == ["Pod/w"]
-    assert (found.passed_over, found.findings) == ({"ConfigMap": 1, "NodePool": 2}, ())
+    assert (found.skipped_kinds, found.findings) == ({"ConfigMap": 1, "NodePool": 2}, ())
 
 
 def messages(found: Workloads) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from gpupool.karpenter import budgets as budget_rules
-from gpupool.karpenter.budgets import DisruptionBudget, budgets_of
+from gpupool.karpenter.budgets import DisruptionBudget, read_budgets
 from tests.profiles.rendering import CLUSTER, render, specs, words_of
 
 LOCAL = ZoneInfo(CLUSTER["timezone"])
@@ -19,12 +19,12 @@ SATURDAY = 5
 def rendered_budgets(profile: str, folder: Path) -> tuple[DisruptionBudget, ...]:
     first, *others = specs(render(folder, {"p": words_of(profile)})).values()
     assert all(other["disruption"] == first["disruption"] for other in others)
-    return budgets_of({"spec": first})
+    return read_budgets({"spec": first})
 
 
 def allowed(budgets: tuple[DisruptionBudget, ...], reason: str, at: datetime, nodes: int) -> int:
     """Return how many of `nodes` may go."""
-    return min(nodes, budget_rules.allowed(budgets, reason, at, nodes))
+    return min(nodes, budget_rules.count_allowed(budgets, reason, at, nodes))
 
 
 def moments() -> Iterator[datetime]:

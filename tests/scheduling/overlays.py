@@ -99,7 +99,7 @@ class Overlays:
         """Return what the types have that are meant, and something else."""
         places = [place for name in meant if (place := masks().catalogue.position(name)) is not None]
         own = {value for place in places for value in masks().values(key, place)}
-        return sorted({*own, self.chance.choice(sorted(masks().known(key)))})
+        return sorted({*own, self.chance.choice(sorted(masks().list_values(key)))})
 
     def _amount(self, name: str) -> str:
         return self.chance.choice(

@@ -109,7 +109,7 @@ class Pools:
 
     def _own_values(self, key: str) -> tuple[str, ...]:
         key = labels.ALIASES.get(key, key)
-        if masks().knows(key):
+        if masks().has_label(key):
             return masks().values(key, self._meant)
         return {labels.ZONE: ZONES[:5], labels.REGION: ("us-east-1",), labels.OS: ("linux", "windows")}.get(
             key, ()
@@ -119,8 +119,8 @@ class Pools:
         key = labels.ALIASES.get(key, key)
         if key == labels.INSTANCE_TYPE:
             return [self.chance.choice(masks().catalogue.names), "p5.48xlarge", "nothing.large"]
-        if masks().knows(key):
-            known = sorted(masks().known(key))
+        if masks().has_label(key):
+            known = sorted(masks().list_values(key))
             return [*known, self.chance.choice(("nothing", "0", "4", "H100"))]
         own = {
             labels.ZONE: ZONES,

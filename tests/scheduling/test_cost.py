@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.scheduling import packing
-from gpupool.scheduling.cost import Ceiling, ceiling
+from gpupool.scheduling.cost import CostCeiling, calculate_ceiling
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.limits import NODES, fitting
+from gpupool.scheduling.limits import NODES, find_types_in_limits
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import market
@@ -103,9 +103,9 @@ def test_no_mix_is_dearer_and_an_exact_answer_is_one(anywhere: Market) -> None:
     counted = dict.fromkeys(("exact", "at most", "unbounded", "nothing"), 0)
     for number in range(ROUNDS):
         places, limits = small_case(chance, anywhere)
-        mask = fitting(anywhere, sum(1 << place for place in places), limits)
+        mask = find_types_in_limits(anywhere, sum(1 << place for place in places), limits)
         places = [place for place in places if mask >> place & 1]
-        said = ceiling(anywhere, mask, limits)
+        said = calculate_ceiling(anywhere, mask, limits)
         case = f"case {number}: {[anywhere.catalogue.names[place] for place in places]} within {limits}"
         free = [
             place for place in places
@@ -114,13 +114,13 @@ def test_no_mix_is_dearer_and_an_exact_answer_is_one(anywhere: Market) -> None:
         if free:
             counted["unbounded"] += 1
             most = max(free, key=lambda place: (anywhere.price(place) or 0, place))
-            assert said == Ceiling(None, exact=True, unbounded_by=anywhere.catalogue.names[most]), case
+            assert said == CostCeiling(None, is_exact=True, unbounded_by=anywhere.catalogue.names[most]), case
             continue
         real = dearest_mix(anywhere, places, limits)
         if real is None:
             continue
         assert said.hourly is not None, case
-        if said.exact:
+        if said.is_exact:
             counted["exact" if real else "nothing"] += 1
             assert said.hourly == pytest.approx(real, rel=1e-9), case
         else:
@@ -138,16 +138,16 @@ def test_the_bound_is_no_less_than_the_exact_answer_and_often_more(
     cases = [small_case(chance, virginia) for _ in range(volume(1_000, at_least=200))]
     masks = [sum(1 << place for place in places) for places, _ in cases]
     exact = [
-        ceiling(virginia, fitting(virginia, mask, limits), limits)
+        calculate_ceiling(virginia, find_types_in_limits(virginia, mask, limits), limits)
         for mask, (_, limits) in zip(masks, cases, strict=True)
     ]
     monkeypatch.setattr(packing, "MOST_STATES", 0)
     compared = higher = 0
     for mask, (_, limits), known in zip(masks, cases, exact, strict=True):
-        bound = ceiling(virginia, fitting(virginia, mask, limits), limits)
-        if known.hourly and known.exact and bound.hourly is not None:
+        bound = calculate_ceiling(virginia, find_types_in_limits(virginia, mask, limits), limits)
+        if known.hourly and known.is_exact and bound.hourly is not None:
             compared += 1
-            assert not bound.exact
+            assert not bound.is_exact
             assert bound.hourly >= known.hourly, (limits, known, bound)
             higher += bound.hourly > known.hourly * 1.02
     assert compared > len(cases) * 0.3
@@ -172,58 +172,58 @@ def test_cpu_left_over_is_filled_with_machines_of_no_gpu(virginia: Market) -> No
     assert found.match.candidates.bit_count() == 22
     assert found.match.launchable.bit_count() == 18
     assert found.ceiling is not None
-    assert found.ceiling.exact
+    assert found.ceiling.is_exact
     # Eight of g7e.2xlarge cost less: the rest goes to g6f, which counts as no GPU.
     assert f"{found.ceiling.hourly:.2f}" == "30.54"
-    alone = ceiling(virginia, named(virginia, "g7e.2xlarge"), found.pool.limits)
+    alone = calculate_ceiling(virginia, named(virginia, "g7e.2xlarge"), found.pool.limits)
     assert f"{alone.hourly:.2f}" == "26.90"
 
 
 def test_a_limit_on_gpus_alone_bounds_nothing_where_some_count_none(virginia: Market) -> None:
     found = explain(g6({GPU: "8"}), virginia)
 
-    assert found.ceiling == Ceiling(None, exact=True, unbounded_by="g6f.4xlarge")
+    assert found.ceiling == CostCeiling(None, is_exact=True, unbounded_by="g6f.4xlarge")
 
 
 def test_whole_machines_alone_are_counted(virginia: Market) -> None:
     p5 = named(virginia, "p5.48xlarge")
 
-    assert ceiling(virginia, p5, {GPU: 16}) == Ceiling(2 * 55.04, exact=True)
-    assert ceiling(virginia, p5, {GPU: 23}) == Ceiling(2 * 55.04, exact=True)
-    assert ceiling(virginia, p5, {GPU: 7}) == Ceiling(0.0, exact=True)
-    assert ceiling(virginia, p5, {}) == Ceiling(None, exact=True, unbounded_by="p5.48xlarge")
-    assert ceiling(virginia, p5, {"example.com/seats": 1}).unbounded_by == "p5.48xlarge"
-    assert ceiling(virginia, 0, {}) == Ceiling(0.0, exact=True)
+    assert calculate_ceiling(virginia, p5, {GPU: 16}) == CostCeiling(2 * 55.04, is_exact=True)
+    assert calculate_ceiling(virginia, p5, {GPU: 23}) == CostCeiling(2 * 55.04, is_exact=True)
+    assert calculate_ceiling(virginia, p5, {GPU: 7}) == CostCeiling(0.0, is_exact=True)
+    assert calculate_ceiling(virginia, p5, {}) == CostCeiling(None, is_exact=True, unbounded_by="p5.48xlarge")
+    assert calculate_ceiling(virginia, p5, {"example.com/seats": 1}).unbounded_by == "p5.48xlarge"
+    assert calculate_ceiling(virginia, 0, {}) == CostCeiling(0.0, is_exact=True)
 
 
 def test_nodes_count_as_one_each(virginia: Market) -> None:
     both = named(virginia, "p5.48xlarge", "g6.xlarge")
 
-    assert ceiling(virginia, both, {NODES: 3}) == exactly(3 * 55.04)
-    assert ceiling(virginia, both, {NODES: 3, GPU: 10}) == exactly(55.04 + 2 * 0.8048)
+    assert calculate_ceiling(virginia, both, {NODES: 3}) == exactly(3 * 55.04)
+    assert calculate_ceiling(virginia, both, {NODES: 3, GPU: 10}) == exactly(55.04 + 2 * 0.8048)
 
 
 def test_types_without_a_price_cost_nothing(virginia: Market) -> None:
     p5e = named(virginia, "p5e.48xlarge")
 
-    assert ceiling(virginia, p5e, {}) == Ceiling(0.0, exact=True)
+    assert calculate_ceiling(virginia, p5e, {}) == CostCeiling(0.0, is_exact=True)
 
 
 def test_three_limits_that_bind_give_a_bound(virginia: Market) -> None:
     """Each of the types uses another one of the limits, so that none of these alone bounds the cost."""
     three = named(virginia, "g6.xlarge", "inf2.xlarge", "dl1.24xlarge")
 
-    said = ceiling(virginia, three, {GPU: 64, NEURON: 64, GAUDI: 8})
+    said = calculate_ceiling(virginia, three, {GPU: 64, NEURON: 64, GAUDI: 8})
 
-    assert not said.exact
+    assert not said.is_exact
     assert said.hourly == pytest.approx(64 * 0.8048 + 64 * 0.7582 + 13.10904)
 
 
 def test_three_limits_of_which_two_bind_are_exact(virginia: Market) -> None:
     both = named(virginia, "p5.48xlarge", "g6.xlarge")
 
-    assert ceiling(virginia, both, {GPU: 8, "cpu": 192, NODES: 9}).exact
-    assert ceiling(virginia, both, {GPU: 9, "cpu": 400, NODES: 3}) == exactly(55.04 + 0.8048)
+    assert calculate_ceiling(virginia, both, {GPU: 8, "cpu": 192, NODES: 9}).is_exact
+    assert calculate_ceiling(virginia, both, {GPU: 9, "cpu": 400, NODES: 3}) == exactly(55.04 + 0.8048)
 
 
 @pytest.mark.parametrize(("millions", "exact"), [(999_999, True), (1_000_000, False)])
@@ -231,9 +231,9 @@ def test_up_to_a_million_states_the_answer_is_exact(virginia: Market, millions: 
     """With nodes of two kinds that have no amount but one in common, a limit of n has n + 1 states."""
     both = named(virginia, "g6.xlarge", "g6.12xlarge")
 
-    said = ceiling(virginia, both, {GPU: millions})
+    said = calculate_ceiling(virginia, both, {GPU: millions})
 
-    assert said.exact is exact
+    assert said.is_exact is exact
     dearest = max(price(virginia, "g6.xlarge"), price(virginia, "g6.12xlarge") / 4)
     assert said.hourly == pytest.approx(millions * dearest, rel=1e-5)
 
@@ -254,6 +254,6 @@ def test_a_static_pool_has_so_many_nodes(virginia: Market) -> None:
     static = explain(node_pool("p", said, replicas=4), virginia)
 
     assert static.ceiling == exactly(4 * 55.04)
-    assert explain(node_pool("p", said), virginia).ceiling == Ceiling(
-        None, exact=True, unbounded_by="p5.48xlarge"
+    assert explain(node_pool("p", said), virginia).ceiling == CostCeiling(
+        None, is_exact=True, unbounded_by="p5.48xlarge"
     )

@@ -11,10 +11,10 @@ import pytest
 from gpupool.karpenter.pod_reading import read_pod
 from gpupool.scheduling.nodepool import read_pool
 from gpupool.scheduling.pods.daemons import Daemon
-from gpupool.scheduling.pods.fit import sites
+from gpupool.scheduling.pods.fit import build_sites
 from gpupool.scheduling.pods.refusals import RefusalRule
-from gpupool.scheduling.pods.verdicts import judge, judge_daemon
-from gpupool.scheduling.types.capacity import TypeResources, lacking
+from gpupool.scheduling.pods.verdicts import judge_daemon, judge_pod
+from gpupool.scheduling.types.capacity import TypeResources, find_lacking_resources
 from gpupool.yamlio.documents import read_documents
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.worlds import market
@@ -22,7 +22,7 @@ from tests.scheduling.worlds import market
 if TYPE_CHECKING:
     from gpupool.karpenter.pods import Pod
     from gpupool.scheduling.nodepool import ScheduledPool
-    from gpupool.scheduling.pods.verdicts import Judged, PodVerdict
+    from gpupool.scheduling.pods.verdicts import PodOutcome, PodVerdict
     from gpupool.scheduling.types.market import Market
 
 AWS = "karpenter.k8s.aws/"
@@ -71,13 +71,13 @@ def required(*terms: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def refused(wanting: Pod, found: ScheduledPool, *daemons: Daemon) -> tuple[RefusalRule, str, str]:
-    verdict = verdict_of(judge(wanting, sites([found], daemons)))
+    verdict = verdict_of(judge_pod(wanting, build_sites([found], daemons)))
     assert verdict.placed is None
     assert verdict.refusal is not None
-    return verdict.refusal.rule, verdict.refusal.message, verdict.refusal.part
+    return verdict.refusal.rule, verdict.refusal.message, verdict.refusal.spec_key
 
 
-def verdict_of(judged: Judged) -> PodVerdict:
+def verdict_of(judged: PodOutcome) -> PodVerdict:
     (verdict,) = judged.verdicts
     return verdict
 
@@ -391,13 +391,13 @@ def test_daemon_sets_take_their_share(al2023: Market) -> None:
     wanting = pod({"memory": "12Gi"}, tolerations=[TOLERATION])
     agent = daemon({"memory": "2Gi"}, tolerations=[{"operator": "Exists"}])
 
-    assert judge(wanting, sites([found])).fits
+    assert judge_pod(wanting, build_sites([found])).fits
     assert refused(wanting, found, agent) == (
         RefusalRule.RESOURCES,
         "requests 12Gi memory; the only candidate, g6.xlarge, has 11.8Gi left after 2Gi for DaemonSets",
         "containers",
     )
-    assert not judge(wanting, sites([found], fixed={"memory": 2 << 30})).fits
+    assert not judge_pod(wanting, build_sites([found], fixed={"memory": 2 << 30})).fits
 
 
 @pytest.mark.parametrize(
@@ -414,13 +414,13 @@ def test_daemon_sets_that_do_not_run_there_take_nothing(al2023: Market, spec: di
     found = pool(al2023, ONE_TYPE, taints=[TAINT])
     wanting = pod({"memory": "12Gi"}, tolerations=[TOLERATION])
 
-    assert judge(wanting, sites([found], [daemon({"memory": "2Gi"}, **spec)])).fits
+    assert judge_pod(wanting, build_sites([found], [daemon({"memory": "2Gi"}, **spec)])).fits
 
 
 def test_a_daemon_set_that_waits_for_the_node_to_be_ready_counts(al2023: Market) -> None:
     agent = daemon({"memory": "2Gi"}, nodeSelector={"karpenter.sh/initialized": "true"})
 
-    assert not judge(pod({"memory": "12Gi"}), sites([pool(al2023, ONE_TYPE)], [agent])).fits
+    assert not judge_pod(pod({"memory": "12Gi"}), build_sites([pool(al2023, ONE_TYPE)], [agent])).fits
 
 
 def test_a_port_that_a_daemon_set_has_is_taken(al2023: Market) -> None:
@@ -435,7 +435,7 @@ def test_a_port_that_a_daemon_set_has_is_taken(al2023: Market) -> None:
 
 def test_what_is_launched_is_the_cheapest_of_the_types_that_take_the_pod(al2023: Market) -> None:
     found = pool(al2023, *L4)
-    placed = verdict_of(judge(pod({"nvidia.com/gpu": 2}), sites([found]))).placed
+    placed = verdict_of(judge_pod(pod({"nvidia.com/gpu": 2}), build_sites([found]))).placed
 
     assert placed
     assert placed.types == ("g6.12xlarge", "g6.24xlarge", "g6.48xlarge")
@@ -448,7 +448,7 @@ def test_a_pod_without_gpus_is_launched_on_what_has_none(al2023: Market) -> None
     found = pool(
         al2023, requirement(f"{AWS}instance-category", "In", "g"), requirement(CAPACITY, "In", "on-demand")
     )
-    judged = judge(pod({"cpu": 1}), sites([found]))
+    judged = judge_pod(pod({"cpu": 1}), build_sites([found]))
 
     assert judged.placed
     assert judged.placed.first == ("g6f.large", 0.202)
@@ -467,7 +467,7 @@ def test_the_pool_with_the_greatest_weight_is_taken_and_of_equal_ones_the_last_b
         "d": {"weight": 50, "taints": [TAINT]},
     }
     pools = [pool(al2023, *L4, name=name, **spec) for name, spec in written.items()]
-    judged = judge(pod({"nvidia.com/gpu": 1}), sites(pools))
+    judged = judge_pod(pod({"nvidia.com/gpu": 1}), build_sites(pools))
 
     assert [verdict.pool for verdict in judged.verdicts] == ["d", "b", "a", "c"]
     assert judged.chosen == "b"
@@ -482,16 +482,16 @@ def test_what_is_preferred_counts_before_the_weight(al2023: Market) -> None:
     preference = {"weight": 1, "preference": {"matchExpressions": [requirement("team", "In", "a")]}}
     affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preference]}}
 
-    assert judge(pod(), sites(pools)).chosen == "heavy"
-    assert judge(pod(affinity=affinity), sites(pools)).chosen == "light"
+    assert judge_pod(pod(), build_sites(pools)).chosen == "heavy"
+    assert judge_pod(pod(affinity=affinity), build_sites(pools)).chosen == "light"
 
 
 def test_soft_taints_are_tolerated_in_the_end(al2023: Market) -> None:
     soft = {"key": "nvidia.com/gpu", "effect": "PreferNoSchedule"}
     pools = [pool(al2023, *L4, name="soft", weight=100, taints=[soft]), pool(al2023, *L4, name="plain")]
 
-    assert judge(pod(), sites(pools)).chosen == "plain"
-    assert judge(pod(), sites(pools[:1])).chosen == "soft"
+    assert judge_pod(pod(), build_sites(pools)).chosen == "plain"
+    assert judge_pod(pod(), build_sites(pools[:1])).chosen == "soft"
 
 
 def test_min_values_have_to_hold_in_the_cheapest_600_types(al2023: Market) -> None:
@@ -499,7 +499,7 @@ def test_min_values_have_to_hold_in_the_cheapest_600_types(al2023: Market) -> No
     names = "a10g", "h100", "l4", "l40s", "t4", "t4g"
     broad = pool(al2023, requirement(GPU_NAME, "NotIn", *names, minValues=2), name="broad", weight=50)
     other = pool(al2023, requirement(FAMILY, "In", "m7i"), name="other")
-    judged = judge(pod(), sites([broad, other]))
+    judged = judge_pod(pod(), build_sites([broad, other]))
 
     assert (judged.chosen, judged.fits) == ("", False)
     assert [verdict.placed is not None for verdict in judged.verdicts] == [False, True]
@@ -514,7 +514,7 @@ def test_min_values_have_to_hold_in_the_cheapest_60_types_too(al2023: Market) ->
     """EC2 is asked for no more; the NodeClaim is there by then, and fails again and again."""
     many = requirement(GPU_NAME, "NotIn", "l4", minValues=1), requirement(CAPACITY, "In", "on-demand")
     found = pool(al2023, *many, requirement(f"{AWS}instance-cpu", "In", "2", "4"))
-    judged = judge(pod(), sites([found]))
+    judged = judge_pod(pod(), build_sites([found]))
 
     assert (judged.chosen, judged.placed, judged.fits) == ("gpu", None, False)
     assert verdict_of(judged).refusal == (
@@ -528,7 +528,7 @@ def test_min_values_have_to_hold_in_the_cheapest_60_types_too(al2023: Market) ->
 
 
 def test_a_static_pool_takes_pods_and_is_never_chosen(al2023: Market) -> None:
-    judged = judge(pod(), sites([pool(al2023, *L4, replicas=2)]))
+    judged = judge_pod(pod(), build_sites([pool(al2023, *L4, replicas=2)]))
 
     assert (judged.chosen, judged.fits, judged.verdicts[0].replicas) == ("", True, 2)
 
@@ -539,20 +539,21 @@ def test_a_pool_of_reservations_is_supposed_to_have_them_and_is_never_chosen() -
     reserving = market(node_class("gpu", capacityReservationSelectorTerms=terms), "us-east-2")
     reserved = requirement(FAMILY, "In", "p5e"), requirement(CAPACITY, "In", "reserved")
     other = pool(reserving, requirement(FAMILY, "In", "g6"), name="g6", taints=[TAINT])
-    judged = judge(pod({"nvidia.com/gpu": 8}), sites([pool(reserving, *reserved), other]))
+    judged = judge_pod(pod({"nvidia.com/gpu": 8}), build_sites([pool(reserving, *reserved), other]))
     found = {verdict.pool: verdict for verdict in judged.verdicts}
 
     assert judged.chosen == ""
     assert found["g6"].placed is None
-    assert found["gpu"].reserved
+    assert found["gpu"].is_reserved
     assert found["gpu"].placed == (("p5e.48xlarge",), None, None, "")
     assert refused(pod(nodeSelector={CAPACITY: "spot"}), pool(reserving, *reserved))[0] == RefusalRule.LABEL
 
 
 def test_without_a_region_nothing_is_said_of_offers_and_prices() -> None:
     anywhere = market(CLASSES["al2023"], "")
-    judged = judge(
-        pod(nodeSelector={ZONE: "eu-west-1a"}), sites([pool(anywhere, requirement(FAMILY, "In", "p5e"))])
+    judged = judge_pod(
+        pod(nodeSelector={ZONE: "eu-west-1a"}),
+        build_sites([pool(anywhere, requirement(FAMILY, "In", "p5e"))]),
     )
 
     assert judged.placed == (("p5e.48xlarge",), None, None, "")
@@ -561,7 +562,7 @@ def test_without_a_region_nothing_is_said_of_offers_and_prices() -> None:
 def test_a_daemon_set_runs_where_its_pod_does_and_launches_nothing(al2023: Market) -> None:
     soft = {"key": "nvidia.com/gpu", "effect": "PreferNoSchedule"}
     found = pool(al2023, requirement(FAMILY, "In", "g6"), taints=[soft])
-    judged = judge_daemon(pod({"memory": "20Gi"}), sites([found]))
+    judged = judge_daemon(pod({"memory": "20Gi"}), build_sites([found]))
 
     assert (judged.chosen, judged.placed, judged.fits) == ("", None, True)
     assert judged.verdicts[0].placed
@@ -571,7 +572,7 @@ def test_a_daemon_set_runs_where_its_pod_does_and_launches_nothing(al2023: Marke
 def test_what_is_asked_and_there_is_not_lacking() -> None:
     room: TypeResources = {"cpu": Decimal(2), "memory": 4}
 
-    assert list(lacking({"cpu": Decimal(2), "memory": 4}, room)) == []
-    assert list(lacking({"cpu": Decimal("2.001"), "memory": 5, "nvidia.com/gpu": 1}, room)) == [
+    assert list(find_lacking_resources({"cpu": Decimal(2), "memory": 4}, room)) == []
+    assert list(find_lacking_resources({"cpu": Decimal("2.001"), "memory": 5, "nvidia.com/gpu": 1}, room)) == [
         "cpu", "memory", "nvidia.com/gpu",
     ]  # fmt: skip

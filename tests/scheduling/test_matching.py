@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpupool.karpenter import labels
-from gpupool.scheduling.exclusion import why
+from gpupool.scheduling.exclusion import explain_exclusion
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.limits import admitted
-from gpupool.scheduling.matching import match, template_requirements, with_room
-from gpupool.scheduling.types.classfilter import refusal
+from gpupool.scheduling.limits import count_admitted_nodes
+from gpupool.scheduling.matching import drop_types_without_room, match_types, read_template_requirements
+from gpupool.scheduling.types.classfilter import find_class_conflict
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import market
 
 if TYPE_CHECKING:
-    from gpupool.scheduling.explained import Explained
-    from gpupool.scheduling.matching import Match
+    from gpupool.scheduling.explained import PoolExplanation
+    from gpupool.scheduling.matching import MatchedTypes
     from gpupool.scheduling.types.market import Market
     from tests.rig.scheduling import Body
 
@@ -44,8 +44,8 @@ def pool(*said: str, **spec: object) -> Body:
     return node_pool("p", entries, **spec)
 
 
-def found(where: Market, *said: str) -> Match:
-    return match(where, template_requirements(pool(*said)))
+def found(where: Market, *said: str) -> MatchedTypes:
+    return match_types(where, read_template_requirements(pool(*said)))
 
 
 def names(where: Market, mask: int) -> list[str]:
@@ -132,12 +132,12 @@ def test_without_a_region_only_conditions_and_class_count(virginia: Market) -> N
 
 
 def test_minvalues_that_fail_are_told(virginia: Market) -> None:
-    strict = template_requirements(
+    strict = read_template_requirements(
         pool(f"{FAMILY} In p5,p5en,p6-b200 3", f"{labels.INSTANCE_SIZE} In 4xlarge")
     )
 
-    said = match(virginia, strict)
-    relaxed = match(virginia, strict, "BestEffort")
+    said = match_types(virginia, strict)
+    relaxed = match_types(virginia, strict, "BestEffort")
 
     assert (said.launchable, said.too_few) == (0, {FAMILY: (1, 3)})
     assert names(virginia, relaxed.launchable) == ["p5.4xlarge"]
@@ -208,55 +208,60 @@ ADMITTED = {
 def test_how_many_nodes_limits_admit(name: str, virginia: Market) -> None:
     kind, limits, said = ADMITTED[name]
 
-    assert admitted(virginia, position(virginia, kind), limits) == said
+    assert count_admitted_nodes(virginia, position(virginia, kind), limits) == said
 
 
 # Why a type is not among them
 
 
-def asked(where: Market, *said: str) -> Explained:
+def asked(where: Market, *said: str) -> PoolExplanation:
     return explain(pool(*said), where)
 
 
 def test_every_condition_that_refuses_a_type_is_named(virginia: Market) -> None:
-    said = why(asked(virginia, f"{NAME} In l4", f"{GPUS} Gt 4", f"{labels.ARCH} In amd64"), "g5g.xlarge")
+    said = explain_exclusion(
+        asked(virginia, f"{NAME} In l4", f"{GPUS} Gt 4", f"{labels.ARCH} In amd64"), "g5g.xlarge"
+    )
 
     assert said is not None
-    assert [(each.requirement.key, each.values) for each in said.refused] == [
+    assert [(each.requirement.key, each.values) for each in said.unmet] == [
         (labels.INSTANCE_GPU_COUNT, ("1",)),
         (labels.INSTANCE_GPU_NAME, ("t4g",)),
         (labels.ARCH, ("arm64",)),
     ]
-    assert (said.by_class, said.candidate, said.retired) == ("", None, None)
+    assert (said.class_conflict, said.candidate, said.retired) == ("", None, None)
 
 
 def test_a_label_that_a_type_lacks_is_empty(virginia: Market) -> None:
-    said = why(asked(virginia, f"{NAME} In l4"), "m7i.large")
+    said = explain_exclusion(asked(virginia, f"{NAME} In l4"), "m7i.large")
 
     assert said is not None
-    assert [each.values for each in said.refused] == [()]
+    assert [each.values for each in said.unmet] == [()]
 
 
 def test_a_candidate_is_given_with_its_reason(virginia: Market) -> None:
     found_in_pool = asked(virginia, f"{FAMILY} In p5,p5e")
-    good, bad = why(found_in_pool, "p5.48xlarge"), why(found_in_pool, "p5e.48xlarge")
+    good, bad = (
+        explain_exclusion(found_in_pool, "p5.48xlarge"),
+        explain_exclusion(found_in_pool, "p5e.48xlarge"),
+    )
 
     assert good is not None
     assert good.candidate is not None
-    assert (good.refused, good.candidate.launchable, good.candidate.reason) == ((), True, "")
+    assert (good.unmet, good.candidate.is_launchable, good.candidate.reason) == ((), True, "")
     assert bad is not None
     assert bad.candidate is not None
-    assert (bad.candidate.offered, bad.candidate.reason) == (False, "not offered in us-east-1")
+    assert (bad.candidate.is_offered, bad.candidate.reason) == (False, "not offered in us-east-1")
 
 
 def test_a_type_that_nobody_knows(virginia: Market) -> None:
-    assert why(asked(virginia), "p5.49xlarge") is None
+    assert explain_exclusion(asked(virginia), "p5.49xlarge") is None
 
 
 def test_a_type_that_ec2_no_longer_offers_is_marked(virginia: Market) -> None:
-    retired = names(virginia, virginia.masks.having("retired", lambda since: since is not None))
+    retired = names(virginia, virginia.masks.find_types_by_fact("retired", lambda since: since is not None))
 
-    said = why(asked(virginia), retired[0])
+    said = explain_exclusion(asked(virginia), retired[0])
 
     assert said is not None
     assert said.retired
@@ -278,18 +283,20 @@ def test_what_a_class_refuses(name: str) -> None:
     kind, of, words = REFUSED_BY_CLASS[name]
     where = market(CLASSES[of])
 
-    assert refusal(where.kind(position(where, kind)), where.node_class) == words
-    assert bool(where.of_class >> position(where, kind) & 1) is (words == "")
+    assert find_class_conflict(where.kind(position(where, kind)), where.node_class) == words
+    assert bool(where.types_of_class >> position(where, kind) & 1) is (words == "")
 
 
 def test_a_reserve_that_is_more_than_the_machine_keeps_it_out() -> None:
     where = market(node_class("c", kubelet={"kubeReserved": {"memory": "20Gi"}}))
 
-    said = why(explain(pool(f"{labels.INSTANCE_TYPE} In g6.xlarge,g6.12xlarge"), where), "g6.xlarge")
+    said = explain_exclusion(
+        explain(pool(f"{labels.INSTANCE_TYPE} In g6.xlarge,g6.12xlarge"), where), "g6.xlarge"
+    )
 
     assert said is not None
     assert said.candidate is not None
-    assert said.candidate.launchable is False
+    assert said.candidate.is_launchable is False
     assert said.candidate.reason == "the node class reserves more memory than the type has"
 
 
@@ -300,8 +307,8 @@ def test_zones_of_the_class_s_subnets_count() -> None:
 
     said = {each.kind.name: each for each in explain(pool(f"{FAMILY} In p5,p6-b200"), where).candidates}
 
-    assert (said["p5.48xlarge"].zones, said["p5.48xlarge"].offered) == (("us-east-1a",), True)
-    assert (said["p6-b200.48xlarge"].zones, said["p6-b200.48xlarge"].offered) == ((), False)
+    assert (said["p5.48xlarge"].zones, said["p5.48xlarge"].is_offered) == (("us-east-1a",), True)
+    assert (said["p6-b200.48xlarge"].zones, said["p6-b200.48xlarge"].is_offered) == ((), False)
     assert said["p6-b200.48xlarge"].reason == "not offered in us-east-1 where the node class has subnets"
 
 
@@ -333,4 +340,4 @@ def assert_room(where: Market) -> None:
     places = range(len(where.catalogue.names))
     left = [place for place in places if min(where.allocatable(place).values()) >= 0]
 
-    assert with_room(where, where.masks.all) == sum(1 << place for place in left)
+    assert drop_types_without_room(where, where.masks.all) == sum(1 << place for place in left)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.load import load_shipped
 from gpupool.catalogue.model import Catalogue, Column
 from gpupool.karpenter import labels
-from gpupool.karpenter.requirements import requirement
+from gpupool.karpenter.requirements import build_requirement
 from gpupool.scheduling.naming.names import ACCELERATOR, NOUNS, Names, NameState, NameVerdict
-from gpupool.scheduling.naming.suggestions import CloseMatches, distance
+from gpupool.scheduling.naming.suggestions import CloseMatches, count_edits
 from gpupool.scheduling.types.typemasks import TypeMasks, positions
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ GPU, CHIP = labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME
 
 @cache
 def names() -> Names:
-    return Names(TypeMasks(shipped()))
+    return Names(TypeMasks(load_shipped()))
 
 
 SLIPS = [
@@ -71,21 +71,21 @@ def test_known_names_are_passed_over() -> None:
         (FAMILY, "p5e"),
         (FAMILY, "g7"),
     ):
-        assert names().verdict(label, name) is None
+        assert names().judge(label, name) is None
 
 
 @pytest.mark.parametrize(("label", "name", "meant"), SLIPS)
 def test_a_slip_of_a_known_name(label: str, name: str, meant: str) -> None:
-    found = names().verdict(label, name)
+    found = names().judge(label, name)
 
     assert found is not None
-    assert (found.state in (NameState.SLIP, NameState.ODD), found.near) == (True, meant)
-    assert meant in names().known(label)
+    assert (found.state in (NameState.TYPO, NameState.IMPOSSIBLE), found.close_match) == (True, meant)
+    assert meant in names().get_names(label)
 
 
 @pytest.mark.parametrize(("label", "name"), NEW)
 def test_what_may_be_a_new_name(label: str, name: str) -> None:
-    found = names().verdict(label, name)
+    found = names().judge(label, name)
 
     assert found is not None
     assert found.state is NameState.UNKNOWN
@@ -93,14 +93,14 @@ def test_what_may_be_a_new_name(label: str, name: str) -> None:
 
 @pytest.mark.parametrize(("label", "name", "elsewhere"), ODD)
 def test_what_no_such_name_can_be(label: str, name: str, elsewhere: str) -> None:
-    found = names().verdict(label, name)
+    found = names().judge(label, name)
 
     assert found is not None
-    assert (found.state, found.elsewhere) == (NameState.ODD, elsewhere)
+    assert (found.state, found.other_label) == (NameState.IMPOSSIBLE, elsewhere)
 
 
 def test_of_an_unknown_size_the_familys_sizes_are_told() -> None:
-    found = names().verdict(TYPE, "p5.2xlarge")
+    found = names().judge(TYPE, "p5.2xlarge")
 
     assert found == NameVerdict(NameState.UNKNOWN, sizes=("4xlarge", "48xlarge"))
 
@@ -114,7 +114,7 @@ RETIRED = [
 
 @pytest.mark.parametrize(("label", "name", "since"), RETIRED)
 def test_what_is_retired_altogether(label: str, name: str, since: str) -> None:
-    assert names().verdict(label, name) == NameVerdict(NameState.RETIRED, since=since)
+    assert names().judge(label, name) == NameVerdict(NameState.RETIRED, since=since)
 
 
 def test_what_is_still_offered_in_part_is_not_retired() -> None:
@@ -126,13 +126,13 @@ def test_what_is_still_offered_in_part_is_not_retired() -> None:
         (CATEGORY, "dl"),
         (SIZE, "112xlarge"),
     ):
-        assert names().verdict(label, name) is None
+        assert names().judge(label, name) is None
 
 
 def without(label: str, name: str) -> Names:
     """Return names of a catalogue that has no machine with this one."""
     whole = names().masks
-    gone = whole.taken(requirement(label, "In", (name,)))
+    gone = whole.find_types(build_requirement(label, "In", (name,)))
     kept = list(positions(whole.all & ~gone))
     return Names(TypeMasks(smaller(whole.catalogue, kept)))
 
@@ -148,15 +148,15 @@ def smaller(catalogue: Catalogue, kept: list[int]) -> Catalogue:
 BOTH, FIRST_OF_ITS_LETTER = "t4g", "trn2u"
 """A GPU and a family; and the one family with a letter that no other has: that looks like a slip."""
 
-REAL = [(label, name) for label in (FAMILY, CATEGORY, GPU, CHIP) for name in sorted(names().known(label))]
-REAL += [(SIZE, name) for name in sorted(names().known(SIZE)) if name[0].isdigit() or "-" in name]
+REAL = [(label, name) for label in (FAMILY, CATEGORY, GPU, CHIP) for name in sorted(names().get_names(label))]
+REAL += [(SIZE, name) for name in sorted(names().get_names(SIZE)) if name[0].isdigit() or "-" in name]
 REAL += [(TYPE, name) for name in names().masks.catalogue.names[::7]]
 
 
 def test_no_real_name_would_have_been_refused_when_it_was_new() -> None:
     refused = [
         (label, name) for label, name in REAL
-        if (verdict := without(label, name).verdict(label, name)) is None or verdict.state is not NameState.UNKNOWN
+        if (verdict := without(label, name).judge(label, name)) is None or verdict.state is not NameState.UNKNOWN
     ]  # fmt: skip
 
     assert {name for _, name in refused} <= {BOTH, FIRST_OF_ITS_LETTER}
@@ -169,25 +169,25 @@ def swaps(name: str) -> Iterable[str]:
 @given(st.data())
 def test_two_swapped_letters_are_always_seen(data: st.DataObject) -> None:
     label = data.draw(st.sampled_from([FAMILY, SIZE, GPU, CHIP, TYPE, ACCELERATOR]))
-    known = names().known(label)
+    known = names().get_names(label)
     name = data.draw(st.sampled_from(sorted(known)))
     wrong = data.draw(st.sampled_from([*swaps(name), name.upper(), name.replace("1", "l").replace("0", "O")]))
     if wrong in known:
         return
 
-    found = names().verdict(label, wrong)
+    found = names().judge(label, wrong)
 
     assert found is not None
-    assert found.state is NameState.SLIP, (label, name, wrong)
-    assert found.near in known
+    assert found.state is NameState.TYPO, (label, name, wrong)
+    assert found.close_match in known
 
 
 @given(st.text(max_size=20), st.sampled_from(sorted(NOUNS)))
 def test_any_text_gets_a_verdict(text: str, label: str) -> None:
-    found = names().verdict(label, text)
+    found = names().judge(label, text)
 
-    assert (found is None) == (text in names().known(label))
-    assert found is None or not found.near or found.near in names().known(label)
+    assert (found is None) == (text in names().get_names(label))
+    assert found is None or not found.close_match or found.close_match in names().get_names(label)
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def test_any_text_gets_a_verdict(text: str, label: str) -> None:
     ],
 )
 def test_the_distance_of_two_words(one: str, other: str, expected: int) -> None:
-    assert distance(one, other) == distance(other, one) == expected
+    assert count_edits(one, other) == count_edits(other, one) == expected
 
 
 def test_short_words_are_no_slips_of_each_other() -> None:
-    assert CloseMatches(["h100", "a100", "b200"], 4).of("v100") == ""
-    assert CloseMatches(["xlarge", "large"], 4).of("xlage") == "xlarge"
+    assert CloseMatches(["h100", "a100", "b200"], 4).find("v100") == ""
+    assert CloseMatches(["xlarge", "large"], 4).find("xlage") == "xlarge"

@@ -6,8 +6,8 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.overlays import overlaid, read_overlay
-from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.overlays import apply_overlays, read_overlay
+from gpupool.scheduling.traps.find import find_traps
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
 from tests.rig.scheduling import Body
@@ -30,7 +30,7 @@ def seen(overlays: list[Body], *pools: str, region: str | None = "us-east-1") ->
     """Return what pools of these names, of g5 and g6 machines, see under overlays."""
     plain = Market(masks(), ScheduledNodeClass(), region)
     bodies = [body(name) for name in pools or ("p",)]
-    return overlaid([(plain, each) for each in bodies], map(read_overlay, overlays))
+    return apply_overlays([(plain, each) for each in bodies], map(read_overlay, overlays))
 
 
 def body(name: str) -> Body:
@@ -46,7 +46,7 @@ def place(name: str) -> int:
 def said_of(market: Market) -> list[tuple[Severity, str]]:
     return [
         (each.severity, each.message)
-        for each in traps(body("p"), explain(body("p"), market))
+        for each in find_traps(body("p"), explain(body("p"), market))
         if each.code is Code.OVERLAY_NOT_COUNTED
     ]
 
@@ -81,11 +81,11 @@ def test_a_contradiction_in_one_pool_counts_in_all() -> None:
     overlays = [overlay("a", capacity={GPU: "4"}), overlay("b", mine, capacity={GPU: "7"})]
 
     p, other = seen(overlays, "p", "other")
-    assert (p.overlaid.refused, other.overlaid.refused) == (("a",), ("a",))
+    assert (p.overlaid.ignored, other.overlaid.ignored) == (("a",), ("a",))
     assert other.capacity(place("g5.xlarge"))[GPU] == 1
 
     (alone,) = seen(overlays, "other")
-    assert alone.overlaid.refused == ()
+    assert alone.overlaid.ignored == ()
     assert alone.capacity(place("g5.xlarge"))[GPU] == 4
 
 

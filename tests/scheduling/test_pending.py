@@ -13,9 +13,9 @@ import pytest
 from gpupool.errors import InputError
 from gpupool.manifests.workloads import read_workloads
 from gpupool.scheduling.nodepool import read_pool
-from gpupool.scheduling.pods.fit import sites
-from gpupool.scheduling.pods.pending import daemons, overhead, pending
-from gpupool.scheduling.pods.verdicts import judge
+from gpupool.scheduling.pods.fit import build_sites
+from gpupool.scheduling.pods.pending import read_daemon_overhead, read_daemons, read_pending_pods
+from gpupool.scheduling.pods.verdicts import judge_pod
 from gpupool.yamlio.documents import read_documents
 from tests.manifests.test_workloads import KINDS, made
 from tests.scheduling.classes import CLASSES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gpupool.findings import Finding
     from gpupool.manifests.workloads import Workloads
-    from gpupool.scheduling.pods.fit import Site
+    from gpupool.scheduling.pods.fit import PoolSite
 
 SEED = 20_261_121
 MUTANTS = 1_000
@@ -50,7 +50,7 @@ def places(value: object) -> Iterator[tuple[Any, Any]]:
 def test_no_mutant_of_a_workload_is_a_traceback() -> None:
     chance, refused = Random(SEED), 0  # noqa: S311 - the same sequence each time
     gpus = market(CLASSES["al2023"])
-    found = sites([read_pool(pool(chance, f"p{index}"), gpus) for index in range(5)])
+    found = build_sites([read_pool(pool(chance, f"p{index}"), gpus) for index in range(5)])
     for number in range(MUTANTS):
         body = workload(chance)
         for _ in range(chance.choice([1, 1, 2, 4])):
@@ -64,14 +64,14 @@ def test_no_mutant_of_a_workload_is_a_traceback() -> None:
     assert MUTANTS / 4 < refused < MUTANTS * 9 / 10
 
 
-def judged(body: object, found: list[Site]) -> tuple[Finding, ...]:
+def judged(body: object, found: list[PoolSite]) -> tuple[Finding, ...]:
     """Judge the pods of an object, or give what is wrong with them."""
     try:
-        pods = pending(read(body))
+        pods = read_pending_pods(read(body))
     except InputError as problem:
         return problem.findings
     for each in pods:
-        judge(each.pod, found)
+        judge_pod(each.pod, found)
     return ()
 
 
@@ -91,7 +91,7 @@ def workload(chance: Random) -> dict[str, Any]:
 def test_all_mistakes_of_all_files_are_told_at_once() -> None:
     bad = {"containers": [{"name": "c", "resources": {"limits": {"cpu": "x"}}}], "tolerations": {}}
     with pytest.raises(InputError) as caught:
-        pending(
+        read_pending_pods(
             read(
                 made("v1", "Pod", bad),
                 made("apps/v1", "Deployment", {"replicas": -1, "template": {"spec": bad}}),
@@ -103,7 +103,9 @@ def test_all_mistakes_of_all_files_are_told_at_once() -> None:
 
 def test_only_daemon_sets_count_on_nodes() -> None:
     spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "500m"}}}]}
-    found = daemons(read(made("v1", "Pod", spec), made("apps/v1", "DaemonSet", {"template": {"spec": spec}})))
+    found = read_daemons(
+        read(made("v1", "Pod", spec), made("apps/v1", "DaemonSet", {"template": {"spec": spec}}))
+    )
 
     assert [(each.name, each.pod.requests) for each in found] == [
         ("DaemonSet/w", {"cpu": Decimal("0.5"), "pods": 1})
@@ -120,4 +122,4 @@ def test_only_daemon_sets_count_on_nodes() -> None:
     ],
 )  # fmt: skip
 def test_the_sum_that_a_blueprint_says(cluster: str, expected: dict[str, object] | None) -> None:
-    assert overhead(next(read_documents(cluster.encode(), "gpupool.yaml")).node) == expected
+    assert read_daemon_overhead(next(read_documents(cluster.encode(), "gpupool.yaml")).node) == expected

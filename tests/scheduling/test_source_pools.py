@@ -8,17 +8,17 @@ import pytest
 
 from gpupool.api import pools
 from gpupool.codes import Code
-from gpupool.scheduling.cost import ceiling
+from gpupool.scheduling.cost import calculate_ceiling
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.limits import exceeded
-from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.limits import find_exceeded_limits
+from gpupool.scheduling.traps.find import find_traps
 from gpupool.scheduling.types.typemasks import positions
 from tests.scheduling.classes import CLASSES
 from tests.scheduling.worlds import REGION, market
 from tests.test_sources import BLUEPRINTS, KEYS, documented, rendered, with_documents
 
 if TYPE_CHECKING:
-    from gpupool.scheduling.explained import Explained
+    from gpupool.scheduling.explained import PoolExplanation
     from gpupool.scheduling.traps.trap import Trap
     from tests.rig.scheduling import Body
 
@@ -39,13 +39,13 @@ def body(name: str, source: str = "001") -> Body:
     return {"metadata": {"name": name}, "spec": next(spec for key, spec in rendered(source).items() if key == (source, "NodePool", name))}  # fmt: skip
 
 
-def explained(name: str, source: str = "001") -> Explained:
+def explained(name: str, source: str = "001") -> PoolExplanation:
     return explain(body(name, source), market(CLASSES["al2023"]))
 
 
 def said(name: str, source: str = "001") -> dict[Code, list[Trap]]:
     found: dict[Code, list[Trap]] = {}
-    for trap in traps(body(name, source), explained(name, source)):
+    for trap in find_traps(body(name, source), explained(name, source)):
         found.setdefault(trap.code, []).append(trap)
     return found
 
@@ -74,7 +74,7 @@ def test_one_machine_alone_breaks_the_memory_limit() -> None:
     over = [
         found.market.kind(place).name
         for place in positions(found.match.launchable)
-        if exceeded(found.market.capacity(place), found.pool.limits)
+        if find_exceeded_limits(found.market.capacity(place), found.pool.limits)
     ]
 
     assert over == ["p6-b300.48xlarge"]
@@ -87,11 +87,11 @@ def test_32_gpus_are_dearest_one_by_one() -> None:
     found = explained("gpu-training")
 
     assert found.ceiling is not None
-    assert found.ceiling.exact
+    assert found.ceiling.is_exact
     assert f"{found.ceiling.hourly:.2f}" == "220.16"
     place = found.market.catalogue.position("p5.4xlarge")
     assert place is not None
-    assert f"{ceiling(found.market, 1 << place, found.pool.limits).hourly:.2f}" == "220.16"
+    assert f"{calculate_ceiling(found.market, 1 << place, found.pool.limits).hourly:.2f}" == "220.16"
 
 
 @pytest.mark.parametrize("name", ["gpu-inference", "gpu-spot-inference"])
@@ -100,7 +100,7 @@ def test_four_machines_with_a_share_of_a_gpu_make_the_cost_unbounded(name: str) 
     shares = [
         each.kind.name
         for each in found.candidates
-        if each.launchable and not each.allocatable["nvidia.com/gpu"]
+        if each.is_launchable and not each.allocatable["nvidia.com/gpu"]
     ]
 
     assert sorted(shares) == ["g6f.2xlarge", "g6f.4xlarge", "g6f.xlarge", "gr6f.4xlarge"]
@@ -121,7 +121,7 @@ def test_inferentia_costs_what_the_dearest_of_one_device_does() -> None:
     found = explained("inferentia")
 
     assert found.ceiling is not None
-    assert found.ceiling.exact
+    assert found.ceiling.is_exact
     assert f"{found.ceiling.hourly:.2f}" == "62.97"
 
 

@@ -10,7 +10,7 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.scheduling.explained import explain
-from gpupool.scheduling.traps.find import traps
+from gpupool.scheduling.traps.find import find_traps
 from tests.scheduling.classes import CLASSES, node_class
 from tests.scheduling.pools import node_pool
 from tests.scheduling.worlds import market
@@ -40,7 +40,7 @@ def pool(*said: str, **spec: object) -> Body:
 def found(body: Body, where: Market | None = None) -> dict[Code, list[Trap]]:
     where = where or market(CLASSES["al2023"])
     said: dict[Code, list[Trap]] = {}
-    for trap in traps(body, explain(body, where)):
+    for trap in find_traps(body, explain(body, where)):
         said.setdefault(trap.code, []).append(trap)
     return said
 
@@ -363,7 +363,7 @@ def test_the_worst_is_said_first() -> None:
     for bite in BITES.values():
         said = [
             order.index(trap.severity)
-            for trap in traps(bite.pool, explain(bite.pool, market(CLASSES["al2023"])))
+            for trap in find_traps(bite.pool, explain(bite.pool, market(CLASSES["al2023"])))
         ]
         assert said == sorted(said)
 

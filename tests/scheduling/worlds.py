@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from catalogue import sources
-from gpupool.catalogue.load import shipped
+from gpupool.catalogue.load import load_shipped
 from gpupool.catalogue.model import Catalogue, Prices
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.nodeclass import read_node_class
@@ -30,7 +30,7 @@ def karpenter(region: str = REGION, *, all_priced: bool = False) -> Karpenter:
 @cache
 def made_up_prices() -> Mapping[str, float]:
     """Return every type a price of its own, so that the order of price leaves nothing to chance."""
-    names = shipped().names
+    names = load_shipped().names
     return {name: round(0.01 + (index * 7919 % len(names)) / 100, 2) for index, name in enumerate(names)}
 
 
@@ -38,9 +38,9 @@ def made_up_prices() -> Mapping[str, float]:
 def catalogue(*, all_priced: bool = False) -> Catalogue:
     """Return the shipped catalogue, or one in which every type has the made-up price."""
     if not all_priced:
-        return shipped()
+        return load_shipped()
     prices = made_up_prices()
-    known = shipped()
+    known = load_shipped()
     made_up = Prices(REGION, "USD", "2026-01-01", tuple(prices[name] for name in known.names))
     return replace(known, price_lists=(made_up,))
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from gpupool.karpenter.pod_reading import read_pod
-from gpupool.scheduling.launch import MOST_IN_CLAIM, by_price
+from gpupool.scheduling.launch import MOST_IN_CLAIM, sort_by_price
 from gpupool.scheduling.nodepool import read_pool
 from gpupool.scheduling.pods.daemons import Daemon
-from gpupool.scheduling.pods.fit import chosen, taken_by
-from gpupool.scheduling.pods.fit import sites as with_daemons
-from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, refusal
+from gpupool.scheduling.pods.fit import build_sites as with_daemons
+from gpupool.scheduling.pods.fit import choose_fit, find_fit
+from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, find_refusal
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.documents import read_documents
 from tests.rig.scheduling import Oracle
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.karpenter.pods import Pod
-    from gpupool.scheduling.pods.fit import Site, Taken
+    from gpupool.scheduling.pods.fit import PoolFit, PoolSite
     from gpupool.scheduling.types.market import Market
     from tests.rig.scheduling_answers import Body
 
@@ -66,7 +66,7 @@ def pod_of(body: Body) -> Pod:
     return found.pod
 
 
-def sites_of(found: Scene, markets: dict[str, Market]) -> list[Site]:
+def sites_of(found: Scene, markets: dict[str, Market]) -> list[PoolSite]:
     pools = [
         read_pool(body, markets[body["spec"]["template"]["spec"]["nodeClassRef"]["name"]])
         for body in found.pools
@@ -94,7 +94,7 @@ def answers(oracle: Oracle, scenes: list[Scene]) -> Iterator[Placement]:
         yield found.placements[0]
 
 
-def is_left_to_chance(ours: Taken, found: list[Site]) -> bool:
+def is_left_to_chance(ours: PoolFit, found: list[PoolSite]) -> bool:
     """Return whether DaemonSets run on some of the types only.
 
     What the NodeClaim then requests for them depends on the order of a Go map, and so what is launched.
@@ -103,7 +103,7 @@ def is_left_to_chance(ours: Taken, found: list[Site]) -> bool:
     return len({bool(group.requests) for group in groups if group.types & ours.types}) > 1
 
 
-def difference(ours: Taken | None, theirs: Placement, found: list[Site], *, priced: bool) -> object:
+def difference(ours: PoolFit | None, theirs: Placement, found: list[PoolSite], *, priced: bool) -> object:
     """Return how the two answers differ, or give None."""
     if ours is None or theirs.claim is None:
         return None if ours is None and theirs.claim is None else (ours and ours.pool.name, theirs.error)
@@ -113,11 +113,11 @@ def difference(ours: Taken | None, theirs: Placement, found: list[Site], *, pric
     return of_launch(ours, theirs.claim, priced=priced)
 
 
-def of_claim(ours: Taken, theirs: NodeClaim, *, priced: bool) -> object:
+def of_claim(ours: PoolFit, theirs: NodeClaim, *, priced: bool) -> object:
     """Compare the pool and the types of the NodeClaim."""
     market, names = ours.pool.market, ours.pool.market.catalogue.names
     types = {names[place] for place in positions(ours.types)}
-    kept = by_price(market, ours.types)[:MOST_IN_CLAIM]
+    kept = sort_by_price(market, ours.types)[:MOST_IN_CLAIM]
     if len(types) > len(kept) and {*theirs.types} < types:
         # Of types that cost the same, chance has the last ones.
         types = {names[place] for place in kept} if priced else {*theirs.types}
@@ -126,7 +126,7 @@ def of_claim(ours: Taken, theirs: NodeClaim, *, priced: bool) -> object:
     return None if [market.price(place) for place in kept] == sorted(theirs.prices) else theirs.prices
 
 
-def of_launch(ours: Taken, theirs: NodeClaim, *, priced: bool) -> object:
+def of_launch(ours: PoolFit, theirs: NodeClaim, *, priced: bool) -> object:
     """Compare what EC2 is asked for, in its order; without a type it makes no difference how."""
     market, launched, first = ours.pool.market, ours.launch, theirs.launch
     assert first
@@ -158,8 +158,8 @@ class Asked(NamedTuple):
     """A scene, and what gpupool says of it."""
 
     scene: Scene
-    sites: list[Site]
-    taken: Taken | None
+    sites: list[PoolSite]
+    taken: PoolFit | None
     refusal: Refusal | None
     """Of the one pool; None where it takes the pod, or where there are several."""
 
@@ -200,8 +200,8 @@ def is_named_alike(case: Asked, refused: Refusal, error: str) -> bool:
 def one_pool(asked: Scene, markets: dict[str, Market]) -> tuple[str, Asked]:
     """Return gpupool's answer for the scene's one pool, and its kind: the rule that refuses the pod, or `fits`."""
     pod, (site,) = pod_of(asked.pod), sites_of(asked, markets)
-    taken = taken_by(pod, site)
-    refused = None if taken else refusal(pod, site)
+    taken = find_fit(pod, site)
+    refused = None if taken else find_refusal(pod, site)
     return refused.rule if refused else "fits", Asked(asked, [site], taken, refused)
 
 
@@ -226,5 +226,5 @@ def test_of_several_pools_karpenter_chooses_the_same(
 def several_pools(asked: Scene, markets: dict[str, Market]) -> tuple[str, Asked]:
     """Return gpupool's answer for all pools together, and the name of the pool that gets the node."""
     sites = sites_of(asked, markets)
-    taken = chosen(pod_of(asked.pod), sites)
+    taken = choose_fit(pod_of(asked.pod), sites)
     return taken.pool.name if taken else "", Asked(asked, sites, taken, None)

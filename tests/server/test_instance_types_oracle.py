@@ -7,8 +7,8 @@ import pytest
 
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
-from gpupool.scheduling.types.capacity import overhead
-from gpupool.scheduling.types.classfilter import refusal
+from gpupool.scheduling.types.capacity import calculate_overhead
+from gpupool.scheduling.types.classfilter import find_class_conflict
 from gpupool.scheduling.types.market import Market
 from tests.rig.scheduling import Body, Oracle
 from tests.scheduling.classes import CLASSES
@@ -43,7 +43,7 @@ def _differences(ours: Market, place: int, theirs: Body) -> Iterator[object]:
             yield (key, said)
         if sorted(ours.values(key, place)) != said["values"]:
             yield key, ours.values(key, place), said["values"]
-    kept = overhead(kind, ours.node_class)
+    kept = calculate_overhead(kind, ours.node_class)
     for part, found in {
         "capacity": ours.capacity(place),
         "allocatable": ours.allocatable(place),
@@ -53,14 +53,14 @@ def _differences(ours: Market, place: int, theirs: Body) -> Iterator[object]:
     }.items():
         if exact(theirs[part]) != found:
             yield part, found, theirs[part]
-    if theirs["compatible"] != (refusal(kind, ours.node_class) == ""):
-        yield "compatible", refusal(kind, ours.node_class)
+    if theirs["compatible"] != (find_class_conflict(kind, ours.node_class) == ""):
+        yield "compatible", find_class_conflict(kind, ours.node_class)
     yield from _other_offerings(ours, place, theirs["offerings"])
 
 
 def _other_offerings(ours: Market, place: int, theirs: list[Body]) -> Iterator[object]:
     bit = 1 << place
-    available = bool(ours.of_class & ours.priced & bit)
+    available = bool(ours.types_of_class & ours.priced & bit)
     found = {
         (kind, zone.name, zone.id)
         for zone, offered in ours.zone_masks.items()

@@ -13,7 +13,7 @@ import pytest
 from gpupool import api
 from gpupool.codes import Layer, layer
 from gpupool.findings import Finding, Severity
-from gpupool.karpenter.schemas import schemas
+from gpupool.karpenter.schemas import build_schemas
 from gpupool.karpenter.validation.check import check
 from gpupool.karpenter.versions import LATEST, TARGETS
 from tests.differential.mutants import Mutant, mutants, sampled
@@ -102,7 +102,7 @@ def test_the_layout_is_that_of_schema_catalogues(judge: Judge) -> None:
     }
 
     assert sorted(written) == PATHS
-    assert written == schemas()
+    assert written == build_schemas()
 
 
 def test_every_example_and_every_golden_object_is_taken(judge: Judge) -> None:
@@ -182,7 +182,7 @@ def test_kubeconform_s_words_name_the_mistake(
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_older_target_knows_less(target: str) -> None:
-    made = {path: json.loads(text) for path, text in schemas(target).items()}
+    made = {path: json.loads(text) for path, text in build_schemas(target).items()}
     classes = made[PATHS[0]]["properties"]["spec"]["properties"]
     disruption = made[PATHS[2]]["properties"]["spec"]["properties"]["disruption"]["properties"]
     minor = int(target.partition(".")[2])
@@ -196,10 +196,10 @@ def test_an_older_target_knows_less(target: str) -> None:
 
 
 def test_nothing_is_left_to_look_up_and_every_field_is_described() -> None:
-    for text in schemas().values():
+    for text in build_schemas().values():
         assert '"$ref"' not in text
         assert '"default"' not in text
-    spec = json.loads(schemas()[PATHS[0]])["properties"]["spec"]
+    spec = json.loads(build_schemas()[PATHS[0]])["properties"]["spec"]
 
     assert spec["properties"].keys() >= EC2NODECLASS["spec"].keys()
     assert [name for name, field in spec["properties"].items() if not field.get("description")] == []

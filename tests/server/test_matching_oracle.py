@@ -6,9 +6,14 @@ from typing import NamedTuple
 
 import pytest
 
-from gpupool.scheduling.launch import launch
-from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.matching import Match, lacking_values, match, template_requirements
+from gpupool.scheduling.launch import plan_launch
+from gpupool.scheduling.limits import find_types_in_limits, read_limits
+from gpupool.scheduling.matching import (
+    MatchedTypes,
+    find_lacking_values,
+    match_types,
+    read_template_requirements,
+)
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import positions
 from tests.goldencases import cases as golden_cases
@@ -120,8 +125,8 @@ def test_limits_leave_the_same_types(oracle: Oracle, priced: bool, name: str) ->
 def _within_limits(case: Case, priced: bool) -> int:
     """Return the types that the pool's limits and its minValues leave, as gpupool has it."""
     ours, found = _ours(case, priced)
-    left = fitting(ours, found.launchable, read_limits(case.pool))
-    return 0 if lacking_values(ours, left, template_requirements(case.pool)) else left
+    left = find_types_in_limits(ours, found.launchable, read_limits(case.pool))
+    return 0 if find_lacking_values(ours, left, read_template_requirements(case.pool)) else left
 
 
 def _same(oracle: Oracle, cases: Sequence[Case], priced: bool, launched: Iterable[int]) -> tuple[int, int]:
@@ -143,8 +148,10 @@ def _same(oracle: Oracle, cases: Sequence[Case], priced: bool, launched: Iterabl
     return with_types, with_launch
 
 
-def _same_launch(ours: Market, found: Match, case: Case, types: tuple[str, ...], capacity_type: str) -> None:
-    mine = launch(ours, template_requirements(case.pool), found.launchable)
+def _same_launch(
+    ours: Market, found: MatchedTypes, case: Case, types: tuple[str, ...], capacity_type: str
+) -> None:
+    mine = plan_launch(ours, read_template_requirements(case.pool), found.launchable)
     names = tuple(ours.catalogue.names[place] for place in mine.types)
     if len(set(map(ours.price, positions(found.launchable)))) == found.launchable.bit_count():
         assert names == types, _shown(case)
@@ -162,11 +169,11 @@ def _price(ours: Market) -> Callable[[str], float]:
 _markets: dict[tuple[str, bool], Market] = {}
 
 
-def _ours(case: Case, priced: bool) -> tuple[Market, Match]:
+def _ours(case: Case, priced: bool) -> tuple[Market, MatchedTypes]:
     key = repr(case.node_class), priced
     if key not in _markets:
         _markets[key] = market(case.node_class, all_priced=priced)
-    return _markets[key], match(_markets[key], template_requirements(case.pool))
+    return _markets[key], match_types(_markets[key], read_template_requirements(case.pool))
 
 
 def _names(ours: Market, types: int) -> tuple[str, ...]:

@@ -153,7 +153,7 @@ def with_later(body: Body, kind: str, release: Release, chance: random.Random) -
 def has_key_of_aws(body: Body) -> bool:
     """Whether a label key is one that the provider's rule is about and that not every version takes."""
     always = labels.AWS_ALLOWED - labels.OVERLAY_REFUSED
-    return any(labels.domain(key).endswith(labels.AWS) and key not in always for key in keys(body))
+    return any(labels.get_domain(key).endswith(labels.AWS) and key not in always for key in keys(body))
 
 
 def keys(body: Body) -> Iterator[str]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pytest
 
 from gpupool.karpenter import labels
-from gpupool.scheduling.limits import fitting, read_limits
-from gpupool.scheduling.matching import match, offered_to, template_requirements
-from gpupool.scheduling.overlays import overlaid, read_overlay
+from gpupool.scheduling.limits import find_types_in_limits, read_limits
+from gpupool.scheduling.matching import find_offered_types, match_types, read_template_requirements
+from gpupool.scheduling.overlays import apply_overlays, read_overlay
 from gpupool.scheduling.types.market import Market
 from gpupool.scheduling.types.typemasks import positions
 from tests.rig.scheduling import Body, Oracle
@@ -79,7 +79,7 @@ def test_types_are_what_karpenter_makes_of_them(oracle: Oracle, name: str) -> No
         theirs = oracle.overlaid(case.pools, [case.node_class], case.overlays)
         ours = _ours(case)
         for pool, mine in zip(case.pools, ours, strict=True):
-            assert mine.overlaid.refused == tuple(sorted(theirs.refused)), case
+            assert mine.overlaid.ignored == tuple(sorted(theirs.refused)), case
             different = _different(mine, theirs.types[_name(pool)], seen)
             assert different == {}, f"{_name(pool)}: {case}"
             seen["partly"] += bool(mine.overlaid.partly)
@@ -119,7 +119,7 @@ def _name(pool: Body) -> str:
 
 def _ours(case: Case) -> list[Market]:
     plain = market(case.node_class)
-    return overlaid([(plain, pool) for pool in case.pools], map(read_overlay, case.overlays))
+    return apply_overlays([(plain, pool) for pool in case.pools], map(read_overlay, case.overlays))
 
 
 def _different(ours: Market, theirs: Mapping[str, Body], seen: Counter[str]) -> dict[str, object]:
@@ -151,14 +151,14 @@ def _different(ours: Market, theirs: Mapping[str, Body], seen: Counter[str]) -> 
 
 def _offered(ours: Market) -> int:
     """Return the types with a price that some zone of the class has."""
-    return ours.priced & ours.of_class & offered_to(ours, {})
+    return ours.priced & ours.types_of_class & find_offered_types(ours, {})
 
 
 def _same_limits(oracle: Oracle, case: Case, seen: Counter[str]) -> None:
     pool = case.pools[0]
     alone = _ours(case._replace(pools=[pool]))[0]
     theirs = oracle.limits(pool, case.node_class, node_overlays=case.overlays)
-    launchable = match(alone, template_requirements(pool)).launchable
-    left = fitting(alone, launchable, read_limits(pool))
+    launchable = match_types(alone, read_template_requirements(pool)).launchable
+    left = find_types_in_limits(alone, launchable, read_limits(pool))
     assert tuple(alone.catalogue.names[place] for place in positions(left)) == theirs.types, case
     seen["limits"] += left not in (0, launchable)

@@ -27,6 +27,31 @@ from gpupool.karpenter.scalars import (
 from gpupool.shapes.annotations import Since
 from gpupool.shapes.base import Flag, Shape, Text, Whole
 
+__all__ = [
+    "AMISelectorTerm",
+    "AMISelectorTerms",
+    "BlockDevice",
+    "BlockDeviceMapping",
+    "CPUOptions",
+    "CapacityReservationSelectorTerm",
+    "CapacityReservationSelectorTerms",
+    "ConnectionTracking",
+    "EC2NodeClass",
+    "EC2NodeClassFields",
+    "EC2NodeClassSpec",
+    "KubeletConfiguration",
+    "MetadataOptions",
+    "NetworkInterface",
+    "PlacementGroupSelector",
+    "SecurityGroupSelectorTerm",
+    "SecurityGroupSelectorTerms",
+    "SubnetSelectorTerm",
+    "SubnetSelectorTerms",
+    "VolumeType",
+]
+
+Percent: TypeAlias = Annotated[Whole, Field(ge=0, le=100)]
+
 
 class AMISelectorTerm(Shape):
     """One selector of AMIs; several terms are alternatives."""
@@ -108,9 +133,6 @@ class PlacementGroupSelector(Shape):
 
     id: PlacementGroupID | None = None
     """Id of the placement group."""
-
-
-Percent: TypeAlias = Annotated[Whole, Field(ge=0, le=100)]
 
 
 class KubeletConfiguration(Shape):
@@ -255,29 +277,6 @@ class BlockDeviceMapping(Shape):
     root_volume: Flag | None = None
     """Whether pods use this volume as ephemeral storage; on at most one mapping."""
 
-
-__all__ = [
-    "AMISelectorTerm",
-    "AMISelectorTerms",
-    "BlockDevice",
-    "BlockDeviceMapping",
-    "CPUOptions",
-    "CapacityReservationSelectorTerm",
-    "CapacityReservationSelectorTerms",
-    "ConnectionTracking",
-    "EC2NodeClass",
-    "EC2NodeClassFields",
-    "EC2NodeClassSpec",
-    "KubeletConfiguration",
-    "MetadataOptions",
-    "NetworkInterface",
-    "PlacementGroupSelector",
-    "SecurityGroupSelectorTerm",
-    "SecurityGroupSelectorTerms",
-    "SubnetSelectorTerm",
-    "SubnetSelectorTerms",
-    "VolumeType",
-]
 
 AMISelectorTerms: TypeAlias = Annotated[list[AMISelectorTerm], Field(min_length=1, max_length=30)]
 SubnetSelectorTerms: TypeAlias = Annotated[list[SubnetSelectorTerm], Field(max_length=30)]

@@ -1,1 +1,1 @@
-"""What the API server and Karpenter's controller say of an object, worked out without either."""
+"""Offline validation of Karpenter objects: schema, CEL rules, controller rules, crashes, target version."""

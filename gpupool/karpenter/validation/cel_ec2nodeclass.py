@@ -1,4 +1,4 @@
-"""The CEL rules of the EC2NodeClass CRD, those over selector terms and kubelet settings included."""
+"""CEL rules of the EC2NodeClass CRD, including selector terms and kubelet settings."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -8,7 +8,15 @@ from typing import Final, get_args
 from gpupool.codes import Code
 from gpupool.karpenter.kubelet_keys import EvictionSignal, ReservedResource
 from gpupool.karpenter.validation import cel_selectors
-from gpupool.karpenter.validation.rules import ITEMS, Complaint, FieldRule, has, number, present, word
+from gpupool.karpenter.validation.rules import (
+    ITEMS,
+    Complaint,
+    FieldRule,
+    find_value,
+    find_values,
+    read_number,
+    read_text,
+)
 from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, items, mapping, place
 
@@ -26,52 +34,54 @@ _RESERVED: Final = get_args(ReservedResource)
 _SOFT, _GRACE = "evictionSoft", "evictionSoftGracePeriod"
 
 
-def role_or_profile(spec: Located) -> Iterator[Complaint]:
-    """Exactly one of `role` and `instanceProfile` is there."""
-    said = has(spec, "role", "instanceProfile")
-    if len(said) != 1:
-        if said:
+def check_role_or_profile(spec: Located) -> Iterator[Complaint]:
+    """Check that exactly one of `role` and `instanceProfile` is set."""
+    present = find_values(spec, "role", "instanceProfile")
+    if len(present) != 1:
+        if present:
             message, fix = "`role` and `instanceProfile` can't both be set", "remove one of them"
         else:
             message = "`role` or `instanceProfile` is required"
             fix = "set `role` to the name of the nodes' IAM role"
-        yield Complaint(said[1].key or said[1].at if said else place(spec), message, fix)
+        yield Complaint(present[1].key or present[1].at if present else place(spec), message, fix)
 
 
-def empty_name(key: str, value: Located) -> Iterator[Complaint]:
-    """The name may not be empty."""
+def check_name_not_empty(key: str, value: Located) -> Iterator[Complaint]:
+    """Check that a name is not empty."""
     if value.value == "":
         yield Complaint(place(value), f"`{key}` is empty", f"set a name, or remove `{key}`")
 
 
-def several_root_volumes(mappings: Located) -> Iterator[Complaint]:
-    """At most one volume is the root volume."""
-    roots = [root for item in items(mappings) if (root := present(item, "rootVolume")) and root.value is True]
+def check_root_volumes(mappings: Located) -> Iterator[Complaint]:
+    """Check that at most one volume is the root volume."""
+    roots = [
+        root for item in items(mappings) if (root := find_value(item, "rootVolume")) and root.value is True
+    ]
     for root in roots[1:]:
         yield Complaint(
             root.key or root.at, "a second volume has `rootVolume: true`", "keep it on one volume"
         )
 
 
-def volume_of_nothing(ebs: Located) -> Iterator[Complaint]:
-    """A volume has a size or a snapshot."""
-    if not has(ebs, "snapshotID", "volumeSize"):
+def check_volume_source(ebs: Located) -> Iterator[Complaint]:
+    """Check that a volume has a size or a snapshot."""
+    if not find_values(ebs, "snapshotID", "volumeSize"):
         yield Complaint(
             place(ebs), "the volume has neither `volumeSize` nor `snapshotID`", "add `volumeSize`"
         )
 
 
-def rate_without_snapshot(ebs: Located) -> Iterator[Complaint]:
-    """Only a volume from a snapshot is filled at a rate."""
-    rate = present(ebs, "volumeInitializationRate")
-    if rate is not None and not word(ebs, "snapshotID"):
+def check_initialization_rate(ebs: Located) -> Iterator[Complaint]:
+    """Check that only a volume from a snapshot has an initialization rate."""
+    rate = find_value(ebs, "volumeInitializationRate")
+    if rate is not None and not read_text(ebs, "snapshotID"):
         message = "`volumeInitializationRate` requires a `snapshotID` to fill the volume from"
         yield Complaint(place(rate), message, "add `snapshotID`, or remove the rate")
 
 
-def no_timeout(tracking: Located) -> Iterator[Complaint]:
-    """At least one timeout is there."""
-    if not has(tracking, *_TIMEOUTS):
+def check_timeouts(tracking: Located) -> Iterator[Complaint]:
+    """Check that at least one timeout is set."""
+    if not find_values(tracking, *_TIMEOUTS):
         yield Complaint(
             place(tracking),
             f"none of {', '.join(_TIMEOUTS)} is set",
@@ -79,9 +89,9 @@ def no_timeout(tracking: Located) -> Iterator[Complaint]:
         )
 
 
-def no_primary_interface(interfaces: Located) -> Iterator[Complaint]:
-    """Where there are interfaces, one is the primary one."""
-    if items(interfaces) and ("interface", 0, 0) not in [_slot(item) for item in items(interfaces)]:
+def check_primary_interface(interfaces: Located) -> Iterator[Complaint]:
+    """Check that one of the network interfaces, if there are any, is the primary one."""
+    if items(interfaces) and ("interface", 0, 0) not in [_get_slot(item) for item in items(interfaces)]:
         message = "no primary interface: none has card 0, device 0 and the type `interface`"
         yield Complaint(
             place(interfaces),
@@ -90,27 +100,27 @@ def no_primary_interface(interfaces: Located) -> Iterator[Complaint]:
         )
 
 
-def interface_twice(interfaces: Located) -> Iterator[Complaint]:
-    """No place on a card is taken twice, and each card has one `efa-only` interface at most."""
-    slots = [_slot(item) for item in items(interfaces)]
-    places = Counter(slot[1:] for slot in slots)
-    efas = Counter(card for kind, card, _ in slots if kind == "efa-only")
+def check_interface_slots(interfaces: Located) -> Iterator[Complaint]:
+    """Check for duplicate device indexes on a card, and for a second `efa-only` interface on it."""
+    slots = [_get_slot(item) for item in items(interfaces)]
+    slot_counts = Counter(slot[1:] for slot in slots)
+    efa_counts = Counter(card for kind, card, _ in slots if kind == "efa-only")
     for item, (kind, card, device) in zip(items(interfaces), slots, strict=True):
-        if places[card, device] > 1:
+        if slot_counts[card, device] > 1:
             yield Complaint(
                 item.at,
                 f"more than one interface at card {card}, device {device}",
                 "give each its own card or device",
             )
-        elif kind == "efa-only" and efas[card] > 1:
+        elif kind == "efa-only" and efa_counts[card] > 1:
             yield Complaint(
                 item.at, f"more than one `efa-only` interface on card {card}", "keep one per card"
             )
 
 
-def no_placement_group(selector: Located) -> Iterator[Complaint]:
-    """A placement group is named, or told by its id."""
-    if not has(selector, "name", "id"):
+def check_placement_group(selector: Located) -> Iterator[Complaint]:
+    """Check that a placement group has a name or an id."""
+    if not find_values(selector, "name", "id"):
         yield Complaint(
             place(selector),
             "the placement group has neither `name` nor `id`",
@@ -118,110 +128,118 @@ def no_placement_group(selector: Located) -> Iterator[Complaint]:
         )
 
 
-def placement_group_twice(selector: Located) -> Iterator[Complaint]:
-    """A placement group has one of name and id."""
-    if len(said := has(selector, "name", "id")) > 1:
+def check_one_placement_group(selector: Located) -> Iterator[Complaint]:
+    """Check that a placement group does not have both a name and an id."""
+    if len(present := find_values(selector, "name", "id")) > 1:
         yield Complaint(
-            said[1].key or said[1].at, "the placement group has both `name` and `id`", "keep one of them"
+            present[1].key or present[1].at,
+            "the placement group has both `name` and `id`",
+            "keep one of them",
         )
 
 
-def empty_tag_key(tags: Located) -> Iterator[Complaint]:
-    """No tag has an empty key."""
+def check_tag_keys(tags: Located) -> Iterator[Complaint]:
+    """Check that no tag has an empty key."""
     if (value := mapping(tags).get("")) is not None:
         yield Complaint(value.key or value.at, "a tag has an empty key", "set the key of the tag")
 
 
-def tag_of_karpenter(tag: str, tags: Located) -> Iterator[Complaint]:
-    """The tags that Karpenter sets are not the user's."""
+def check_reserved_tag(tag: str, tags: Located) -> Iterator[Complaint]:
+    """Check that a tag which Karpenter sets is not set by the user."""
     if (value := mapping(tags).get(tag)) is not None:
         yield Complaint(value.key or value.at, f"the tag `{tag}` is reserved: Karpenter sets it", "remove it")
 
 
-def tag_of_the_cluster(tags: Located) -> Iterator[Complaint]:
-    """The tags of clusters are Karpenter's to set."""
+def check_cluster_tags(tags: Located) -> Iterator[Complaint]:
+    """Check that no cluster tag is set, because Karpenter sets it."""
     for key, value in mapping(tags).items():
         if key.startswith(_CLUSTER_TAGS):
             message = f"the tag `{key}` is reserved: Karpenter sets it to the cluster of an instance"
             yield Complaint(value.key or value.at, message, "remove it")
 
 
-def _slot(interface: Located) -> tuple[str, int | None, int | None]:
-    kind = word(interface, "interfaceType")
-    return kind, number(interface, "networkCardIndex"), number(interface, "deviceIndex")
+def _get_slot(interface: Located) -> tuple[str, int | None, int | None]:
+    kind = read_text(interface, "interfaceType")
+    return kind, read_number(interface, "networkCardIndex"), read_number(interface, "deviceIndex")
 
 
-def thresholds_crossed(kubelet: Located) -> Iterator[Complaint]:
-    """Images are removed from the high mark down to the low one."""
-    high, low = number(kubelet, "imageGCHighThresholdPercent"), number(kubelet, "imageGCLowThresholdPercent")
+def check_image_thresholds(kubelet: Located) -> Iterator[Complaint]:
+    """Check that the high image threshold is above the low one."""
+    high, low = (
+        read_number(kubelet, "imageGCHighThresholdPercent"),
+        read_number(kubelet, "imageGCLowThresholdPercent"),
+    )
     if high is not None and low is not None and high <= low:
         message = f"`imageGCHighThresholdPercent: {high}` is not above `imageGCLowThresholdPercent: {low}`"
-        at = place(has(kubelet, "imageGCHighThresholdPercent")[0])
+        at = place(find_values(kubelet, "imageGCHighThresholdPercent")[0])
         yield Complaint(at, message, "raise the high threshold, or lower the low one")
 
 
-def unmatched(there: str, other: str, kubelet: Located) -> Iterator[Complaint]:
-    """Each signal of one map stands in the other."""
-    known = mapping(present(kubelet, other))
-    for signal, value in mapping(present(kubelet, there)).items():
-        if signal not in known:
-            message = f"`{signal}` is set in `{there}` but not in `{other}`"
+def check_matching_signals(name: str, other: str, kubelet: Located) -> Iterator[Complaint]:
+    """Check that each signal of one map is in the other."""
+    other_signals = mapping(find_value(kubelet, other))
+    for signal, value in mapping(find_value(kubelet, name)).items():
+        if signal not in other_signals:
+            message = f"`{signal}` is set in `{name}` but not in `{other}`"
             yield Complaint(value.key or value.at, message, f"add it to `{other}`, or remove it here")
 
 
-def unknown_key(known: Collection[str], settings: Located) -> Iterator[Complaint]:
-    """Only known resources and signals are keys."""
+def check_known_keys(known_keys: Collection[str], settings: Located) -> Iterator[Complaint]:
+    """Check that all keys are known resources or signals."""
     for key, value in mapping(settings).items():
-        if key not in known:
-            near = find_close_match(key, tuple(known))
-            fix = f"did you mean `{near}`?" if near else f"use one of {', '.join(known)}"
+        if key not in known_keys:
+            close_match = find_close_match(key, tuple(known_keys))
+            fix = f"did you mean `{close_match}`?" if close_match else f"use one of {', '.join(known_keys)}"
             yield Complaint(
                 value.key or value.at, f"unknown key `{key}`: the kubelet does not support it here", fix
             )
 
 
-def negative(reserved: Located) -> Iterator[Complaint]:
-    """Nothing negative is kept back."""
+def check_not_negative(reserved: Located) -> Iterator[Complaint]:
+    """Check that no reserved amount is negative."""
     for key, value in mapping(reserved).items():
         if str(value.value).startswith("-"):
             yield Complaint(place(value), f"`{key}: {value.value}` is negative", "set 0 or more")
 
 
 _KUBELET_RULES: Final = (
-    FieldRule(Code.IMAGE_THRESHOLDS, "spec kubelet", thresholds_crossed),
-    FieldRule(Code.SOFT_EVICTION, "spec kubelet", partial(unmatched, _SOFT, _GRACE)),
-    FieldRule(Code.SOFT_EVICTION, "spec kubelet", partial(unmatched, _GRACE, _SOFT)),
+    FieldRule(Code.IMAGE_THRESHOLDS, "spec kubelet", check_image_thresholds),
+    FieldRule(Code.SOFT_EVICTION, "spec kubelet", partial(check_matching_signals, _SOFT, _GRACE)),
+    FieldRule(Code.SOFT_EVICTION, "spec kubelet", partial(check_matching_signals, _GRACE, _SOFT)),
     *(
-        FieldRule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(unknown_key, _SIGNALS))
+        FieldRule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(check_known_keys, _SIGNALS))
         for name in ("evictionHard", _SOFT, _GRACE)
     ),
     *(
-        FieldRule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(unknown_key, _RESERVED))
+        FieldRule(Code.KUBELET_KEY, f"spec kubelet {name}", partial(check_known_keys, _RESERVED))
         for name in ("kubeReserved", "systemReserved")
     ),
     *(
-        FieldRule(Code.NEGATIVE_RESERVE, f"spec kubelet {name}", negative)
+        FieldRule(Code.NEGATIVE_RESERVE, f"spec kubelet {name}", check_not_negative)
         for name in ("kubeReserved", "systemReserved")
     ),
 )
 RULES: Final = (
-    FieldRule(Code.ROLE_OR_PROFILE, "spec", role_or_profile),
+    FieldRule(Code.ROLE_OR_PROFILE, "spec", check_role_or_profile),
     *(
-        FieldRule(Code.EMPTY_IDENTITY, f"spec {key}", partial(empty_name, key))
+        FieldRule(Code.EMPTY_IDENTITY, f"spec {key}", partial(check_name_not_empty, key))
         for key in ("role", "instanceProfile")
     ),
     *cel_selectors.RULES,
-    FieldRule(Code.TWO_ROOT_VOLUMES, "spec blockDeviceMappings", several_root_volumes),
-    FieldRule(Code.VOLUME_OF_NOTHING, _EBS, volume_of_nothing),
-    FieldRule(Code.RATE_WITHOUT_SNAPSHOT, _EBS, rate_without_snapshot),
-    FieldRule(Code.NO_TIMEOUT, "spec connectionTracking", no_timeout),
+    FieldRule(Code.TWO_ROOT_VOLUMES, "spec blockDeviceMappings", check_root_volumes),
+    FieldRule(Code.VOLUME_OF_NOTHING, _EBS, check_volume_source),
+    FieldRule(Code.RATE_WITHOUT_SNAPSHOT, _EBS, check_initialization_rate),
+    FieldRule(Code.NO_TIMEOUT, "spec connectionTracking", check_timeouts),
     *_KUBELET_RULES,
-    FieldRule(Code.NO_PRIMARY_INTERFACE, "spec networkInterfaces", no_primary_interface),
-    FieldRule(Code.INTERFACE_TWICE, "spec networkInterfaces", interface_twice),
-    FieldRule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", no_placement_group),
-    FieldRule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", placement_group_twice),
-    FieldRule(Code.EMPTY_TAG, "spec tags", empty_tag_key),
-    *(FieldRule(Code.KARPENTERS_TAG, "spec tags", partial(tag_of_karpenter, tag)) for tag in _KARPENTER_TAGS),
-    FieldRule(Code.KARPENTERS_TAG, "spec tags", tag_of_the_cluster),
+    FieldRule(Code.NO_PRIMARY_INTERFACE, "spec networkInterfaces", check_primary_interface),
+    FieldRule(Code.INTERFACE_TWICE, "spec networkInterfaces", check_interface_slots),
+    FieldRule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", check_placement_group),
+    FieldRule(Code.PLACEMENT_GROUP, "spec placementGroupSelector", check_one_placement_group),
+    FieldRule(Code.EMPTY_TAG, "spec tags", check_tag_keys),
+    *(
+        FieldRule(Code.KARPENTERS_TAG, "spec tags", partial(check_reserved_tag, tag))
+        for tag in _KARPENTER_TAGS
+    ),
+    FieldRule(Code.KARPENTERS_TAG, "spec tags", check_cluster_tags),
 )
-"""Each rule of the CRD, at the path where it stands there."""
+"""Each rule of the CRD, at its path in the schema."""

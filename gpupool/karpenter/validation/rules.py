@@ -1,4 +1,4 @@
-"""A rule over one place of an object: where it looks, what it holds against it, how rules are asked."""
+"""Rules about one field of an object, and their evaluation."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from gpupool.shapes.error_messages import ErrorPath, format_path
 from gpupool.yamlio.located import Located
 
 _LONGEST = 500
-"""Enough of a message that quotes a value; nobody reads a value of megabytes."""
+"""The maximum length of a message, because a quoted value can have megabytes."""
 
 _LONGEST_VALUE = 60
 
 ITEMS = "[]"
-"""The step of a path that stands for each item of a list."""
+"""The step of a path that means each item of a list."""
 
 
 class Complaint(NamedTuple):
-    """What a rule holds against one place."""
+    """What is wrong at one location, by one rule."""
 
     at: Location
     message: str
@@ -31,10 +31,10 @@ FieldCheck: TypeAlias = Callable[[Located], Iterator[Complaint]]
 
 
 class FieldRule(NamedTuple):
-    """A check of everything that stands at one path, as in `spec template spec requirements [] key`.
+    """A check of all values at one path, such as `spec template spec requirements [] key`.
 
-    The check is only asked where the schema has nothing against what it would read, so it finds every
-    required field, and every value of its type; nulls count as absent.
+    The check only runs where the object matches the schema, so that all required fields are present and
+    all values have their type; nulls count as absent.
     """
 
     code: Code
@@ -42,11 +42,11 @@ class FieldRule(NamedTuple):
     check: FieldCheck
 
 
-def run(rules: tuple[FieldRule, ...], body: Located, broken: Collection[ErrorPath]) -> list[Finding]:
-    """Ask every rule about an object; `broken` are the paths where the schema is not kept."""
-    found: list[Finding] = []
-    _ask(_tree(rules), body, (), broken, found)
-    return found
+def run_rules(rules: tuple[FieldRule, ...], body: Located, broken: Collection[ErrorPath]) -> list[Finding]:
+    """Run all rules on an object; `broken` are the paths that do not match the schema."""
+    findings: list[Finding] = []
+    _run_tree(_build_tree(rules), body, (), broken, findings)
+    return findings
 
 
 def brief(text: str) -> str:
@@ -54,71 +54,75 @@ def brief(text: str) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
-def present(node: Located, key: str) -> Located | None:
-    """Return what stands under a key, or None where there is nothing or a null."""
-    found = node.value.get(key) if isinstance(node.value, dict) else None
-    return None if found is None or found.value is None else found
+def find_value(node: Located, key: str) -> Located | None:
+    """Return the value of a key; None if it is missing or null."""
+    value = node.value.get(key) if isinstance(node.value, dict) else None
+    return None if value is None or value.value is None else value
 
 
-def has(node: Located, *keys: str) -> list[Located]:
-    """Return what stands under those of `keys` that are there."""
-    return [found for key in keys if (found := present(node, key)) is not None]
+def find_values(node: Located, *keys: str) -> list[Located]:
+    """Return the values of those `keys` that are present and not null."""
+    return [value for key in keys if (value := find_value(node, key)) is not None]
 
 
-def number(node: Located, key: str) -> int | None:
-    """Return the whole number under a key; None where there is none."""
-    found = present(node, key)
-    return found.value if found is not None and isinstance(found.value, int) else None
+def read_number(node: Located, key: str) -> int | None:
+    """Return the whole number of a key; None if there is none."""
+    value = find_value(node, key)
+    return value.value if value is not None and isinstance(value.value, int) else None
 
 
-def word(node: Located, key: str) -> str:
-    """Return the text under a key; the empty text where there is none."""
-    found = present(node, key)
-    return found.value if found is not None and isinstance(found.value, str) else ""
+def read_text(node: Located, key: str) -> str:
+    """Return the text of a key; the empty text if there is none."""
+    value = find_value(node, key)
+    return value.value if value is not None and isinstance(value.value, str) else ""
 
 
 @dataclass(slots=True)
-class _Place:
-    """The rules over one path, and those over what is below it."""
+class _RuleTree:
+    """The rules at one path, and those below it."""
 
     rules: list[FieldRule] = field(default_factory=list)
-    below: "dict[str, _Place]" = field(default_factory=dict)
+    below: "dict[str, _RuleTree]" = field(default_factory=dict)
 
 
 @cache
-def _tree(rules: tuple[FieldRule, ...]) -> _Place:
-    """Sort rules by their paths, so that each place of an object is looked up once for all of them."""
-    root = _Place()
+def _build_tree(rules: tuple[FieldRule, ...]) -> _RuleTree:
+    """Build a tree of rules by path, so that each value of an object is looked up only once."""
+    root = _RuleTree()
     for rule in rules:
-        here = root
+        branch = root
         for step in rule.at.split():
-            here = here.below.setdefault(step, _Place())
-        here.rules.append(rule)
+            branch = branch.below.setdefault(step, _RuleTree())
+        branch.rules.append(rule)
     return root
 
 
-def _ask(
-    place: _Place, node: Located, path: ErrorPath, broken: Collection[ErrorPath], found: list[Finding]
+def _run_tree(
+    node_rules: _RuleTree,
+    node: Located,
+    path: ErrorPath,
+    broken: Collection[ErrorPath],
+    findings: list[Finding],
 ) -> None:
-    if place.rules and not (broken and any(_touch(path, bad) for bad in broken)):
-        for rule in place.rules:
+    if node_rules.rules and not (broken and any(_is_related(path, broken_path) for broken_path in broken)):
+        for rule in node_rules.rules:
             for at, message, fix in rule.check(node):
-                said = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
-                found.append(Finding(rule.code, said, at, fix, path=format_path(path)))
-    for step, inside in _inside(node):
-        below = place.below.get(ITEMS if isinstance(step, int) else step)
+                shortened = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
+                findings.append(Finding(rule.code, shortened, at, fix, path=format_path(path)))
+    for step, inside in _list_children(node):
+        below = node_rules.below.get(ITEMS if isinstance(step, int) else step)
         if below is not None and inside.value is not None:
-            _ask(below, inside, (*path, step), broken, found)
+            _run_tree(below, inside, (*path, step), broken, findings)
 
 
-def _inside(node: Located) -> Iterable[tuple[str | int, Located]]:
-    """Return what stands in a map or list, each with the step that leads to it."""
+def _list_children(node: Located) -> Iterable[tuple[str | int, Located]]:
+    """Return the values in a map or list, each with its key or index."""
     if isinstance(node.value, dict):
         return node.value.items()
     return enumerate(node.value) if isinstance(node.value, list) else ()
 
 
-def _touch(path: ErrorPath, other: ErrorPath) -> bool:
-    """Return whether one of two paths leads into the other."""
+def _is_related(path: ErrorPath, other: ErrorPath) -> bool:
+    """Return whether one of two paths is a prefix of the other."""
     shorter = min(len(path), len(other))
     return path[:shorter] == other[:shorter]

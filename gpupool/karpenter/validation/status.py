@@ -1,4 +1,4 @@
-"""The fields of a status: all that the API server looks at in a new object before it drops it."""
+"""Known fields of each kind's status, the only part of it that the API server checks in a new object."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What may stand in one place, by name alone: a value of the wrong type is nobody's business."""
+class StatusField:
+    """The known fields of one value in a status, by name only; types are not checked."""
 
-    fields: Mapping[str, Known] = field(default_factory=dict)
-    items: Known | None = None
-    """What each item of a list is."""
+    fields: Mapping[str, StatusField] = field(default_factory=dict)
+    items: StatusField | None = None
+    """The fields of each item of a list."""
 
-    values: Known | None = None
-    """What stands under each key of the user's."""
-
-
-VALUE: Final = Known()
+    values: StatusField | None = None
+    """The fields of each value in a map with arbitrary keys."""
 
 
-def _map(*plain: str, **fields: Known) -> Known:
-    return Known({**dict.fromkeys(plain, VALUE), **fields})
+VALUE: Final = StatusField()
 
 
-def _list(item: Known) -> Known:
-    return Known(items=item)
+def _map(*plain: str, **fields: StatusField) -> StatusField:
+    return StatusField({**dict.fromkeys(plain, VALUE), **fields})
+
+
+def _list(item: StatusField) -> StatusField:
+    return StatusField(items=item)
 
 
 _CONDITIONS: Final = _list(
     _map("lastTransitionTime", "message", "observedGeneration", "reason", "status", "type")
 )
-STATUS: Final[Mapping[str, Known]] = {
+STATUS: Final[Mapping[str, StatusField]] = {
     "NodePool": _map(
-        "nodeClassObservedGeneration", "nodes", conditions=_CONDITIONS, resources=Known(values=VALUE)
+        "nodeClassObservedGeneration", "nodes", conditions=_CONDITIONS, resources=StatusField(values=VALUE)
     ),
     "NodeOverlay": _map(conditions=_CONDITIONS),
     "EC2NodeClass": _map(
@@ -62,13 +62,15 @@ STATUS: Final[Mapping[str, Known]] = {
 }  # fmt: skip
 
 
-def unknown(node: Located, known: Known, path: ErrorPath) -> Iterator[tuple[ErrorPath, Located]]:
-    """Find each key that is not known; nothing is known below a value that stands in a wrong place."""
+def find_unknown_fields(
+    node: Located, allowed: StatusField, path: ErrorPath
+) -> Iterator[tuple[ErrorPath, Located]]:
+    """Find each unknown key, and each key below a value that should have none."""
     for index, item in enumerate(items(node)):
-        yield from unknown(item, known.items or VALUE, (*path, index))
-    for key, below in mapping(node).items():
-        inside = known.fields.get(key, known.values)
-        if inside is None:
-            yield (*path, key), below
+        yield from find_unknown_fields(item, allowed.items or VALUE, (*path, index))
+    for key, value in mapping(node).items():
+        child = allowed.fields.get(key, allowed.values)
+        if child is None:
+            yield (*path, key), value
         else:
-            yield from unknown(below, inside, (*path, key))
+            yield from find_unknown_fields(value, child, (*path, key))

@@ -1,4 +1,4 @@
-"""The type of each kind that can be checked, by name."""
+"""The model of each kind that can be validated, by name."""
 
 from collections.abc import Mapping
 from typing import Final

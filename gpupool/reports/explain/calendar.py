@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from gpupool.explain.calendar import DAYS_IN_WEEK, HOURS_IN_DAY, Calendar, Week
-from gpupool.karpenter.budgets import REASONS, DisruptionBudget, nodes_of
+from gpupool.karpenter.budgets import REASONS, DisruptionBudget, count_nodes
 from gpupool.reports.escaping import one_line
 from gpupool.yamlio.located import Plain
 
@@ -127,7 +127,7 @@ def budget_words(budget: DisruptionBudget, nodes: int) -> tuple[str, str, str]:
     """Return how many nodes a budget allows, for which reasons, and when."""
     number = one_line(budget.nodes)
     if budget.nodes.endswith("%"):
-        number += f" = {nodes_of(budget, nodes)} of {nodes}"
+        number += f" = {count_nodes(budget, nodes)} of {nodes}"
     reasons = "every reason" if budget.reasons is None else ", ".join(budget.reasons) or "no reason"
     if budget.schedule is None:
         return number, one_line(reasons), "always"
@@ -181,7 +181,7 @@ def _budget_lines(calendar: Calendar) -> Iterator[str]:
 
 
 def _budget_json(budget: DisruptionBudget, nodes: int) -> Plain:
-    said: dict[str, Plain] = {"nodes": budget.nodes, "allows": nodes_of(budget, nodes)}
+    said: dict[str, Plain] = {"nodes": budget.nodes, "allows": count_nodes(budget, nodes)}
     if budget.reasons is not None:
         said["reasons"] = list(budget.reasons)
     if budget.schedule is not None:

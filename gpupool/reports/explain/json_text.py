@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpupool.karpenter.quantities import Amount
     from gpupool.karpenter.requirements import Requirement
     from gpupool.scheduling.exclusion import Exclusion
-    from gpupool.scheduling.explained import Candidate, Explained
+    from gpupool.scheduling.explained import Candidate, PoolExplanation
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -36,7 +36,7 @@ def _answer(answer: NodePoolExplanation) -> dict[str, Json]:
         "nodeClass": answer.node_class or None,
         "amiFamily": found.market.node_class.family.name,
         "region": found.market.region,
-        "offeringsJudged": found.market.judged,
+        "offeringsJudged": found.market.is_judged,
         "candidates": [_candidate(each) for each in found.candidates],
         "limits": _limits(found),
         "cost": _cost(found),
@@ -53,10 +53,10 @@ def _candidate(each: Candidate) -> Json:
     ]
     return {
         "instanceType": kind.name,
-        "offered": each.offered,
+        "offered": each.is_offered,
         "price": each.price,
         "prices": {name: each.price if name == "on-demand" else None for name in each.capacity_types},
-        "launchable": each.launchable,
+        "launchable": each.is_launchable,
         "reason": each.reason,
         "capacityTypes": _list(each.capacity_types),
         "zones": _list(each.zones),
@@ -74,25 +74,29 @@ def _candidate(each: Candidate) -> Json:
     }
 
 
-def _limits(found: Explained) -> Json:
-    launchable = [each for each in found.candidates if each.launchable is not False]
+def _limits(found: PoolExplanation) -> Json:
+    launchable = [each for each in found.candidates if each.is_launchable is not False]
     return {
         "said": _amounts(found.pool.limits),
         "reached": {
-            name: {"most": each.amount, "exact": each.exact, "binds": each.amount >= found.pool.limits[name]}
-            for name, each in found.reaches.items()
+            name: {
+                "most": each.amount,
+                "exact": each.is_exact,
+                "binds": each.amount >= found.pool.limits[name],
+            }
+            for name, each in found.usable_limits.items()
         },
         "nodes": {each.kind.name: each.admitted.nodes for each in launchable},
         "never": [each.kind.name for each in launchable if each.admitted.nodes == 0],
     }
 
 
-def _cost(found: Explained) -> Json:
+def _cost(found: PoolExplanation) -> Json:
     prices, ceiling = found.market.price_list, found.ceiling
     if ceiling is None:
         return None
     monthly = None if ceiling.hourly is None else round(ceiling.hourly * HOURS_IN_MONTH, 2)
-    bound = "exact" if ceiling.exact else "at most"
+    bound = "exact" if ceiling.is_exact else "at most"
     return {
         "hourly": ceiling.hourly,
         "monthly": monthly,
@@ -103,7 +107,7 @@ def _cost(found: Explained) -> Json:
     }
 
 
-def _one_pod(found: Explained) -> Json:
+def _one_pod(found: PoolExplanation) -> Json:
     pod = found.one_pod
     if pod is None:
         return None
@@ -116,14 +120,14 @@ def _one_pod(found: Explained) -> Json:
 
 def _why(why: Exclusion) -> Json:
     refused: Json = [
-        {"requirement": _requirement(each.requirement), "has": _list(each.values)} for each in why.refused
+        {"requirement": _requirement(each.requirement), "has": _list(each.values)} for each in why.unmet
     ]
     return {
         "instanceType": why.name,
         "candidate": why.candidate is not None,
         "refusedBy": refused,
-        "refusedByClass": why.by_class or None,
-        "launchable": why.candidate.launchable if why.candidate else False,
+        "refusedByClass": why.class_conflict or None,
+        "launchable": why.candidate.is_launchable if why.candidate else False,
         "reason": why.candidate.reason if why.candidate else "",
         "retired": why.retired,
     }

@@ -9,7 +9,7 @@ from gpupool.reports import finding_text
 from gpupool.reports.escaping import one_line
 from gpupool.reports.tables import aligned, fitting
 from gpupool.scheduling.cost import HOURS_IN_MONTH
-from gpupool.scheduling.limits import written
+from gpupool.scheduling.limits import format_limit
 from gpupool.scheduling.types.capacity import CPU, DEVICES, MEMORY
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from gpupool.explain.explanation import Explanation, NodePoolExplanation
     from gpupool.karpenter.quantities import Amount
     from gpupool.karpenter.requirements import Requirement
-    from gpupool.scheduling.cost import Reach
+    from gpupool.scheduling.cost import UsableLimit
     from gpupool.scheduling.exclusion import Exclusion
-    from gpupool.scheduling.explained import Candidate, Explained
+    from gpupool.scheduling.explained import Candidate, PoolExplanation
 
 
 MOST_ROWS: Final = 60
@@ -63,8 +63,8 @@ def _order(answer: NodePoolExplanation) -> tuple[int, str]:
     return answer.explained.pool.weight, answer.explained.pool.name
 
 
-def _first(found: Explained) -> str:
-    first = next((each for each in found.candidates if each.launchable and each.admitted.nodes != 0), None)
+def _first(found: PoolExplanation) -> str:
+    first = next((each for each in found.candidates if each.is_launchable and each.admitted.nodes != 0), None)
     return f"{first.kind.name} {first.price:.4f}" if first and first.price is not None else "-"
 
 
@@ -94,9 +94,9 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation, width: int | 
     yield ""
 
 
-def _candidates(found: Explained, width: int | None) -> Iterator[str]:
-    launchable = sum(each.launchable is True for each in found.candidates)
-    open_ones = sum(each.launchable is None for each in found.candidates)
+def _candidates(found: PoolExplanation, width: int | None) -> Iterator[str]:
+    launchable = sum(each.is_launchable is True for each in found.candidates)
+    open_ones = sum(each.is_launchable is None for each in found.candidates)
     count = len(found.candidates)
     judged = f"{launchable} launchable" if launchable or not open_ones else ""
     parts = [
@@ -159,10 +159,10 @@ def _zones(mine: Sequence[str], all_of_them: Sequence[str]) -> str:
     return "".join(zone[-1] if zone in mine else "-" for zone in all_of_them)
 
 
-def _limits(found: Explained, width: int | None) -> Iterator[str]:
+def _limits(found: PoolExplanation, width: int | None) -> Iterator[str]:
     yield "Limits" if found.pool.limits else "Limits: none"
     rows = [
-        (f"  {one_line(name)}", written(name, limit), _reached(name, limit, found.reaches[name]))
+        (f"  {one_line(name)}", format_limit(name, limit), _reached(name, limit, found.usable_limits[name]))
         for name, limit in found.pool.limits.items()
     ]
     yield from aligned(rows, right={1}, width=width)  # every column is important
@@ -173,21 +173,21 @@ def _limits(found: Explained, width: int | None) -> Iterator[str]:
         )
 
 
-def _reached(name: str, limit: Amount, most: Reach) -> str:
+def _reached(name: str, limit: Amount, most: UsableLimit) -> str:
     if most.amount >= limit:
-        return "binds" if most.exact else "can bind"
-    how = "at most " if not most.exact else ""
-    return f"never reached: {how}{written(name, int(most.amount))} can be used within the limits"
+        return "binds" if most.is_exact else "can bind"
+    how = "at most " if not most.is_exact else ""
+    return f"never reached: {how}{format_limit(name, int(most.amount))} can be used within the limits"
 
 
-def _hourly(found: Explained) -> str:
+def _hourly(found: PoolExplanation) -> str:
     ceiling = found.ceiling
     if ceiling is None:
         return "-"
     return f"unbounded ({ceiling.unbounded_by})" if ceiling.hourly is None else f"{ceiling.hourly:.2f}"
 
 
-def _cost(found: Explained) -> Iterator[str]:
+def _cost(found: PoolExplanation) -> Iterator[str]:
     ceiling, prices = found.ceiling, found.market.price_list
     if ceiling is None or ceiling.hourly == 0:
         return
@@ -195,14 +195,14 @@ def _cost(found: Explained) -> Iterator[str]:
         yield f"Cost: unbounded: no limit counts a resource of {ceiling.unbounded_by}"
     else:
         month = f"{ceiling.hourly * HOURS_IN_MONTH:,.0f} {prices.currency} a month"
-        at_most = "" if ceiling.exact else "at most "
+        at_most = "" if ceiling.is_exact else "at most "
         hour = f"{ceiling.hourly:.2f} {prices.currency} an hour"
         yield f"Cost when the limits are reached: {at_most}{hour}, {month}"
     elsewhere = "" if found.market.region in (None, prices.region) else f"; none for {found.market.region}"
     yield f"  on-demand prices of {prices.region or FALLBACK_REGION}, {prices.date}{elsewhere}"
 
 
-def _one_pod(found: Explained) -> Iterator[str]:
+def _one_pod(found: PoolExplanation) -> Iterator[str]:
     pod = found.one_pod
     if pod is not None:
         cheap, dear = pod.cheapest, pod.dearest
@@ -215,11 +215,11 @@ def _one_pod(found: Explained) -> Iterator[str]:
 def _why(why: Exclusion) -> Iterator[str]:
     retired = f" (no longer offered by EC2 since {why.retired})" if why.retired else ""
     yield f"Why {why.name}{retired}:"
-    for each in why.refused:
+    for each in why.unmet:
         has = ", ".join(each.values) if each.values else "no such label"
         yield f"  excluded by {said(each.requirement)}; the type has {has}"
-    if why.by_class:
-        yield f"  excluded: {why.by_class}"
+    if why.class_conflict:
+        yield f"  excluded: {why.class_conflict}"
     if why.candidate is not None:
         yield f"  a candidate: {why.candidate.reason or 'Karpenter can launch it'}"
     yield ""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from gpupool.findings import Location
     from gpupool.karpenter.pods import Resources
     from gpupool.reports.fit.text import FitReport, Fitted
-    from gpupool.scheduling.pods.verdicts import Judged, Placed, PodVerdict, PricedType
+    from gpupool.scheduling.pods.verdicts import PodOutcome, PodPlacement, PodVerdict, PricedType
 
 Json: TypeAlias = "str | int | float | bool | dict[str, Json] | list[Json] | None"
 
@@ -47,7 +47,7 @@ def _workload_plain(each: Fitted) -> Json:
     }
 
 
-def _chosen(judged: Judged) -> Json:
+def _chosen(judged: PodOutcome) -> Json:
     return {"pool": judged.chosen, **_placed_plain(judged.placed)} if judged.placed else None
 
 
@@ -55,7 +55,7 @@ def _verdict_plain(each: Fitted, verdict: PodVerdict) -> Json:
     made: dict[str, Json] = {"pool": verdict.pool, "fits": verdict.placed is not None}
     if verdict.replicas is not None:
         made["replicas"] = verdict.replicas
-    if verdict.reserved:
+    if verdict.is_reserved:
         made["reserved"] = True
     if verdict.placed:
         return {**made, **_placed_plain(verdict.placed)}
@@ -66,7 +66,7 @@ def _verdict_plain(each: Fitted, verdict: PodVerdict) -> Json:
     return made
 
 
-def _placed_plain(placed: Placed) -> dict[str, Json]:
+def _placed_plain(placed: PodPlacement) -> dict[str, Json]:
     return {
         "capacityType": placed.capacity_type or None,
         "first": _machine(placed.first),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.reports.escaping import one_line
 from gpupool.reports.tables import aligned
-from gpupool.scheduling.pods.descriptions import amounts
+from gpupool.scheduling.pods.descriptions import format_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpupool.manifests.sources import SkippedFile
     from gpupool.manifests.workloads import PodTemplate
     from gpupool.pools import LoadedNodePools
-    from gpupool.scheduling.pods.verdicts import Judged, Placed, PodVerdict, PricedType
+    from gpupool.scheduling.pods.verdicts import PodOutcome, PodPlacement, PodVerdict, PricedType
 
 
 class Fitted(NamedTuple):
@@ -27,11 +27,11 @@ class Fitted(NamedTuple):
 
     template: PodTemplate
     pod: Pod
-    judged: Judged
+    judged: PodOutcome
 
     def at(self, verdict: PodVerdict) -> Location | None:
         """Return where the pod asks for what a pool refuses; None where the pod does not say it."""
-        return (self.pod.places or {}).get(verdict.refusal.part) if verdict.refusal else None
+        return (self.pod.places or {}).get(verdict.refusal.spec_key) if verdict.refusal else None
 
 
 class Offers(NamedTuple):
@@ -81,7 +81,7 @@ class FitReport:
 def offers_of(pools: LoadedNodePools) -> Offers:
     """Return what the offers of these pools are judged by; there is at least one pool."""
     market = pools.items[0].market
-    return Offers(pools.region or "", market.judged, market.price_list)
+    return Offers(pools.region or "", market.is_judged, market.price_list)
 
 
 def taken_for_granted(pools: LoadedNodePools) -> Iterator[str]:
@@ -89,10 +89,10 @@ def taken_for_granted(pools: LoadedNodePools) -> Iterator[str]:
     without = [each.name for each in pools.items if not each.node_class]
     if without:
         yield f"The node class of {', '.join(without)} is not in the files; AL2023 defaults are assumed."
-    reserved = [each.name for each in pools.items if each.market.node_class.reservations]
+    reserved = [each.name for each in pools.items if each.market.node_class.has_reservations]
     if reserved:
         yield f"The reservations of {', '.join(reserved)} are not checked: only AWS knows them."
-    placed = [each.name for each in pools.items if each.market.node_class.placement_group]
+    placed = [each.name for each in pools.items if each.market.node_class.has_placement_group]
     if placed:
         yield f"The placement groups of {', '.join(placed)} are not checked: only AWS knows them."
     if pools.overlays:
@@ -102,7 +102,7 @@ def taken_for_granted(pools: LoadedNodePools) -> Iterator[str]:
 
 def _overlays_left_out(pools: LoadedNodePools) -> Iterator[str]:
     overlaid = [each.market.overlaid for each in pools.items]
-    refused = sorted({name for each in overlaid for name in each.refused})
+    refused = sorted({name for each in overlaid for name in each.ignored})
     if refused:
         yield f"Ignored NodeOverlays that conflict with one of the same weight: {', '.join(refused)}."
     partly = sorted({name for each in overlaid for name in each.partly})
@@ -119,7 +119,7 @@ def text(report: FitReport, width: int | None = None) -> str:
 
 def _workload(each: Fitted, offers: Offers, width: int | None) -> Iterator[str]:
     template, judged = each.template, each.judged
-    yield one_line(f"{template.name}: {_count(template.pods)} {amounts(each.pod.requests)}")
+    yield one_line(f"{template.name}: {_count(template.pods)} {format_requests(each.pod.requests)}")
     yield one_line(f"  {template.at}")
     rows = [
         (
@@ -148,18 +148,18 @@ def _taken(each: Fitted, verdict: PodVerdict, offers: Offers) -> str:
         return f"fits  on {len(placed.types)} of its {verdict.types} instance types"
     if verdict.replicas is not None:
         return f"fits  its fixed nodes ({verdict.replicas}); none is launched for a pod"
-    if verdict.reserved:
+    if verdict.is_reserved:
         types = placed.types[0] if len(placed.types) == 1 else f"{len(placed.types)} types"
         return f"fits  {types}, if a reservation has room"
     return f"fits  {_types(placed)}{_range(placed, offers)}"
 
 
-def _types(placed: Placed) -> str:
+def _types(placed: PodPlacement) -> str:
     first = placed.first.name if placed.first else placed.types[0]
     return first if len(placed.types) == 1 else f"{len(placed.types)} types, {first} first"
 
 
-def _range(placed: Placed, offers: Offers) -> str:
+def _range(placed: PodPlacement, offers: Offers) -> str:
     if placed.first is None or placed.dearest is None:
         return ""
     if placed.first.price == placed.dearest.price:
@@ -195,7 +195,7 @@ def _outcome(each: Fitted, offers: Offers) -> str:
     return f"{launched}: {placed.first.name}, {how} {_price(placed.first, offers)}"
 
 
-def _unlaunched(judged: Judged) -> str:
+def _unlaunched(judged: PodOutcome) -> str:
     """Return what becomes of a pod that no node is launched for."""
     taking = [verdict for verdict in judged.verdicts if verdict.placed]
     names = ", ".join(verdict.pool for verdict in taking)
@@ -234,6 +234,6 @@ def _counted(counted: Counted) -> str:
         return one_line(f"DaemonSets counted on each node where they run: {', '.join(counted.names)}.")
     if counted.fixed is not None:
         return one_line(
-            f"Counted for DaemonSets on each node (cluster.daemonOverhead): {amounts(counted.fixed)}."
+            f"Counted for DaemonSets on each node (cluster.daemonOverhead): {format_requests(counted.fixed)}."
         )
     return "No DaemonSets are counted; set --daemonsets or cluster.daemonOverhead."

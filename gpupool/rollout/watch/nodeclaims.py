@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.listing import list_all
 from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.errors import ClusterError
-from gpupool.karpenter.budgets import allowed, budgets_of
+from gpupool.karpenter.budgets import count_allowed, read_budgets
 from gpupool.karpenter.labels import CAPACITY_TYPE, DO_NOT_DISRUPT, INSTANCE_TYPE, NODEPOOL, ZONE
 from gpupool.objects import Ref
 from gpupool.planning.pruning import class_of
@@ -121,7 +121,7 @@ def explain_delay(claim: NodeClaim, pool: Mapping[str, Plain], size: int) -> str
         return "Karpenter replaces no node that is not Initialized"
     if claim.annotations.get(DO_NOT_DISRUPT) == "true":
         return f"its annotation {DO_NOT_DISRUPT} forbids it"
-    if allowed(budgets_of(dict(pool)), "Drifted", datetime.now(UTC), size) <= 0:
+    if count_allowed(read_budgets(dict(pool)), "Drifted", datetime.now(UTC), size) <= 0:
         return "the budgets of the pool allow no disruption now"
     return "waiting for its turn; Pods with do-not-disrupt and PodDisruptionBudgets can hold it as well"
 

@@ -9,7 +9,7 @@ from gpupool.cluster.listing import list_if_served
 from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_CLAIM, NODE_OVERLAY, NODE_POOL
 from gpupool.errors import ClusterError
-from gpupool.karpenter.quantities import amount
+from gpupool.karpenter.quantities import parse_amount
 from gpupool.objects import Ref, is_pool, labels_of
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.masking import Masker
@@ -58,7 +58,7 @@ class ResourceUse(NamedTuple):
     def is_full(self) -> bool:
         """Return whether the limit is reached."""
         try:
-            return bool(self.limit) and amount(self.used) >= amount(self.limit)
+            return bool(self.limit) and parse_amount(self.used) >= parse_amount(self.limit)
         except ValueError:
             return False
 

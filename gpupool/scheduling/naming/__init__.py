@@ -1,1 +1,1 @@
-"""What names of machines and accelerators there are, and what a wrong one was meant to be."""
+"""Checks of instance type, zone and accelerator names, with close matches for typos."""

@@ -1,4 +1,4 @@
-"""What a catalogue says of a name in a requirement: known, retired, a slip of a known one, or unknown."""
+"""Lookup of names in the catalogue: known, retired, unknown, or a typo of a known name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.catalogue.accelerators import Maker
 from gpupool.karpenter import labels
-from gpupool.karpenter.requirements import requirement
-from gpupool.scheduling.naming.suggestions import CloseMatches, distance, nearest
+from gpupool.karpenter.requirements import build_requirement
+from gpupool.scheduling.naming.suggestions import CloseMatches, count_edits, find_nearest
 from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpupool.scheduling.types.typemasks import TypeMasks
 
 ACCELERATOR: Final = "accelerator"
-"""The blueprint's word, whose values stand in one of four labels; no label itself."""
+"""The blueprint's field, whose values are in one of four labels; not a label itself."""
 
 NOUNS: Final = {
     ACCELERATOR: "accelerator",
@@ -32,7 +32,7 @@ NOUNS: Final = {
     labels.INSTANCE_ACCELERATOR_NAME: "accelerator",
     labels.INSTANCE_ACCELERATOR_MANUFACTURER: "accelerator maker",
 }
-"""What each label names; only these are looked up."""
+"""The noun for the values of each label that is looked up."""
 
 _CHIPS: Final = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_ACCELERATOR_NAME)
 _MAKERS: Final = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELERATOR_MANUFACTURER)
@@ -45,211 +45,220 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _CHIP: Final = re.compile(r"[a-z]+[0-9]+(?P<suffix>[a-z]*)")
 _FORMS: Final = {labels.INSTANCE_CATEGORY: re.compile("[a-z]+")}
 _LONG_WORD: Final = 4
-"""Letters from which a part of a name is a word (trainium, xlarge) and not a designation (gb)."""
+"""The number of letters from which a part of a name is a word (trainium, xlarge), not a code (gb)."""
 
 _SHORTEST: Final[Mapping[str, int | None]] = {
     labels.INSTANCE_CATEGORY: 3,
     labels.INSTANCE_FAMILY: None,
     labels.INSTANCE_TYPE: None,
 }
-"""From how many letters on a wrong one is a slip; of a family's each means something."""
+"""The number of letters from which one wrong letter is a typo; each letter of a family has a meaning."""
 
 
 class NameState(StrEnum):
-    """What is to be said of a name."""
+    """The state of a name that is not simply known."""
 
-    SLIP = "slip"
-    """Close to a known one in a way that no new name is."""
+    TYPO = "slip"
+    """A typo: close to a known name in a way that no new name is."""
 
-    ODD = "odd"
-    """No such name can be."""
+    IMPOSSIBLE = "odd"
+    """Not a possible name."""
 
     UNKNOWN = "unknown"
     RETIRED = "retired"
 
 
 class NameVerdict(NamedTuple):
-    """What is to be said of a name that is not simply known."""
+    """The result of the lookup of a name that is not simply known."""
 
     state: NameState
-    near: str = ""
-    """A known name like it."""
+    close_match: str = ""
+    """A close match among the known names."""
 
-    elsewhere: str = ""
-    """The label under which it is known."""
+    other_label: str = ""
+    """Another label under which the name is known."""
 
     sizes: tuple[str, ...] = ()
-    """Those that the family of an unknown type comes in."""
+    """The known sizes of an unknown type's family."""
 
     since: str = ""
-    """By which month EC2 had retired it, as in 2026-05."""
+    """The month by which EC2 had retired it, such as 2026-05."""
 
 
 class Names:
-    """The names of one catalogue; what is asked of it is worked out once."""
+    """The names of one catalogue, with cached results."""
 
     def __init__(self, masks: TypeMasks) -> None:
-        """Take the catalogue's types as sets."""
+        """Store the catalogue's types."""
         self.masks = masks
         self.date = masks.catalogue.date
         self._verdicts: dict[tuple[str, str], NameVerdict | None] = {}
-        self._known: dict[str, frozenset[str]] = {}
-        self._slips: dict[str, CloseMatches] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._close_matches: dict[str, CloseMatches] = {}
 
-    def verdict(self, label: str, name: str) -> NameVerdict | None:
-        """Return what is wrong with a name under a label of `NOUNS`, or give None."""
-        asked = label, name
-        if asked not in self._verdicts:
-            self._verdicts[asked] = (
-                self._retired(label, name) if name in self.known(label) else self._unknown(*asked)
+    def judge(self, label: str, name: str) -> NameVerdict | None:
+        """Return what is wrong with a name under a label of `NOUNS`; None if nothing is."""
+        key = label, name
+        if key not in self._verdicts:
+            self._verdicts[key] = (
+                self._judge_known(label, name) if name in self.get_names(label) else self._judge_unknown(*key)
             )
-        return self._verdicts[asked]
+        return self._verdicts[key]
 
-    def known(self, label: str) -> frozenset[str]:
-        """Return all names that there are under a label."""
-        if label not in self._known:
-            self._known[label] = frozenset(self._all(label))
-        return self._known[label]
+    def get_names(self, label: str) -> frozenset[str]:
+        """Return all names under a label."""
+        if label not in self._names:
+            self._names[label] = frozenset(self._list_names(label))
+        return self._names[label]
 
     @cached_property
     def zones(self) -> Mapping[str, frozenset[str]]:
-        """Return the zones' names of each region."""
+        """Return the names of each region's zones."""
         return {
             region: frozenset(zone.name for zone in zones)
             for region, zones in self.masks.catalogue.regions.items()
         }
 
-    def _all(self, label: str) -> Iterable[str]:
+    def _list_names(self, label: str) -> Iterable[str]:
         if label == labels.INSTANCE_TYPE:
             return self.masks.catalogue.names
         if label == ACCELERATOR:
-            return {*self.known(_CHIPS[0]), *self.known(_CHIPS[1]), *map(str, Maker), _NONE}
-        every = range(len(self.masks.catalogue.names))
-        return {value for place in every for value in self.masks.values(label, place)}
+            return {*self.get_names(_CHIPS[0]), *self.get_names(_CHIPS[1]), *map(str, Maker), _NONE}
+        all_positions = range(len(self.masks.catalogue.names))
+        return {value for position in all_positions for value in self.masks.values(label, position)}
 
-    def _retired(self, label: str, name: str) -> NameVerdict | None:
-        taken = 0
-        for each in self._labels_of(label, name):
-            taken |= self.masks.taken(requirement(each, "In", (name,)))
-        since = [self.masks.catalogue.columns["retired"].at(place) for place in positions(taken)]
+    def _judge_known(self, label: str, name: str) -> NameVerdict | None:
+        mask = 0
+        for related_label in self._get_labels(label, name):
+            mask |= self.masks.find_types(build_requirement(related_label, "In", (name,)))
+        since = [self.masks.catalogue.columns["retired"].at(position) for position in positions(mask)]
         return NameVerdict(NameState.RETIRED, since=max(map(str, since))) if since and all(since) else None
 
-    def _labels_of(self, label: str, name: str) -> tuple[str, ...]:
+    def _get_labels(self, label: str, name: str) -> tuple[str, ...]:
         if label != ACCELERATOR:
             return (label,)
         return _MAKERS if name in set(Maker) else _CHIPS
 
-    def _unknown(self, label: str, name: str) -> NameVerdict:
+    def _judge_unknown(self, label: str, name: str) -> NameVerdict:
         if label == labels.INSTANCE_TYPE:
-            return self._type(name)
-        if near := self._slip(label, name):
-            return NameVerdict(NameState.SLIP, near)
+            return self._judge_type(name)
+        if close_match := self._find_typo(label, name):
+            return NameVerdict(NameState.TYPO, close_match)
         if label == labels.INSTANCE_FAMILY:
-            return self._family(name)
+            return self._judge_family(name)
         if label in _FORMS:
-            is_one = bool(_FORMS[label].fullmatch(name))
+            is_possible = bool(_FORMS[label].fullmatch(name))
         elif label == labels.INSTANCE_SIZE:
-            is_one = _shape(name) in self._shapes
+            is_possible = _mask_numbers(name) in self._shapes
         else:
-            near = self._chip(label, name)
-            if near:
-                return NameVerdict(NameState.SLIP, near)
-            is_one = bool(_NAME.fullmatch(name))
-        return self._new(label, name) if is_one else self._odd(label, name)
+            close_match = self._find_chip(label, name)
+            if close_match:
+                return NameVerdict(NameState.TYPO, close_match)
+            is_possible = bool(_NAME.fullmatch(name))
+        return self._judge_new(label, name) if is_possible else self._judge_impossible(label, name)
 
-    def _new(self, label: str, name: str) -> NameVerdict:
-        """Judge a name that may be one; what is known under another label is not new."""
-        odd = self._odd(label, name)
-        return odd if odd.elsewhere else NameVerdict(NameState.UNKNOWN, odd.near)
+    def _judge_new(self, label: str, name: str) -> NameVerdict:
+        """Return the verdict on a possible name; a name that is known under another label is not new."""
+        impossible = self._judge_impossible(label, name)
+        return (
+            impossible if impossible.other_label else NameVerdict(NameState.UNKNOWN, impossible.close_match)
+        )
 
-    def _odd(self, label: str, name: str) -> NameVerdict:
+    def _judge_impossible(self, label: str, name: str) -> NameVerdict:
         for other in NOUNS:
-            if other not in (label, ACCELERATOR) and name in self.known(other):
-                return NameVerdict(NameState.ODD, elsewhere=other)
-        return NameVerdict(NameState.ODD, nearest(name, sorted(self.known(label))))
+            if other not in (label, ACCELERATOR) and name in self.get_names(other):
+                return NameVerdict(NameState.IMPOSSIBLE, other_label=other)
+        return NameVerdict(NameState.IMPOSSIBLE, find_nearest(name, sorted(self.get_names(label))))
 
-    def _slip(self, label: str, name: str) -> str:
-        if label not in self._slips:
-            self._slips[label] = CloseMatches(self.known(label), _SHORTEST.get(label, _LONG_WORD))
-        return self._slips[label].of(name)
+    def _find_typo(self, label: str, name: str) -> str:
+        if label not in self._close_matches:
+            self._close_matches[label] = CloseMatches(self.get_names(label), _SHORTEST.get(label, _LONG_WORD))
+        return self._close_matches[label].find(name)
 
-    def _family(self, name: str) -> NameVerdict:
-        """Tell a new family from a slip: new ones have a known category, and letters that others have too."""
-        parts, families = _FAMILY.fullmatch(name), self.known(labels.INSTANCE_FAMILY)
+    def _judge_family(self, name: str) -> NameVerdict:
+        """Return the verdict on a family: a new one has a known category and letters that others have."""
+        parts, families = _FAMILY.fullmatch(name), self.get_names(labels.INSTANCE_FAMILY)
         if parts is None:
-            return self._odd(labels.INSTANCE_FAMILY, name)
+            return self._judge_impossible(labels.INSTANCE_FAMILY, name)
         category = parts["category"]
-        if category not in self._categories and (meant := self._slip(labels.INSTANCE_CATEGORY, category)):
-            mended = meant + name[len(category) :]
+        if category not in self._categories and (
+            close_category := self._find_typo(labels.INSTANCE_CATEGORY, category)
+        ):
+            corrected = close_category + name[len(category) :]
             return NameVerdict(
-                NameState.SLIP, mended if mended in families else nearest(mended, sorted(families))
+                NameState.TYPO,
+                corrected if corrected in families else find_nearest(corrected, sorted(families)),
             )
-        if set(parts["suffix"]) - self._suffixes and (near := _one_letter_off(name, families)):
-            return NameVerdict(NameState.SLIP, near)
-        return self._new(labels.INSTANCE_FAMILY, name)
+        if set(parts["suffix"]) - self._suffixes and (close_match := _find_one_letter_off(name, families)):
+            return NameVerdict(NameState.TYPO, close_match)
+        return self._judge_new(labels.INSTANCE_FAMILY, name)
 
-    def _type(self, name: str) -> NameVerdict:
-        if near := self._slip(labels.INSTANCE_TYPE, name):
-            return NameVerdict(NameState.SLIP, near)
+    def _judge_type(self, name: str) -> NameVerdict:
+        if close_match := self._find_typo(labels.INSTANCE_TYPE, name):
+            return NameVerdict(NameState.TYPO, close_match)
         family, _, size = name.partition(".")
         if not size:
-            return self._odd(labels.INSTANCE_TYPE, name)
+            return self._judge_impossible(labels.INSTANCE_TYPE, name)
         halves = {labels.INSTANCE_FAMILY: family, labels.INSTANCE_SIZE: size}
         wrong = {
-            label: self._unknown(label, half)
+            label: self._judge_unknown(label, half)
             for label, half in halves.items()
-            if half not in self.known(label)
+            if half not in self.get_names(label)
         }
-        mended = ".".join(wrong[label].near if label in wrong else half for label, half in halves.items())
+        corrected = ".".join(
+            wrong[label].close_match if label in wrong else half for label, half in halves.items()
+        )
         if all(verdict.state is NameState.UNKNOWN for verdict in wrong.values()):
-            # Of a known family the sizes it comes in tell more than any one type that looks alike.
-            sizes = tuple(sorted(self._sizes(family), key=lambda size: (len(size), size)))
+            # For a known family, its sizes are more useful than a single close match.
+            sizes = tuple(sorted(self._list_sizes(family), key=lambda size: (len(size), size)))
             return NameVerdict(
                 NameState.UNKNOWN,
-                mended if mended in self.known(labels.INSTANCE_TYPE) and not sizes else "",
+                corrected if corrected in self.get_names(labels.INSTANCE_TYPE) and not sizes else "",
                 sizes=sizes,
             )
-        if mended not in self.known(labels.INSTANCE_TYPE):
-            mended = nearest(mended, self.masks.catalogue.names)
-        return NameVerdict(NameState.SLIP if mended else NameState.ODD, mended)
+        if corrected not in self.get_names(labels.INSTANCE_TYPE):
+            corrected = find_nearest(corrected, self.masks.catalogue.names)
+        return NameVerdict(NameState.TYPO if corrected else NameState.IMPOSSIBLE, corrected)
 
-    def _sizes(self, family: str) -> Iterator[str]:
+    def _list_sizes(self, family: str) -> Iterator[str]:
         for name in self.masks.catalogue.names:
             if name.startswith(f"{family}."):
                 yield name[len(family) + 1 :]
 
-    def _chip(self, label: str, name: str) -> str:
-        """Find a chip's name among other words, a word of one, and a letter at the end that no chip has."""
-        chips = self.known(label) - set(Maker)
-        said = name.lower().split("-")
-        if inside := [part for part in said if part in chips]:
-            return inside[0]
-        if len(name) >= _LONG_WORD and (whole := [chip for chip in sorted(chips) if name in chip.split("-")]):
-            return whole[0]
+    def _find_chip(self, label: str, name: str) -> str:
+        """Find the chip meant by extra words, a single word of its name, or an impossible last letter."""
+        chips = self.get_names(label) - set(Maker)
+        fields = name.lower().split("-")
+        if exact_matches := [part for part in fields if part in chips]:
+            return exact_matches[0]
+        if len(name) >= _LONG_WORD and (
+            word_matches := [chip for chip in sorted(chips) if name in chip.split("-")]
+        ):
+            return word_matches[0]
         parts = _CHIP.fullmatch(name)
-        suffixes = {letter for each in map(_CHIP.fullmatch, chips) if each for letter in each["suffix"]}
-        return _one_letter_off(name, chips) if parts and set(parts["suffix"]) - suffixes else ""
+        suffixes = {letter for match in map(_CHIP.fullmatch, chips) if match for letter in match["suffix"]}
+        return _find_one_letter_off(name, chips) if parts and set(parts["suffix"]) - suffixes else ""
 
     @property
     def _categories(self) -> frozenset[str]:
-        return self.known(labels.INSTANCE_CATEGORY)
+        return self.get_names(labels.INSTANCE_CATEGORY)
 
     @cached_property
     def _suffixes(self) -> frozenset[str]:
-        """Return the letters that stand behind a generation."""
-        found = map(_FAMILY.fullmatch, self.known(labels.INSTANCE_FAMILY))
-        return frozenset(letter for each in found if each for letter in each["suffix"])
+        """Return the letters that follow a generation in family names."""
+        matches = map(_FAMILY.fullmatch, self.get_names(labels.INSTANCE_FAMILY))
+        return frozenset(letter for match in matches if match for letter in match["suffix"])
 
     @cached_property
     def _shapes(self) -> frozenset[str]:
-        return frozenset(map(_shape, self.known(labels.INSTANCE_SIZE)))
+        return frozenset(map(_mask_numbers, self.get_names(labels.INSTANCE_SIZE)))
 
 
-def _shape(size: str) -> str:
-    """Return a size without its numbers: what is left tells whether it can be one."""
+def _mask_numbers(size: str) -> str:
+    """Return a size with its numbers masked, which shows whether it is a possible size."""
     return re.sub("[0-9]+", "#", size)
 
 
-def _one_letter_off(name: str, known: Iterable[str]) -> str:
-    close = sorted(each for each in known if distance(each, name) == 1)
-    return nearest(name, [each for each in close if len(each) == len(name)] or close)
+def _find_one_letter_off(name: str, names: Iterable[str]) -> str:
+    close = sorted(known_name for known_name in names if count_edits(known_name, name) == 1)
+    return find_nearest(name, [known_name for known_name in close if len(known_name) == len(name)] or close)

@@ -1,1 +1,1 @@
-"""Which pools take a pod, why the others do not, and what is launched for it."""
+"""Pod scheduling: which pools accept a pod, why others reject it, and what is launched for it."""

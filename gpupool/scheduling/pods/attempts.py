@@ -1,7 +1,7 @@
-"""A pod's wishes in the order in which Karpenter gives them up, one at a time, until some pool does.
+"""Scheduling attempts of a pod, in the order in which Karpenter drops its preferences.
 
 Source: pkg/controllers/provisioning/scheduling/preferences.go and pkg/scheduling/requirements.go of
-Karpenter v1.14.1. Wishes about other pods are left out, as there are none.
+Karpenter v1.14.1. Preferences about other pods are left out, because there are no other pods.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
-from gpupool.karpenter.requirements import combined, from_labels, requirement
+from gpupool.karpenter.requirements import build_requirement, combine_requirements, labels_to_requirements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class Attempt(NamedTuple):
-    """What the pod asks of a node's labels at one time, and the pod with its tolerations then."""
+    """One attempt: the requirements on a node's labels, and the pod with its tolerations."""
 
-    wanted: Requirements
+    requirements: Requirements
     pod: Pod
 
 
-def attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
-    """Yield what is tried, in order.
+def list_attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
+    """Yield the attempts in order.
 
-    Soft taints (PreferNoSchedule) are tolerated in the end, where any pool has one.
+    The last attempt tolerates soft taints (PreferNoSchedule), if any pool has one.
     """
     required, preferred = list(pod.required), list(pod.preferred)
     while True:
-        yield Attempt(wanted(pod, [*preferred[:1], *required[:1]]), pod)
+        yield Attempt(combine_pod_requirements(pod, [*preferred[:1], *required[:1]]), pod)
         if len(required) > 1:
             del required[0]
         elif preferred:
@@ -44,18 +44,22 @@ def attempts(pod: Pod, *, tolerates_soft_taints: bool) -> Iterator[Attempt]:
             return
 
 
-def least(pod: Pod) -> Iterator[Attempt]:
-    """Yield what the pod can't do without: once for each of its required terms."""
-    willing = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
+def list_minimal_attempts(pod: Pod) -> Iterator[Attempt]:
+    """Yield an attempt without preferences for each of the pod's required terms."""
+    tolerant_pod = replace(pod, tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
     for term in pod.required or ((),):
-        yield Attempt(wanted(pod, [term]), willing)
+        yield Attempt(combine_pod_requirements(pod, [term]), tolerant_pod)
 
 
-def wanted(pod: Pod, terms: Iterable[Term]) -> Requirements:
-    """Return what a node has to be for the pod's selector and these terms of its affinity."""
-    return combined(
+def combine_pod_requirements(pod: Pod, terms: Iterable[Term]) -> Requirements:
+    """Return the requirements of the pod's selector and these terms of its affinity."""
+    return combine_requirements(
         [
-            *from_labels(pod.node_selector or {}),
-            *(requirement(each.key, each.operator, each.values) for term in terms for each in term),
+            *labels_to_requirements(pod.node_selector or {}),
+            *(
+                build_requirement(expression.key, expression.operator, expression.values)
+                for term in terms
+                for expression in term
+            ),
         ]
     )

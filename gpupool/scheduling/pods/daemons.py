@@ -1,8 +1,8 @@
-"""What DaemonSets take of each node of a pool, as Karpenter counts it before it places any pod.
+"""DaemonSet overhead on the nodes of a pool, as Karpenter counts it before it places any pod.
 
 Source: buildDaemonOverheadGroups and isDaemonPodCompatible of Karpenter v1.14.1. Where a DaemonSet has
-several required terms of node affinity, Karpenter forgets those that failed for an earlier type; here each
-type is asked about all of them.
+several required terms of node affinity, Karpenter forgets those that failed for an earlier type; this module
+tries all of them for each type.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import NODEPOOL, WELL_KNOWN
-from gpupool.karpenter.pod_requests import total
-from gpupool.karpenter.requirements import conflicts
-from gpupool.scheduling.pods.attempts import least
+from gpupool.karpenter.pod_requests import sum_resources
+from gpupool.karpenter.requirements import find_conflicts
+from gpupool.scheduling.pods.attempts import list_minimal_attempts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpupool.scheduling.types.typemasks import Mask
 
 UNDEFINED_OK = frozenset({NODEPOOL, *WELL_KNOWN})
-"""Labels that Karpenter takes a node to have some value of."""
+"""Labels of which Karpenter assumes that a node has some value."""
 
 
 class Daemon(NamedTuple):
@@ -34,51 +34,53 @@ class Daemon(NamedTuple):
 
 
 class DaemonGroup(NamedTuple):
-    """Types on whose nodes the same DaemonSets run."""
+    """The types on whose nodes the same DaemonSets run."""
 
     types: Mask
     daemons: tuple[str, ...]
     requests: Resources
-    """What the DaemonSets take together, one pod each with it."""
+    """Total requests of the DaemonSets, including one pod each."""
 
     host_ports: tuple[HostPort, ...]
 
 
-def groups(
+def group_types_by_daemons(
     pool: ScheduledPool, daemons: Sequence[Daemon], fixed: Resources | None = None
 ) -> tuple[DaemonGroup, ...]:
-    """Part a pool's types by the DaemonSets that run on their nodes; `fixed` is taken on each besides."""
-    found = [DaemonGroup(pool.types, (), fixed or {}, ())]
+    """Group a pool's types by the DaemonSets on their nodes; `fixed` is an additional overhead on each."""
+    groups = [DaemonGroup(pool.types, (), fixed or {}, ())]
     for daemon in daemons:
-        runs = _types(pool, daemon.pod)
-        found = [part for group in found for part in _split(group, daemon, runs) if part.types]
-    return tuple(found)
+        runnable = _find_runnable_types(pool, daemon.pod)
+        groups = [
+            subgroup for group in groups for subgroup in _split(group, daemon, runnable) if subgroup.types
+        ]
+    return tuple(groups)
 
 
-def _split(group: DaemonGroup, daemon: Daemon, runs: Mask) -> tuple[DaemonGroup, DaemonGroup]:
-    with_it = DaemonGroup(
-        group.types & runs,
+def _split(group: DaemonGroup, daemon: Daemon, runnable: Mask) -> tuple[DaemonGroup, DaemonGroup]:
+    including = DaemonGroup(
+        group.types & runnable,
         (*group.daemons, daemon.name),
-        total([group.requests, daemon.pod.requests]),
+        sum_resources([group.requests, daemon.pod.requests]),
         (*group.host_ports, *daemon.pod.host_ports),
     )
-    return with_it, group._replace(types=group.types & ~runs)
+    return including, group._replace(types=group.types & ~runnable)
 
 
-def _types(pool: ScheduledPool, pod: Pod) -> Mask:
-    """Return the types on which a DaemonSet's pod runs; Karpenter counts none that wants devices by claims."""
-    found = 0
-    for attempt in least(pod):
-        found |= _types_for(pool, attempt)
-    return 0 if pod.claims_devices else found
+def _find_runnable_types(pool: ScheduledPool, pod: Pod) -> Mask:
+    """Find the types on which a DaemonSet's pod runs; none if it requests devices with resource claims."""
+    types = 0
+    for attempt in list_minimal_attempts(pod):
+        types |= _find_types_for_attempt(pool, attempt)
+    return 0 if pod.claims_devices else types
 
 
-def _types_for(pool: ScheduledPool, attempt: Attempt) -> Mask:
+def _find_types_for_attempt(pool: ScheduledPool, attempt: Attempt) -> Mask:
     if not all(attempt.pod.tolerates(taint) for taint in pool.taints):
         return 0
-    if conflicts(pool.wanted, attempt.wanted, UNDEFINED_OK):
+    if find_conflicts(pool.requirements, attempt.requirements, UNDEFINED_OK):
         return 0
-    found = pool.types
-    for each in attempt.wanted.values():
-        found &= pool.market.taken(each)
-    return found
+    types = pool.types
+    for requirement in attempt.requirements.values():
+        types &= pool.market.find_types(requirement)
+    return types

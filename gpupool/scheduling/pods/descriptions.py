@@ -1,4 +1,4 @@
-"""Amounts and requirements as one says them to a person."""
+"""Text forms of resource amounts and requirements."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _HUGE_PAGES = "hugepages-"
 _UNITS: Final = {"Gi": 1 << 30, "Mi": 1 << 20, "Ki": 1 << 10, "": 1}
 
 
-def amount_of(name: str, amount: Amount) -> str:
-    """Return an amount as it is said: `8 nvidia.com/gpu`, `13.8Gi memory`, `3.92 cpu`."""
-    return f"{number_of(name, amount)} {name}"
+def format_resource(name: str, amount: Amount) -> str:
+    """Return an amount with its resource: `8 nvidia.com/gpu`, `13.8Gi memory`, `3.92 cpu`."""
+    return f"{format_amount(name, amount)} {name}"
 
 
-def number_of(name: str, amount: Amount) -> str:
+def format_amount(name: str, amount: Amount) -> str:
     """Return an amount without its resource's name; bytes are rounded, in a unit that leaves few digits."""
     if name in (MEMORY, STORAGE) or name.startswith(_HUGE_PAGES):
         unit = next((unit for unit, size in _UNITS.items() if amount >= size or -amount >= size), "")
@@ -31,34 +31,39 @@ def number_of(name: str, amount: Amount) -> str:
     return str(amount) if isinstance(amount, int) else f"{amount.normalize():f}"
 
 
-def amounts(requests: Resources) -> str:
-    """Return what a pod asks, accelerators first; the pod itself is not counted."""
-    said = [(name, amount) for name, amount in requests.items() if name != "pods" and amount]
-    said.sort(key=lambda each: (place_of(each[0]), each[0]))
-    return ", ".join(amount_of(name, amount) for name, amount in said) or "no resources"
+def format_requests(requests: Resources) -> str:
+    """Return a pod's requests as text, accelerators first, without `pods`."""
+    nonzero = [(name, amount) for name, amount in requests.items() if name != "pods" and amount]
+    nonzero.sort(key=lambda entry: (rank_resource(entry[0]), entry[0]))
+    return ", ".join(format_resource(name, amount) for name, amount in nonzero) or "no resources"
 
 
-def place_of(name: str) -> int:
-    """Return when a resource is looked at: accelerators first, what every node has last."""
+def rank_resource(name: str) -> int:
+    """Return the rank of a resource: accelerators first, resources of every node last."""
     if name in ACCELERATORS:
         return 0
     return 1 if "/" in name else 2
 
 
-def label(each: Requirement) -> str:
+def format_requirement(requirement: Requirement) -> str:
     """Return a requirement as one condition: `kubernetes.io/arch=arm64`, `instance-family in [g5, g6]`."""
-    bounds = [f"{sign} {bound}" for sign, bound in ((">=", each.gte), ("<=", each.lte)) if bound is not None]
+    bounds = [
+        f"{sign} {bound}"
+        for sign, bound in ((">=", requirement.gte), ("<=", requirement.lte))
+        if bound is not None
+    ]
     if bounds:
-        return f"{each.key} {' and '.join(bounds)}"
-    if each.operator in ("Exists", "DoesNotExist"):
-        return f"{'the' if each.complement else 'no'} label {each.key}"
-    if len(each.values) == 1 and not each.complement:
-        return f"{each.key}={next(iter(each.values))}"
-    return f"{each.key} {'not in' if each.complement else 'in'} [{few(each.values)}]"
+        return f"{requirement.key} {' and '.join(bounds)}"
+    if requirement.operator in ("Exists", "DoesNotExist"):
+        return f"{'the' if requirement.is_complement else 'no'} label {requirement.key}"
+    if len(requirement.values) == 1 and not requirement.is_complement:
+        return f"{requirement.key}={next(iter(requirement.values))}"
+    relation = "not in" if requirement.is_complement else "in"
+    return f"{requirement.key} {relation} [{format_values(requirement.values)}]"
 
 
-def few(values: Iterable[str]) -> str:
-    """Return the first values in order, and how many others there are."""
-    found = sorted(set(values), key=lambda value: (int(value) if value.isdecimal() else 0, value))
-    others = len(found) - _MOST_SHOWN
-    return ", ".join(found[:_MOST_SHOWN]) + (f" and {others} others" if others > 0 else "")
+def format_values(values: Iterable[str]) -> str:
+    """Return the first values in order, and the number of others."""
+    ordered = sorted(set(values), key=lambda value: (int(value) if value.isdecimal() else 0, value))
+    others = len(ordered) - _MOST_SHOWN
+    return ", ".join(ordered[:_MOST_SHOWN]) + (f" and {others} others" if others > 0 else "")

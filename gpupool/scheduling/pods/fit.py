@@ -1,7 +1,7 @@
-"""Which pools take a pod, and which one Karpenter would really launch a node of.
+"""Fit of a pod: which pools accept it, and from which one Karpenter launches a node.
 
 Source: Scheduler.Solve, NodeClaim.CanAdd and filterInstanceTypesByRequirements of Karpenter v1.14.1, for one
-pod with no other pods and no nodes about.
+pod without other pods or existing nodes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.labels import HOSTNAME
-from gpupool.karpenter.pod_requests import total
-from gpupool.karpenter.requirements import combined, conflicts, requirement
-from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, by_price, launch
-from gpupool.scheduling.matching import lacking_values, offered_to
-from gpupool.scheduling.nodepool import ScheduledPool, in_order
-from gpupool.scheduling.pods.attempts import attempts
-from gpupool.scheduling.pods.daemons import UNDEFINED_OK, Daemon, groups
-from gpupool.scheduling.pods.ignored import ignored
+from gpupool.karpenter.pod_requests import sum_resources
+from gpupool.karpenter.requirements import build_requirement, combine_requirements, find_conflicts
+from gpupool.scheduling.launch import MOST_IN_CLAIM, Launch, plan_launch, sort_by_price
+from gpupool.scheduling.matching import find_lacking_values, find_offered_types
+from gpupool.scheduling.nodepool import ScheduledPool, sort_by_priority
+from gpupool.scheduling.pods.attempts import list_attempts
+from gpupool.scheduling.pods.daemons import UNDEFINED_OK, Daemon, group_types_by_daemons
+from gpupool.scheduling.pods.ignored import find_ignore_reason
 from gpupool.scheduling.types.typemasks import Mask, positions
 
 if TYPE_CHECKING:
@@ -31,162 +31,169 @@ if TYPE_CHECKING:
     from gpupool.scheduling.pods.daemons import DaemonGroup
 
 
-_A_NEW_NODE = requirement(HOSTNAME, "In", ("hostname-placeholder",))
-"""A node that is not there yet has a name that no pod can know."""
+_A_NEW_NODE = build_requirement(HOSTNAME, "In", ("hostname-placeholder",))
+"""The hostname of a future node, which no pod can select."""
 
 _SOFT = "PreferNoSchedule"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A pool with what DaemonSets take of its nodes."""
+class PoolSite:
+    """A pool and the room on its nodes beside the DaemonSets."""
 
     pool: ScheduledPool
     groups: tuple[DaemonGroup, ...]
     room: TypeRoom
     in_limits: Mask
-    """The types of which one node is within the pool's limits."""
+    """The types of which a single node is within the pool's limits."""
 
 
-class Taken(NamedTuple):
-    """A pool that takes the pod."""
+class PoolFit(NamedTuple):
+    """A pool that accepts the pod."""
 
     pool: ScheduledPool
     types: Mask
     """The types that the NodeClaim may have."""
 
-    wanted: Requirements
-    """What its node has to be, for the pool and the pod together."""
+    requirements: Requirements
+    """The combined requirements of the pool and the pod on the node."""
 
     @property
     def launch(self) -> Launch:
-        """Return what EC2 is asked for then.
+        """Return the planned request to EC2.
 
-        Where DaemonSets run on some of the types only, Karpenter may leave the smaller ones of these out: how
-        much the NodeClaim requests for DaemonSets is then a matter of chance.
+        If DaemonSets run on only some of the types, Karpenter may leave out the smaller ones of these: how
+        much the NodeClaim requests for DaemonSets is then not deterministic.
         """
-        return launch(self.pool.market, self.wanted, self.types)
+        return plan_launch(self.pool.market, self.requirements, self.types)
 
 
-def sites(
+def build_sites(
     pools: Iterable[ScheduledPool], daemons: Sequence[Daemon] = (), fixed: Resources | None = None
-) -> list[Site]:
-    """Return pools with what DaemonSets take of their nodes, in the order of the pools.
+) -> list[PoolSite]:
+    """Build the sites of pools with their DaemonSets, in the order of the pools.
 
-    Reservations, which only AWS knows, are supposed to be there for all that a pool of them alone takes.
+    For a pool that uses only reservations, which only AWS knows, all matching reservations are assumed.
     """
-    known = [pool.supposed() if pool.is_reserved else pool for pool in pools]
-    return [Site(pool, groups(pool, daemons, fixed), TypeRoom(pool), pool.in_limits) for pool in known]
+    all_pools = [pool.assume_reservations() if pool.is_reserved else pool for pool in pools]
+    return [
+        PoolSite(pool, group_types_by_daemons(pool, daemons, fixed), TypeRoom(pool), pool.in_limits)
+        for pool in all_pools
+    ]
 
 
-def taken_by(pod: Pod, site: Site) -> Taken | None:
-    """Return what a pool takes the pod with, were it the only one; None where it does not."""
-    return _first(pod, [site])
+def find_fit(pod: Pod, site: PoolSite) -> PoolFit | None:
+    """Find how a pool accepts the pod, as if it were the only pool; None if it does not."""
+    return _find_first_fit(pod, [site])
 
 
-def chosen(pod: Pod, sites: Sequence[Site]) -> Taken | None:
-    """Return the pool that Karpenter launches a node of, reservations aside; None where none takes the pod."""
-    by_name = {site.pool.name: site for site in sites if not site.pool.is_supposed}
-    return _first(pod, [by_name[pool.name] for pool in in_order(site.pool for site in by_name.values())])
+def choose_fit(pod: Pod, sites: Sequence[PoolSite]) -> PoolFit | None:
+    """Choose the pool that Karpenter launches a node of, regardless of reservations; None if no pool fits."""
+    by_name = {site.pool.name: site for site in sites if not site.pool.assumes_reservations}
+    return _find_first_fit(
+        pod, [by_name[pool.name] for pool in sort_by_priority(site.pool for site in by_name.values())]
+    )
 
 
-def _first(pod: Pod, sites: Sequence[Site]) -> Taken | None:
-    if ignored(pod):
+def _find_first_fit(pod: Pod, sites: Sequence[PoolSite]) -> PoolFit | None:
+    if find_ignore_reason(pod):
         return None
     has_soft_taints = any(taint.effect == _SOFT for site in sites for taint in site.pool.taints)
-    for attempt in attempts(pod, tolerates_soft_taints=has_soft_taints):
+    for attempt in list_attempts(pod, tolerates_soft_taints=has_soft_taints):
         for site in sites:
-            if found := _taken(attempt, site):
-                # Karpenter looks at this when it has decided for the pool, and tries no other then.
-                return None if lost_values(found) else found
+            if fit := _try_attempt(attempt, site):
+                # Karpenter checks this after it has chosen the pool, and then tries no other pool.
+                return None if find_lost_values(fit) else fit
     return None
 
 
-def lost_values(found: Taken) -> dict[str, tuple[int, int]]:
-    """Return the labels of which the cheapest types have too few values for `minValues`, while all have enough.
+def find_lost_values(fit: PoolFit) -> dict[str, tuple[int, int]]:
+    """Find labels for which all types have enough values for `minValues`, but the cheapest too few.
 
-    No more than the cheapest 600 are written into a NodeClaim.
+    Only the 600 cheapest types are written to a NodeClaim.
     """
-    market, wanted = found.pool.market, found.wanted
-    if found.types.bit_count() <= MOST_IN_CLAIM:
+    market, requirements = fit.pool.market, fit.requirements
+    if fit.types.bit_count() <= MOST_IN_CLAIM:
         return {}
-    kept = sum(1 << place for place in by_price(market, found.types)[:MOST_IN_CLAIM])
-    return lacking_values(market, kept, wanted)
+    cheapest = sum(1 << position for position in sort_by_price(market, fit.types)[:MOST_IN_CLAIM])
+    return find_lacking_values(market, cheapest, requirements)
 
 
-def _taken(attempt: Attempt, site: Site) -> Taken | None:
+def _try_attempt(attempt: Attempt, site: PoolSite) -> PoolFit | None:
     pool = site.pool
-    if pod_is_kept_away(attempt, pool) or conflicts(new_node(pool), attempt.wanted, UNDEFINED_OK):
+    if has_untolerated_taint(attempt, pool) or find_conflicts(
+        predict_node_labels(pool), attempt.requirements, UNDEFINED_OK
+    ):
         return None
-    wanted = combined([*pool.wanted.values(), *attempt.wanted.values()])
-    types = with_labels(pool, wanted, site.in_limits)
-    types &= offered_to(pool.market, pool.offers_for(wanted))
-    types = with_room(site, attempt.pod, types)
-    if not types or lacking_values(pool.market, types, wanted):
+    requirements = combine_requirements([*pool.requirements.values(), *attempt.requirements.values()])
+    types = find_types_with_labels(pool, requirements, site.in_limits)
+    types &= find_offered_types(pool.market, pool.get_offering_requirements(requirements))
+    types = find_types_with_room(site, attempt.pod, types)
+    if not types or find_lacking_values(pool.market, types, requirements):
         return None
-    return Taken(pool, types, wanted)
+    return PoolFit(pool, types, requirements)
 
 
-def new_node(pool: ScheduledPool) -> Requirements:
-    """Return what a node of the pool will be."""
-    return {**pool.wanted, HOSTNAME: _A_NEW_NODE}
+def predict_node_labels(pool: ScheduledPool) -> Requirements:
+    """Return the requirements that describe a future node of the pool."""
+    return {**pool.requirements, HOSTNAME: _A_NEW_NODE}
 
 
-def pod_is_kept_away(attempt: Attempt, pool: ScheduledPool) -> bool:
-    """Return whether a taint of the pool keeps the pod away."""
+def has_untolerated_taint(attempt: Attempt, pool: ScheduledPool) -> bool:
+    """Return whether the pod does not tolerate a taint of the pool."""
     return not all(attempt.pod.tolerates(taint) for taint in pool.taints)
 
 
-def with_labels(pool: ScheduledPool, wanted: Requirements, types: Mask) -> Mask:
-    """Return the types that do for all requirements, of which the pool's own are known to hold."""
-    for key, each in wanted.items():
-        if each != pool.wanted.get(key):
-            types &= pool.market.taken(each)
+def find_types_with_labels(pool: ScheduledPool, requirements: Requirements, types: Mask) -> Mask:
+    """Find the types that match all requirements; the pool's own already match."""
+    for key, requirement in requirements.items():
+        if requirement != pool.requirements.get(key):
+            types &= pool.market.find_types(requirement)
     return types
 
 
-def with_room(site: Site, pod: Pod, types: Mask) -> Mask:
-    """Return the types on which the pod has room beside the DaemonSets."""
-    found = 0
+def find_types_with_room(site: PoolSite, pod: Pod, types: Mask) -> Mask:
+    """Find the types on which the pod has room beside the DaemonSets."""
+    types_with_room = 0
     for group in site.groups:
-        if any(port.conflicts(other) for port in pod.host_ports for other in group.host_ports):
+        if any(port.has_conflict(other) for port in pod.host_ports for other in group.host_ports):
             continue
         fitting = types & group.types
-        for name, asked in total([pod.requests, group.requests]).items():
-            fitting &= site.room.with_at_least(name, asked)
-        found |= fitting
-    return found
+        for name, amount in sum_resources([pod.requests, group.requests]).items():
+            fitting &= site.room.find_types(name, amount)
+        types_with_room |= fitting
+    return types_with_room
 
 
 class _Steps(NamedTuple):
-    """Amounts in order, and for each the types that have as much; none have more than the last."""
+    """Amounts in ascending order, and for each the types with at least this amount."""
 
     amounts: list[Amount]
     types: list[Mask]
 
 
 class TypeRoom:
-    """What is asked of a pool's types is worked out once for each resource."""
+    """The allocatable resources of a pool's types, indexed once for each resource."""
 
     def __init__(self, pool: ScheduledPool) -> None:
-        """Take a pool; nothing is worked out before it is asked."""
+        """Store the pool; each resource is indexed on its first use."""
         self._pool = pool
         self._steps: dict[str, _Steps] = {}
 
-    def with_at_least(self, name: str, amount: Amount) -> Mask:
-        """Return the pool's types with this much of a resource for pods, or more."""
+    def find_types(self, name: str, amount: Amount) -> Mask:
+        """Find the pool's types with at least this amount of a resource for pods."""
         steps = self._steps.get(name)
         if steps is None:
-            steps = self._steps[name] = self._of(name)
+            steps = self._steps[name] = self._build_steps(name)
         return steps.types[bisect_left(steps.amounts, amount)]
 
-    def _of(self, name: str) -> _Steps:
+    def _build_steps(self, name: str) -> _Steps:
         market = self._pool.market
-        having: dict[Amount, Mask] = {}
-        for place in positions(self._pool.types):
-            amount = market.allocatable(place).get(name, 0)
-            having[amount] = having.get(amount, 0) | 1 << place
-        amounts, types = sorted(having), [0]
+        types_by_amount: dict[Amount, Mask] = {}
+        for position in positions(self._pool.types):
+            amount = market.allocatable(position).get(name, 0)
+            types_by_amount[amount] = types_by_amount.get(amount, 0) | 1 << position
+        amounts, types = sorted(types_by_amount), [0]
         for amount in reversed(amounts):
-            types.append(types[-1] | having[amount])
+            types.append(types[-1] | types_by_amount[amount])
         return _Steps(amounts, types[::-1])

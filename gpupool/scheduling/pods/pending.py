@@ -1,4 +1,4 @@
-"""The pods of manifests as a scheduler gets them: those that wait for a node, and those of DaemonSets."""
+"""Pending pods and DaemonSets from workload manifests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.errors import InputError
 from gpupool.findings import has_errors, in_file_order
 from gpupool.karpenter.pod_reading import read_pod
-from gpupool.karpenter.quantities import amount
+from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.pods.daemons import Daemon
 from gpupool.yamlio.located import find, mapping
 
@@ -18,43 +18,51 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Located
 
 
-class Pending(NamedTuple):
-    """One pod of a template, as it waits for a node."""
+class PendingPod(NamedTuple):
+    """One pending pod of a pod template."""
 
     template: PodTemplate
     pod: Pod
 
 
-def pending(found: Workloads) -> list[Pending]:
+def read_pending_pods(workloads: Workloads) -> list[PendingPod]:
     """Read the pods of workloads.
 
     Raises:
         InputError: with every mistake in the files and in the pods, in file order.
     """
-    pods: list[Pending] = []
-    findings: list[Finding] = list(found.findings)
-    for template in found.templates:
+    pods: list[PendingPod] = []
+    findings: list[Finding] = list(workloads.findings)
+    for template in workloads.templates:
         read = read_pod(template.spec, template.path, template.object)
         findings += read.findings
         if read.pod is not None:
-            pods.append(Pending(template, read.pod))
+            pods.append(PendingPod(template, read.pod))
     if has_errors(findings):
-        raise InputError(in_file_order(findings, found.files))
+        raise InputError(in_file_order(findings, workloads.files))
     return pods
 
 
-def daemons(found: Workloads) -> list[Daemon]:
-    """Return the DaemonSets among workloads; the others count on no node by themselves.
+def read_daemons(workloads: Workloads) -> list[Daemon]:
+    """Read the DaemonSets among workloads; only these use resources of every node.
 
     Raises:
         InputError: with every mistake in the files and in the pods, in file order.
     """
-    return [Daemon(each.template.object, each.pod) for each in pending(found) if each.template.pods is None]
+    return [
+        Daemon(pending.template.object, pending.pod)
+        for pending in read_pending_pods(workloads)
+        if pending.template.pods is None
+    ]
 
 
-def overhead(cluster: Located | None) -> Resources | None:
-    """Return what a blueprint says that DaemonSets take of each node; None where it says nothing."""
-    said = find(cluster, "daemonOverhead")
-    if said is None or said.value is None:
+def read_daemon_overhead(cluster: Located | None) -> Resources | None:
+    """Read `daemonOverhead`, the DaemonSets' share of each node, from a blueprint; None if not set."""
+    resources = find(cluster, "daemonOverhead")
+    if resources is None or resources.value is None:
         return None
-    return {name: amount(str(each.value)) for name, each in mapping(said).items() if each.value is not None}
+    return {
+        name: parse_amount(str(quantity.value))
+        for name, quantity in mapping(resources).items()
+        if quantity.value is not None
+    }

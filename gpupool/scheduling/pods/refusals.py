@@ -1,4 +1,4 @@
-"""Why a pool does not take a pod: the first rule that fails, in words that name both sides."""
+"""Reasons why a pool rejects a pod: the first rule that fails."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter import labels
 from gpupool.karpenter.pods import PODS
-from gpupool.karpenter.requirements import combined, conflicts
+from gpupool.karpenter.requirements import combine_requirements, find_conflicts
 from gpupool.scheduling.launch import MOST_IN_CLAIM
-from gpupool.scheduling.limits import NODES, exceeded
-from gpupool.scheduling.matching import lacking_values, offered_to
-from gpupool.scheduling.pods.attempts import least
+from gpupool.scheduling.limits import NODES, find_exceeded_limits
+from gpupool.scheduling.matching import find_lacking_values, find_offered_types
+from gpupool.scheduling.pods.attempts import list_minimal_attempts
 from gpupool.scheduling.pods.daemons import UNDEFINED_OK
-from gpupool.scheduling.pods.descriptions import amount_of, few, label, number_of, place_of
-from gpupool.scheduling.pods.fit import Site, Taken, lost_values, new_node, with_room
-from gpupool.scheduling.pods.ignored import ignored
+from gpupool.scheduling.pods.descriptions import (
+    format_amount,
+    format_requirement,
+    format_resource,
+    format_values,
+    rank_resource,
+)
+from gpupool.scheduling.pods.fit import (
+    PoolFit,
+    PoolSite,
+    find_lost_values,
+    find_types_with_room,
+    predict_node_labels,
+)
+from gpupool.scheduling.pods.ignored import find_ignore_reason
 from gpupool.scheduling.types.capacity import ACCELERATORS, EFA
 from gpupool.scheduling.types.market import RESERVATION_LABELS
 from gpupool.scheduling.types.typemasks import Mask, positions
@@ -29,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class RefusalRule(StrEnum):
-    """What can fail, in the order in which it is looked at."""
+    """The rules that can fail, in the order in which they are checked."""
 
     IGNORED = "ignored"
     CANDIDATES = "candidates"
@@ -46,68 +58,68 @@ class RefusalRule(StrEnum):
 
 
 _ORDER = list(RefusalRule)
-_MACHINES = (labels.ARCH, labels.OS)
-_PLACES = (labels.CAPACITY_TYPE, labels.REGION, labels.ZONE, labels.ZONE_ID)
+_TYPE_LABELS = (labels.ARCH, labels.OS)
+_OFFERING_LABELS = (labels.CAPACITY_TYPE, labels.REGION, labels.ZONE, labels.ZONE_ID)
 
 
 class Refusal(NamedTuple):
-    """The first rule that fails, and what it says."""
+    """The first rule that fails, and its message."""
 
     rule: RefusalRule
     message: str
-    part: str = ""
-    """The key of the pod's spec that it is about; empty where it is the pool's own doing."""
+    spec_key: str = ""
+    """The key of the pod spec that causes it; empty if only the pool does."""
 
 
-def refusal(pod: Pod, site: Site) -> Refusal:
-    """Return why a pool that does not take a pod does not.
+def find_refusal(pod: Pod, site: PoolSite) -> Refusal:
+    """Find why a pool rejects a pod.
 
-    Of several required terms of node affinity, the one that comes furthest counts.
+    Of several required terms of node affinity, the one that passes the most rules counts.
     """
-    if passed := ignored(pod):
-        return Refusal(RefusalRule.IGNORED, passed.message, passed.part)
+    if ignored := find_ignore_reason(pod):
+        return Refusal(RefusalRule.IGNORED, ignored.message, ignored.spec_key)
     if not site.pool.types:
-        return Refusal(RefusalRule.CANDIDATES, _nothing(site))
-    found = [_first(attempt, site) for attempt in least(pod)]
-    furthest = max(found, key=lambda each: _ORDER.index(each.rule))
-    if len(found) == 1:
+        return Refusal(RefusalRule.CANDIDATES, _describe_no_types(site))
+    refusals = [_find_first_refusal(attempt, site) for attempt in list_minimal_attempts(pod)]
+    furthest = max(refusals, key=lambda refusal: _ORDER.index(refusal.rule))
+    if len(refusals) == 1:
         return furthest
     return furthest._replace(
-        message=f"{furthest.message} (the closest of {len(found)} terms of its affinity)"
+        message=f"{furthest.message} (the closest of {len(refusals)} terms of its affinity)"
     )
 
 
-def _first(attempt: Attempt, site: Site) -> Refusal:
-    return next(_reasons(attempt, site), _given_up_too_late())
+def _find_first_refusal(attempt: Attempt, site: PoolSite) -> Refusal:
+    return next(_find_refusals(attempt, site), _build_dropped_too_late())
 
 
-def _reasons(attempt: Attempt, site: Site) -> Iterator[Refusal]:
-    yield from _taints(attempt, site)
-    for conflict in conflicts(new_node(site.pool), attempt.wanted, UNDEFINED_OK)[:1]:
-        rule = RefusalRule.ARCH if conflict.key in _MACHINES else RefusalRule.LABEL
-        yield Refusal(rule, _disagreement(conflict), _part(attempt, conflict.key))
-    wanted = combined([*site.pool.wanted.values(), *attempt.wanted.values()])
+def _find_refusals(attempt: Attempt, site: PoolSite) -> Iterator[Refusal]:
+    yield from _check_taints(attempt, site)
+    for conflict in find_conflicts(predict_node_labels(site.pool), attempt.requirements, UNDEFINED_OK)[:1]:
+        rule = RefusalRule.ARCH if conflict.key in _TYPE_LABELS else RefusalRule.LABEL
+        yield Refusal(rule, _describe_conflict(conflict), _find_spec_key(attempt, conflict.key))
+    requirements = combine_requirements([*site.pool.requirements.values(), *attempt.requirements.values()])
     types = site.pool.types
-    own = sorted(attempt.wanted, key=lambda key: (key not in _MACHINES, key))
-    for key in own:
-        if key not in (*_PLACES, *RESERVATION_LABELS):
-            types, found = _narrowed(site, wanted, key, types)
-            yield from (each._replace(part=_part(attempt, key)) for each in found)
-    for key in _asked(attempt.pod):
-        types, found = _with(site, attempt.pod, key, types)
-        yield from found
-    yield from _room(attempt, site, types)
-    types = with_room(site, attempt.pod, types)
-    yield from _offered(attempt, site, wanted, types)
-    yield from _least_values(site, wanted, _suitable(site, wanted, types))
-    yield from _limits(site, _suitable(site, wanted, types), wanted)
-    left = _suitable(site, wanted, types) & site.in_limits
-    for key, (count, least_count) in lost_values(Taken(site.pool, left, wanted)).items():
-        asked = f"the pool's minValues requires {least_count} of {key}"
-        yield Refusal(RefusalRule.MIN_VALUES, f"{asked}; the {MOST_IN_CLAIM} cheapest types have {count}")
+    pod_keys = sorted(attempt.requirements, key=lambda key: (key not in _TYPE_LABELS, key))
+    for key in pod_keys:
+        if key not in (*_OFFERING_LABELS, *RESERVATION_LABELS):
+            types, refusals = _filter_by_label(site, requirements, key, types)
+            yield from (refusal._replace(spec_key=_find_spec_key(attempt, key)) for refusal in refusals)
+    for key in _list_requested_resources(attempt.pod):
+        types, refusals = _filter_by_resource(site, attempt.pod, key, types)
+        yield from refusals
+    yield from _check_host_ports(attempt, site, types)
+    types = find_types_with_room(site, attempt.pod, types)
+    yield from _check_offerings(attempt, site, requirements, types)
+    yield from _check_min_values(site, requirements, _filter_by_offering(site, requirements, types))
+    yield from _check_limits(site, _filter_by_offering(site, requirements, types), requirements)
+    remaining = _filter_by_offering(site, requirements, types) & site.in_limits
+    for key, (count, least_count) in find_lost_values(PoolFit(site.pool, remaining, requirements)).items():
+        prefix = f"the pool's minValues requires {least_count} of {key}"
+        yield Refusal(RefusalRule.MIN_VALUES, f"{prefix}; the {MOST_IN_CLAIM} cheapest types have {count}")
 
 
-def _taints(attempt: Attempt, site: Site) -> Iterator[Refusal]:
+def _check_taints(attempt: Attempt, site: PoolSite) -> Iterator[Refusal]:
     untolerated = [str(taint) for taint in site.pool.taints if not attempt.pod.tolerates(taint)]
     if untolerated:
         plural = "taints" if len(untolerated) > 1 else "taint"
@@ -115,45 +127,48 @@ def _taints(attempt: Attempt, site: Site) -> Iterator[Refusal]:
         yield Refusal(RefusalRule.TOLERATION, message, "tolerations")
 
 
-def _disagreement(conflict: RequirementConflict) -> str:
-    wants = f"requires {label(conflict.incoming)}"
+def _describe_conflict(conflict: RequirementConflict) -> str:
+    required = f"requires {format_requirement(conflict.incoming)}"
     if conflict.existing is None:
-        return f"{wants}; the pool's nodes have no such label"
-    return f"{wants}; the pool has {label(conflict.existing)}"
+        return f"{required}; the pool's nodes have no such label"
+    return f"{required}; the pool has {format_requirement(conflict.existing)}"
 
 
-def _part(attempt: Attempt, key: str) -> str:
-    """Return where the pod asks for a label."""
+def _find_spec_key(attempt: Attempt, key: str) -> str:
+    """Return the key of the pod spec that requires a label."""
     names = {labels.ALIASES.get(name, name) for name in attempt.pod.node_selector or {}}
     return "nodeSelector" if key in names else "affinity"
 
 
-def _narrowed(site: Site, wanted: Requirements, key: str, types: Mask) -> tuple[Mask, list[Refusal]]:
-    """Keep the types with a label that does."""
+def _filter_by_label(
+    site: PoolSite, requirements: Requirements, key: str, types: Mask
+) -> tuple[Mask, list[Refusal]]:
+    """Return the types that match on a label, or the refusal if there are none."""
     market = site.pool.market
-    left = types & market.taken(wanted[key])
-    if left or not types:
-        return left, []
-    has = few(value for place in positions(types) for value in market.values(key, place))
+    matching = types & market.find_types(requirements[key])
+    if matching or not types:
+        return matching, []
+    values = format_values(value for position in positions(types) for value in market.values(key, position))
     verb = "has" if _is_one(types) else "have"
-    message = f"requires {label(wanted[key])}; {_those(types)} {verb} {has or 'no such label'}"
-    return left, [Refusal(RefusalRule.ARCH if key in _MACHINES else RefusalRule.LABEL, message)]
+    required, candidates = format_requirement(requirements[key]), _describe_candidates(types)
+    message = f"requires {required}; {candidates} {verb} {values or 'no such label'}"
+    return matching, [Refusal(RefusalRule.ARCH if key in _TYPE_LABELS else RefusalRule.LABEL, message)]
 
 
-def _asked(pod: Pod) -> list[str]:
-    """Return the resources that a pod asks for in the order in which they are looked at."""
-    names = [name for name, asked in pod.requests.items() if asked and name != PODS]
-    return [*sorted(names, key=lambda name: (place_of(name), name == EFA, name)), PODS]
+def _list_requested_resources(pod: Pod) -> list[str]:
+    """Return the resources that a pod requests, in the order in which they are checked."""
+    names = [name for name, amount in pod.requests.items() if amount and name != PODS]
+    return [*sorted(names, key=lambda name: (rank_resource(name), name == EFA, name)), PODS]
 
 
-def _with(site: Site, pod: Pod, name: str, types: Mask) -> tuple[Mask, list[Refusal]]:
-    """Keep the types with enough of one resource."""
-    left = 0
+def _filter_by_resource(site: PoolSite, pod: Pod, name: str, types: Mask) -> tuple[Mask, list[Refusal]]:
+    """Return the types with enough of one resource, or the refusal if there are none."""
+    sufficient = 0
     for group in site.groups:
-        need = pod.requests[name] + group.requests.get(name, 0)
-        left |= types & group.types & site.room.with_at_least(name, need)
-    if left or not types:
-        return left, []
+        required = pod.requests[name] + group.requests.get(name, 0)
+        sufficient |= types & group.types & site.room.find_types(name, required)
+    if sufficient or not types:
+        return sufficient, []
     rule = (
         RefusalRule.EFA
         if name == EFA
@@ -161,105 +176,127 @@ def _with(site: Site, pod: Pod, name: str, types: Mask) -> tuple[Mask, list[Refu
         if name in ACCELERATORS
         else RefusalRule.RESOURCES
     )
-    return left, [Refusal(rule, _too_small(site, pod, name, types), "containers")]
+    return sufficient, [Refusal(rule, _describe_too_small(site, pod, name, types), "containers")]
 
 
-def _too_small(site: Site, pod: Pod, name: str, types: Mask) -> str:
-    """Name the candidate that has the most of a resource beside the DaemonSets, and how much that is."""
-    need, market = pod.requests[name], site.pool.market
-    free = [
-        (market.allocatable(place).get(name, 0) - group.requests.get(name, 0), -place)
+def _describe_too_small(site: PoolSite, pod: Pod, name: str, types: Mask) -> str:
+    """Describe the candidate that has the most of a resource beside the DaemonSets."""
+    required, market = pod.requests[name], site.pool.market
+    free_amounts = [
+        (market.allocatable(position).get(name, 0) - group.requests.get(name, 0), -position)
         for group in site.groups
-        for place in positions(types & group.types)
+        for position in positions(types & group.types)
     ]
-    most, place = max(free)
-    taken = market.allocatable(-place).get(name, 0) - most
-    said = f"requests {amount_of(name, need)}; "
-    if not market.allocatable(-place).get(name, 0):
-        return said + (
-            "the only candidate has none" if _is_one(types) else f"none of {_those(types)} has any"
+    most, position = max(free_amounts)
+    used = market.allocatable(-position).get(name, 0) - most
+    prefix = f"requests {format_resource(name, required)}; "
+    if not market.allocatable(-position).get(name, 0):
+        return prefix + (
+            "the only candidate has none"
+            if _is_one(types)
+            else f"none of {_describe_candidates(types)} has any"
         )
-    which = "the only candidate" if _is_one(types) else "the largest candidate"
-    beside = f" left after {number_of(name, taken)} for DaemonSets" if taken else ""
-    return f"{said}{which}, {market.catalogue.names[-place]}, has {number_of(name, most)}{beside}"
+    subject = "the only candidate" if _is_one(types) else "the largest candidate"
+    daemon_note = f" left after {format_amount(name, used)} for DaemonSets" if used else ""
+    largest = market.catalogue.names[-position]
+    return f"{prefix}{subject}, {largest}, has {format_amount(name, most)}{daemon_note}"
 
 
-def _room(attempt: Attempt, site: Site, types: Mask) -> Iterator[Refusal]:
-    """Find what keeps the pod off types that have enough of each resource: ports of DaemonSets."""
-    if types and not with_room(site, attempt.pod, types):
-        taken = {
+def _check_host_ports(attempt: Attempt, site: PoolSite, types: Mask) -> Iterator[Refusal]:
+    """Find host ports of DaemonSets that keep the pod off types with enough of each resource."""
+    if types and not find_types_with_room(site, attempt.pod, types):
+        conflicting_ports = {
             str(port)
             for group in site.groups
             for port in attempt.pod.host_ports
             for other in group.host_ports
-            if port.conflicts(other)
+            if port.has_conflict(other)
         }
-        message = f"requests host port {few(taken)}, which a DaemonSet uses"
+        message = f"requests host port {format_values(conflicting_ports)}, which a DaemonSet uses"
         yield Refusal(RefusalRule.HOST_PORT, message, "containers")
 
 
-def _suitable(site: Site, wanted: Requirements, types: Mask) -> Mask:
-    """Keep the types that can be had where and how it is wanted."""
-    asked = site.pool.offers_for(wanted)
-    for key in _PLACES:
-        if key in asked:
-            types &= site.pool.market.taken(asked[key])
-    return types & offered_to(site.pool.market, asked)
+def _filter_by_offering(site: PoolSite, requirements: Requirements, types: Mask) -> Mask:
+    """Return the types that are offered in the required zones and capacity types."""
+    offering_requirements = site.pool.get_offering_requirements(requirements)
+    for key in _OFFERING_LABELS:
+        if key in offering_requirements:
+            types &= site.pool.market.find_types(offering_requirements[key])
+    return types & find_offered_types(site.pool.market, offering_requirements)
 
 
-def _offered(attempt: Attempt, site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:
-    if types and not _suitable(site, wanted, types):
-        asked = ", ".join(label(wanted[key]) for key in _PLACES if key in attempt.wanted and key in wanted)
-        which = "the only candidate is not" if _is_one(types) else f"none of {_those(types)} is"
-        message = f"{which} offered with {asked}"
+def _check_offerings(
+    attempt: Attempt, site: PoolSite, requirements: Requirements, types: Mask
+) -> Iterator[Refusal]:
+    if types and not _filter_by_offering(site, requirements, types):
+        conditions = ", ".join(
+            format_requirement(requirements[key])
+            for key in _OFFERING_LABELS
+            if key in attempt.requirements and key in requirements
+        )
+        subject = (
+            "the only candidate is not" if _is_one(types) else f"none of {_describe_candidates(types)} is"
+        )
+        message = f"{subject} offered with {conditions}"
         if site.pool.market.region:
             message += f" in {site.pool.market.region}"
-        part = next((_part(attempt, key) for key in _PLACES if key in attempt.wanted), "")
-        yield Refusal(RefusalRule.OFFERING, message, part)
+        spec_key = next(
+            (_find_spec_key(attempt, key) for key in _OFFERING_LABELS if key in attempt.requirements), ""
+        )
+        yield Refusal(RefusalRule.OFFERING, message, spec_key)
 
 
-def _least_values(site: Site, wanted: Requirements, types: Mask) -> Iterator[Refusal]:
-    for key, (count, least_count) in lacking_values(site.pool.market, types, wanted).items():
-        left = few(value for place in positions(types) for value in site.pool.market.values(key, place))
-        asked = f"the pool's minValues requires {least_count} of {key}"
-        message = f"{asked}; the types that fit the pod have {count}: {left}"
+def _check_min_values(site: PoolSite, requirements: Requirements, types: Mask) -> Iterator[Refusal]:
+    for key, (count, least_count) in find_lacking_values(site.pool.market, types, requirements).items():
+        values = format_values(
+            value for position in positions(types) for value in site.pool.market.values(key, position)
+        )
+        prefix = f"the pool's minValues requires {least_count} of {key}"
+        message = f"{prefix}; the types that fit the pod have {count}: {values}"
         yield Refusal(RefusalRule.MIN_VALUES, message)
 
 
-def _limits(site: Site, types: Mask, wanted: Requirements) -> Iterator[Refusal]:
-    """Name the limit under which no candidate for the pod comes; or all that do so together."""
+def _check_limits(site: PoolSite, types: Mask, requirements: Requirements) -> Iterator[Refusal]:
+    """Find the limit that all candidates exceed, or the limits that exclude them together."""
     pool = site.pool
     if pool.limits.get(NODES) == 0:
         yield Refusal(RefusalRule.LIMITS, "the pool's limits allow 0 nodes")
         return
-    left = types & site.in_limits
-    if left and not lacking_values(pool.market, left, wanted):
+    remaining = types & site.in_limits
+    if remaining and not find_lacking_values(pool.market, remaining, requirements):
         return
-    broken = [set(exceeded(pool.market.capacity(place), pool.limits)) for place in positions(types & ~left)]
-    common = sorted(set.intersection(*broken)) if broken else []
-    yield Refusal(RefusalRule.LIMITS, _over(site, types, common, broken))
+    exceeded = [
+        set(find_exceeded_limits(pool.market.capacity(position), pool.limits))
+        for position in positions(types & ~remaining)
+    ]
+    common = sorted(set.intersection(*exceeded)) if exceeded else []
+    yield Refusal(RefusalRule.LIMITS, _describe_limits(site, types, common, exceeded))
 
 
-def _over(site: Site, types: Mask, common: list[str], broken: list[set[str]]) -> str:
+def _describe_limits(site: PoolSite, types: Mask, common: list[str], exceeded: list[set[str]]) -> str:
     pool = site.pool
     if not common:
-        names = sorted(set().union(*broken))
-        limits = ", ".join(amount_of(name, pool.limits[name]) for name in names)
+        names = sorted(set().union(*exceeded))
+        limits = ", ".join(format_resource(name, pool.limits[name]) for name in names)
         return f"the pool's limits ({limits}) leave no room for a node that fits the pod"
     name = common[0]
-    least_amount, place = min((pool.market.capacity(place).get(name, 0), place) for place in positions(types))
-    smallest = f"{pool.market.catalogue.names[place]}, has {number_of(name, least_amount)}"
-    which = "the only type that fits the pod" if _is_one(types) else "the smallest type that fits the pod"
-    return f"the pool is limited to {amount_of(name, pool.limits[name])}; {which}, {smallest}"
+    least_amount, position = min(
+        (pool.market.capacity(position).get(name, 0), position) for position in positions(types)
+    )
+    smallest = f"{pool.market.catalogue.names[position]}, has {format_amount(name, least_amount)}"
+    subject = "the only type that fits the pod" if _is_one(types) else "the smallest type that fits the pod"
+    return f"the pool is limited to {format_resource(name, pool.limits[name])}; {subject}, {smallest}"
 
 
-def _nothing(site: Site) -> str:
-    where = f" in {site.pool.market.region}" if site.pool.market.region and site.pool.market.judged else ""
-    see = f"run `gpupool explain {site.pool.name}`"
-    return f"the pool can't launch any instance type{where}; {see}"
+def _describe_no_types(site: PoolSite) -> str:
+    region_note = (
+        f" in {site.pool.market.region}" if site.pool.market.region and site.pool.market.is_judged else ""
+    )
+    hint = f"run `gpupool explain {site.pool.name}`"
+    return f"the pool can't launch any instance type{region_note}; {hint}"
 
 
-def _given_up_too_late() -> Refusal:
+def _build_dropped_too_late() -> Refusal:
     message = (
         "fits only without its preferred affinity, and Karpenter drops required terms before preferred ones:"
         " put the required term that fits last"
@@ -267,7 +304,7 @@ def _given_up_too_late() -> Refusal:
     return Refusal(RefusalRule.LABEL, message, "affinity")
 
 
-def _those(types: Mask) -> str:
+def _describe_candidates(types: Mask) -> str:
     return "the only candidate" if _is_one(types) else f"the {types.bit_count()} candidates"
 
 

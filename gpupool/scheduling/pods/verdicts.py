@@ -1,4 +1,4 @@
-"""What becomes of a pod in each of several pools, and in all of them together."""
+"""Scheduling verdicts on a pod: for each pool, and for all pools together."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.karpenter.pods import PREFER_NO_SCHEDULE
-from gpupool.scheduling.launch import MOST_IN_FLEET, by_price, launch
-from gpupool.scheduling.pods.fit import Site, Taken, chosen, taken_by
-from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, refusal
+from gpupool.scheduling.launch import MOST_IN_FLEET, plan_launch, sort_by_price
+from gpupool.scheduling.pods.fit import PoolFit, PoolSite, choose_fit, find_fit
+from gpupool.scheduling.pods.refusals import Refusal, RefusalRule, find_refusal
 from gpupool.scheduling.types.typemasks import positions
 
 if TYPE_CHECKING:
@@ -23,97 +23,103 @@ class PricedType(NamedTuple):
 
     name: str
     price: float | None
-    """By the hour, on demand; None where the price list has none."""
+    """On-demand price per hour; None if the price list has none."""
 
 
-class Placed(NamedTuple):
-    """What a pool launches for a pod."""
+class PodPlacement(NamedTuple):
+    """The instance types that a pool launches for a pod."""
 
     types: tuple[str, ...]
-    """All types that take the pod, the cheapest first."""
+    """All types that fit the pod, the cheapest first."""
 
     first: PricedType | None
-    """What EC2 is asked for before all others; None where offerings are not judged."""
+    """The first choice in the request to EC2; None if offerings are not judged."""
 
     dearest: PricedType | None
-    """The dearest that EC2 may give instead."""
+    """The most expensive type that EC2 may launch instead."""
 
     capacity_type: str
-    """The one that is tried; empty where offerings are not judged."""
+    """The requested capacity type; empty if offerings are not judged."""
 
 
 class PodVerdict(NamedTuple):
-    """Whether one pool takes a pod."""
+    """The verdict of one pool on a pod."""
 
     pool: str
     replicas: int | None
     """The fixed number of nodes of a static pool."""
 
-    reserved: bool
-    """It launches only what is reserved, and whether and for which types that is there, AWS alone knows."""
+    is_reserved: bool
+    """Whether it launches only from reservations, whose existence and types only AWS knows."""
 
     types: int
-    """How many types the pool may launch at all."""
+    """The number of types that the pool may launch at all."""
 
-    placed: Placed | None
+    placed: PodPlacement | None
     refusal: Refusal | None
-    """Why it does not; None where it does."""
+    """Why the pool rejects the pod; None if it accepts it."""
 
 
-class Judged(NamedTuple):
-    """What becomes of a pod."""
+class PodOutcome(NamedTuple):
+    """The verdicts of all pools on a pod, and the pool that Karpenter chooses."""
 
     verdicts: tuple[PodVerdict, ...]
-    """In the order in which Karpenter asks the pools, static ones last."""
+    """In the order in which Karpenter tries the pools, static ones last."""
 
     chosen: str
-    """The pool that Karpenter launches a node of; empty where none takes the pod."""
+    """The pool that Karpenter launches a node of; empty if no pool fits."""
 
-    placed: Placed | None
-    """What is launched there. A pod that other pools refuse as it wishes may get more types by itself."""
+    placed: PodPlacement | None
+    """The launched types. A pod whose preferences other pools reject may get more types on its own."""
 
     is_daemon: bool = False
-    """It is a DaemonSet's, for which no node is launched."""
+    """Whether the pod is a DaemonSet's, for which no node is launched."""
 
     @property
     def fits(self) -> bool:
-        """Return whether the pod gets somewhere: on a node that is launched, or on one that is there anyway."""
-        there = (each for each in self.verdicts if each.placed)
-        waits = (self.is_daemon or each.reserved or each.replicas is not None for each in there)
-        return self.placed is not None or any(waits)
+        """Return whether the pod can run: on a launched node or on an existing one."""
+        accepting = (verdict for verdict in self.verdicts if verdict.placed)
+        has_node = (
+            self.is_daemon or verdict.is_reserved or verdict.replicas is not None for verdict in accepting
+        )
+        return self.placed is not None or any(has_node)
 
 
-def judge(pod: Pod, sites: Sequence[Site]) -> Judged:
-    """Say of each pool whether it takes a pod, and which one Karpenter would take, reservations aside."""
-    found = chosen(pod, sites)
+def judge_pod(pod: Pod, sites: Sequence[PoolSite]) -> PodOutcome:
+    """Return the verdict of each pool on a pod, and Karpenter's choice, regardless of reservations."""
+    fit = choose_fit(pod, sites)
     ordered = sorted(sites, key=lambda site: (site.pool.replicas is None, site.pool.weight, site.pool.name))
-    return Judged(
-        verdicts=tuple(_verdict(pod, site) for site in reversed(ordered)),
-        chosen=found.pool.name if found else "",
-        placed=None if found is None or _failure(found) else _placed(found),
+    return PodOutcome(
+        verdicts=tuple(_build_verdict(pod, site) for site in reversed(ordered)),
+        chosen=fit.pool.name if fit else "",
+        placed=None if fit is None or _find_launch_failure(fit) else _build_placement(fit),
     )
 
 
-def judge_daemon(pod: Pod, sites: Sequence[Site]) -> Judged:
-    """Say of each pool on how many of its types the pod of a DaemonSet runs; none is launched for it."""
+def judge_daemon(pod: Pod, sites: Sequence[PoolSite]) -> PodOutcome:
+    """Return the verdict of each pool on a DaemonSet's pod, for which no node is launched."""
     settled = replace(pod, preferred=(), tolerations=(*pod.tolerations, PREFER_NO_SCHEDULE))
-    return judge(settled, sites)._replace(chosen="", placed=None, is_daemon=True)
+    return judge_pod(settled, sites)._replace(chosen="", placed=None, is_daemon=True)
 
 
-def _verdict(pod: Pod, site: Site) -> PodVerdict:
-    found, pool = taken_by(pod, site), site.pool
-    why = _failure(found) if found else refusal(pod, site)
-    placed = _placed(found) if found and not why else None
-    return PodVerdict(pool.name, pool.replicas, pool.is_supposed, pool.types.bit_count(), placed, why)
+def _build_verdict(pod: Pod, site: PoolSite) -> PodVerdict:
+    fit, pool = find_fit(pod, site), site.pool
+    reason = _find_launch_failure(fit) if fit else find_refusal(pod, site)
+    placed = _build_placement(fit) if fit and not reason else None
+    return PodVerdict(
+        pool.name, pool.replicas, pool.assumes_reservations, pool.types.bit_count(), placed, reason
+    )
 
 
-def _failure(found: Taken) -> Refusal | None:
-    """Return why nothing is launched where the scheduler has decided for a pool; it does so again and again."""
-    if not found.pool.market.judged or found.pool.is_supposed or found.launch.types:
+def _find_launch_failure(fit: PoolFit) -> Refusal | None:
+    """Find why the launch fails after the scheduler has chosen a pool, which it repeats endlessly."""
+    if not fit.pool.market.is_judged or fit.pool.assumes_reservations or fit.launch.types:
         return None
-    if any(each.min_values is not None for each in found.wanted.values()):
-        asked = f"the {MOST_IN_FLEET} cheapest types, which Karpenter requests from EC2,"
-        message = f"the pod fits, but the launch fails: {asked} have too few values for the pool's minValues"
+    if any(requirement.min_values is not None for requirement in fit.requirements.values()):
+        subject = f"the {MOST_IN_FLEET} cheapest types, which Karpenter requests from EC2,"
+        message = (
+            f"the pod fits, but the launch fails: {subject} have too few values for the pool's minValues"
+        )
         return Refusal(RefusalRule.MIN_VALUES, message)
     message = (
         "the pod fits, but the launch fails: no type meets the NodeClaim, whose requirements conflict with"
@@ -121,16 +127,16 @@ def _failure(found: Taken) -> Refusal | None:
     return Refusal(RefusalRule.OFFERING, f"{message} each other")
 
 
-def _placed(found: Taken) -> Placed:
-    market, priced = found.pool.market, by_price(found.pool.market, found.types)
-    without = [place for place in positions(found.types) if market.price(place) is None]
-    is_known = market.judged and not found.pool.is_supposed
-    asked = launch(market, found.wanted, found.types) if is_known else None
-    machines = [_machine(found.pool, place) for place in asked.types] if asked else []
-    names = tuple(market.catalogue.names[place] for place in [*priced, *without])
-    first, dearest = (machines[0], machines[-1]) if machines else (None, None)
-    return Placed(names, first, dearest, asked.capacity_type if asked else "")
+def _build_placement(fit: PoolFit) -> PodPlacement:
+    market, priced = fit.pool.market, sort_by_price(fit.pool.market, fit.types)
+    unpriced = [position for position in positions(fit.types) if market.price(position) is None]
+    is_known = market.is_judged and not fit.pool.assumes_reservations
+    planned = plan_launch(market, fit.requirements, fit.types) if is_known else None
+    priced_types = [_price_type(fit.pool, position) for position in planned.types] if planned else []
+    names = tuple(market.catalogue.names[position] for position in [*priced, *unpriced])
+    first, dearest = (priced_types[0], priced_types[-1]) if priced_types else (None, None)
+    return PodPlacement(names, first, dearest, planned.capacity_type if planned else "")
 
 
-def _machine(pool: ScheduledPool, place: int) -> PricedType:
-    return PricedType(pool.market.catalogue.names[place], pool.market.price(place))
+def _price_type(pool: ScheduledPool, position: int) -> PricedType:
+    return PricedType(pool.market.catalogue.names[position], pool.market.price(position))

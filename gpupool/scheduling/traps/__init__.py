@@ -1,1 +1,1 @@
-"""What people are surprised by in the types that a pool gets, in words."""
+"""Lint rules about unexpected instance types, limits and requirements of a NodePool."""

@@ -1,4 +1,4 @@
-"""Conditions that mean something else than they seem to."""
+"""Lint rules about requirements with an unexpected meaning."""
 
 from collections.abc import Iterator
 
@@ -9,81 +9,98 @@ from gpupool.scheduling.traps.trap import (
     ACCELERATOR_LABELS,
     Trap,
     TrapSubject,
-    accelerators,
-    count,
-    names,
+    count_accelerators,
+    format_count,
+    list_names,
     warning,
 )
 from gpupool.scheduling.types.typemasks import Mask
 
 
-def contradictions(asked: TrapSubject) -> Iterator[Trap]:
-    """Find labels on which no value is left: Karpenter reads that as a machine without the label."""
-    keys = dict.fromkeys(each.key for each in asked.entries)
+def find_contradictions(subject: TrapSubject) -> Iterator[Trap]:
+    """Find labels without a possible value, which Karpenter reads as types without the label."""
+    keys = dict.fromkeys(entry.key for entry in subject.entries)
     for key in keys:
-        mine = [each for each in asked.entries if each.key == key]
-        empty = asked.found.wanted[key].operator == "DoesNotExist"
-        if empty and all(each.operator != "DoesNotExist" for each in mine):
-            kept = asked.found.match.launchable.bit_count()
+        conditions = [entry for entry in subject.entries if entry.key == key]
+        is_empty = subject.explained.requirements[key].operator == "DoesNotExist"
+        if is_empty and all(entry.operator != "DoesNotExist" for entry in conditions):
+            launchable = subject.explained.match.launchable.bit_count()
             message = f"requirements on `{key}` conflict, which Karpenter reads as DoesNotExist"
-            launches = f": it launches {count(kept, 'type')} without that label" if kept else ""
+            launches = (
+                f": it launches {format_count(launchable, 'type')} without that label" if launchable else ""
+            )
             fix = "change the requirements so that one value meets all of them"
-            yield warning(Code.CONTRADICTION, message + launches, asked.path(key), fix)
+            yield warning(Code.CONTRADICTION, message + launches, subject.path(key), fix)
 
 
-def machines_without(asked: TrapSubject) -> Iterator[Trap]:
-    """Find machines without an accelerator in a pool that is meant for them."""
-    plain = [each for each in asked.launchable if not accelerators(each) and not each.kind.gpus]
-    if not plain or not asked.for_accelerators:
+def find_types_without_accelerator(subject: TrapSubject) -> Iterator[Trap]:
+    """Find types without an accelerator in a pool that is meant for accelerators."""
+    plain = [
+        candidate
+        for candidate in subject.launchable
+        if not count_accelerators(candidate) and not candidate.kind.gpus
+    ]
+    if not plain or not subject.is_for_accelerators:
         return
-    key = next((key for key in ACCELERATOR_LABELS if _forgives(asked, key)), "")
-    message = (
-        f"the pool also matches {count(len(plain), 'type')} without a GPU or Neuron device: {names(plain)}"
-    )
+    key = next((key for key in ACCELERATOR_LABELS if _matches_absence(subject, key)), "")
+    types = format_count(len(plain), "type")
+    message = f"the pool also matches {types} without a GPU or Neuron device: {list_names(plain)}"
     if key:
-        wanted = asked.found.wanted[key]
-        bounded = wanted.gte is not None or wanted.lte is not None
-        said = "NotIn beside a bound" if bounded else "NotIn"
-        message += f"; `{key}` with {said} also matches instance types without the label"
-    wanted_ones = "list the values with In"
-    fix = f"{wanted_ones}; Exists or a bound beside NotIn does not exclude such types" if key else wanted_ones
-    yield warning(Code.CPU_TYPES, message, asked.path(key), fix)
+        requirement = subject.explained.requirements[key]
+        is_bounded = requirement.gte is not None or requirement.lte is not None
+        operator = "NotIn beside a bound" if is_bounded else "NotIn"
+        message += f"; `{key}` with {operator} also matches instance types without the label"
+    fix_values = "list the values with In"
+    fix = f"{fix_values}; Exists or a bound beside NotIn does not exclude such types" if key else fix_values
+    yield warning(Code.CPU_TYPES, message, subject.path(key), fix)
 
 
-def dead_values(asked: TrapSubject) -> Iterator[Trap]:
-    """Find values that no machine of the pool has: a family whose sizes are all left out, for example."""
-    market, launchable = asked.found.market, asked.found.match.launchable
-    for each in asked.entries:
-        if each.complement or not launchable or not market.masks.knows(each.key):
+def find_dead_values(subject: TrapSubject) -> Iterator[Trap]:
+    """Find values that no type of the pool has, such as a family whose sizes are all excluded."""
+    market, launchable = subject.explained.market, subject.explained.match.launchable
+    for entry in subject.entries:
+        if entry.is_complement or not launchable or not market.masks.has_label(entry.key):
             continue
-        if each.key == labels.CAPACITY_TYPE or asked.found.wanted[each.key].operator == "DoesNotExist":
+        if (
+            entry.key == labels.CAPACITY_TYPE
+            or subject.explained.requirements[entry.key].operator == "DoesNotExist"
+        ):
             continue
-        for value in sorted(each.values):
-            having = market.taken(Requirement(each.key, False, frozenset((value,))))
-            if not having & launchable:
-                cause = _why_dead(asked, each.key, value, having)
+        for value in sorted(entry.values):
+            types_with_value = market.find_types(Requirement(entry.key, False, frozenset((value,))))
+            if not types_with_value & launchable:
+                cause = _describe_cause(subject, entry.key, value, types_with_value)
                 message = f"`{value}` matches no instance type of the pool: {cause}"
                 fix = "remove it, or change what excludes it"
-                yield warning(Code.DEAD_VALUE, message, asked.path(each.key, value), fix)
+                yield warning(Code.DEAD_VALUE, message, subject.path(entry.key, value), fix)
 
 
-def _why_dead(asked: TrapSubject, key: str, value: str, having: Mask) -> str:
-    found = asked.found
-    if not having:
+def _describe_cause(subject: TrapSubject, key: str, value: str, types_with_value: Mask) -> str:
+    explained = subject.explained
+    if not types_with_value:
         return f"no instance type has `{key}` {value}"
-    if not having & found.match.candidates:
-        guilty = sorted(
+    if not types_with_value & explained.match.candidates:
+        excluding = sorted(
             other
-            for other, wanted in found.wanted.items()
-            if other != key and not found.market.taken(wanted) & having
+            for other, requirement in explained.requirements.items()
+            if other != key and not explained.market.find_types(requirement) & types_with_value
         )
-        which = f"`{'`, `'.join(guilty)}`" if guilty else "the other requirements together"
-        return f"{which} exclude{'s' * (len(guilty) == 1)} its {count(having.bit_count(), 'type')}"
-    place = found.market.catalogue.position
-    kept = next(each for each in found.candidates if having >> (place(each.kind.name) or 0) & 1)
-    return f"{kept.kind.name} is {kept.reason}" if kept.reason.startswith(("not", "offered")) else kept.reason
+        cause = f"`{'`, `'.join(excluding)}`" if excluding else "the other requirements together"
+        excluded = format_count(types_with_value.bit_count(), "type")
+        return f"{cause} exclude{'s' * (len(excluding) == 1)} its {excluded}"
+    find_position = explained.market.catalogue.position
+    candidate = next(
+        candidate
+        for candidate in explained.candidates
+        if types_with_value >> (find_position(candidate.kind.name) or 0) & 1
+    )
+    return (
+        f"{candidate.kind.name} is {candidate.reason}"
+        if candidate.reason.startswith(("not", "offered"))
+        else candidate.reason
+    )
 
 
-def _forgives(asked: TrapSubject, key: str) -> bool:
-    said = asked.found.wanted.get(key)
-    return said is not None and said.operator == "NotIn"
+def _matches_absence(subject: TrapSubject, key: str) -> bool:
+    requirement = subject.explained.requirements.get(key)
+    return requirement is not None and requirement.operator == "NotIn"

@@ -1,34 +1,34 @@
-"""All surprises of one NodePool."""
+"""Runner of the lint rules for one NodePool."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from gpupool.findings import Severity
-from gpupool.scheduling.explained import Explained
+from gpupool.scheduling.explained import PoolExplanation
 from gpupool.scheduling.traps import conditions, machines, outcome
 from gpupool.scheduling.traps.trap import Trap, TrapRule, TrapSubject
 from gpupool.yamlio.located import Plain
 
 RULES: Final[tuple[TrapRule, ...]] = (
-    outcome.nothing,
-    conditions.contradictions,
-    conditions.machines_without,
-    machines.fractional,
-    machines.architectures,
-    conditions.dead_values,
-    outcome.limits,
-    machines.large_machine,
-    machines.unpriced,
-    machines.few_on_spot,
-    outcome.open_questions,
+    outcome.find_no_types,
+    conditions.find_contradictions,
+    conditions.find_types_without_accelerator,
+    machines.find_fractional_gpus,
+    machines.find_mixed_architectures,
+    conditions.find_dead_values,
+    outcome.find_limit_problems,
+    machines.find_large_types,
+    machines.find_unpriced_types,
+    machines.find_few_spot_types,
+    outcome.find_open_questions,
 )
 _WORST_FIRST: Final = [*Severity]
 
 
-def traps(
-    node_pool: Mapping[str, Plain], found: Explained, *, in_blueprint: bool = False
+def find_traps(
+    node_pool: Mapping[str, Plain], explained: PoolExplanation, *, in_blueprint: bool = False
 ) -> tuple[Trap, ...]:
-    """Return what is surprising about a NodePool, the worst first."""
-    asked = TrapSubject(node_pool, found, in_blueprint)
-    said = [trap for rule in RULES for trap in rule(asked)]
-    return tuple(sorted(said, key=lambda trap: _WORST_FIRST.index(trap.severity)))
+    """Run all lint rules on a NodePool, and return the findings, the worst first."""
+    subject = TrapSubject(node_pool, explained, in_blueprint)
+    findings = [trap for rule in RULES for trap in rule(subject)]
+    return tuple(sorted(findings, key=lambda trap: _WORST_FIRST.index(trap.severity)))

@@ -1,4 +1,4 @@
-"""A surprise, and the NodePool that it is about."""
+"""Lint findings about a NodePool, and helpers of the lint rules."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from gpupool.codes import Code
 from gpupool.findings import Severity
 from gpupool.karpenter import labels
 from gpupool.karpenter.requirements import Requirement
-from gpupool.scheduling.explained import Candidate, Explained
-from gpupool.scheduling.matching import written_requirements
+from gpupool.scheduling.explained import Candidate, PoolExplanation
+from gpupool.scheduling.matching import read_requirements
 from gpupool.scheduling.types.capacity import ACCELERATORS, DEVICES
 from gpupool.yamlio.located import Plain
 
@@ -25,23 +25,23 @@ _MOST_NAMES: Final = 4
 
 
 class Trap(NamedTuple):
-    """One surprise."""
+    """One lint finding about a NodePool."""
 
     code: Code
     severity: Severity
     message: str
     fix: str = ""
     path: FieldPath = REQUIREMENTS
-    """Where it comes from in the NodePool."""
+    """The field of the NodePool that causes it."""
 
 
 @dataclass(frozen=True)
 class TrapSubject:
-    """A NodePool as it stands, and what comes of it."""
+    """A NodePool and the explanation of what it may launch."""
 
     node_pool: Mapping[str, Plain]
-    found: Explained
-    in_blueprint: bool = False
+    explained: PoolExplanation
+    is_in_blueprint: bool = False
     """Whether it is rendered from a blueprint, so that a fix is in the blueprint's fields."""
 
     entries: tuple[Requirement, ...] = field(init=False)
@@ -49,34 +49,36 @@ class TrapSubject:
 
     def __post_init__(self) -> None:
         """Read the requirements."""
-        entries = tuple(written_requirements(self.at(REQUIREMENTS)))
+        entries = tuple(read_requirements(self.at(REQUIREMENTS)))
         object.__setattr__(self, "entries", entries)
 
     @cached_property
     def launchable(self) -> list[Candidate]:
-        """Return the types that are launched, or may be, where that can't be judged."""
-        return [each for each in self.found.candidates if each.launchable is not False]
+        """Return the types that are launchable, or may be, if that can't be judged."""
+        return [candidate for candidate in self.explained.candidates if candidate.is_launchable is not False]
 
     @cached_property
-    def for_accelerators(self) -> bool:
-        """Return whether the pool is meant for accelerators: by a condition, a limit or a taint of theirs."""
+    def is_for_accelerators(self) -> bool:
+        """Return whether a requirement, limit or taint of the pool is about accelerators."""
         taints = self.at(("spec", "template", "spec", "taints"))
         keys = (
-            [each.get("key") for each in taints if isinstance(each, dict)] if isinstance(taints, list) else []
+            [condition.get("key") for condition in taints if isinstance(condition, dict)]
+            if isinstance(taints, list)
+            else []
         )
-        wanted = (each for each in self.entries if each.key in ACCELERATOR_LABELS)
-        return any(each.operator != "DoesNotExist" for each in wanted) or any(
-            name in ACCELERATORS for name in (*self.found.pool.limits, *keys)
+        conditions = (condition for condition in self.entries if condition.key in ACCELERATOR_LABELS)
+        return any(condition.operator != "DoesNotExist" for condition in conditions) or any(
+            name in ACCELERATORS for name in (*self.explained.pool.limits, *keys)
         )
 
     def fix(self, short: str, key: str, operator: str, value: str) -> str:
-        """Return how to set a requirement, in the language of the file that it is in."""
-        if self.in_blueprint:
+        """Return the fix that sets a requirement, in blueprint or manifest fields as in the file."""
+        if self.is_in_blueprint:
             return f"set `{short}`"
         return f'add `{{key: {key}, operator: {operator}, values: ["{value}"]}}` to the requirements'
 
     def at(self, path: FieldPath) -> Plain:
-        """Return what stands at a path of the NodePool; None where nothing does."""
+        """Return the value at a path of the NodePool; None if there is none."""
         value: Plain = dict(self.node_pool)
         for step in path:
             if isinstance(value, dict):
@@ -88,13 +90,13 @@ class TrapSubject:
         return value
 
     def path(self, key: str, value: str = "") -> FieldPath:
-        """Return where a condition on a label stands, or a value of it; the list where none does."""
-        for index, each in enumerate(self.entries):
-            if each.key == key and (not value or value in each.values):
+        """Return the path of a requirement on a label, or of its value; that of the list if there is none."""
+        for index, requirement in enumerate(self.entries):
+            if requirement.key == key and (not value or value in requirement.values):
                 entry = (*REQUIREMENTS, index)
-                said = self.at((*entry, "values"))
-                if value and isinstance(said, list) and value in said:
-                    return (*entry, "values", said.index(value))
+                values = self.at((*entry, "values"))
+                if value and isinstance(values, list) and value in values:
+                    return (*entry, "values", values.index(value))
                 return entry
         return REQUIREMENTS
 
@@ -103,32 +105,32 @@ TrapRule: TypeAlias = Callable[[TrapSubject], Iterator[Trap]]
 
 
 def warning(code: Code, message: str, path: FieldPath, fix: str = "") -> Trap:
-    """Return a surprise that costs somebody something."""
+    """Return a finding with severity warning."""
     return Trap(code, Severity.WARNING, message, fix, path)
 
 
 def info(code: Code, message: str, path: FieldPath, fix: str = "") -> Trap:
-    """Return a surprise that is only worth knowing."""
+    """Return a finding with severity info."""
     return Trap(code, Severity.INFO, message, fix, path)
 
 
-def accelerators(candidate: Candidate) -> int:
-    """Return how many GPUs or other accelerators a node has for pods."""
+def count_accelerators(candidate: Candidate) -> int:
+    """Count the GPUs or other accelerators that a node has for pods."""
     return int(max(candidate.allocatable.get(name, 0) for name in DEVICES))
 
 
-def names(candidates: Sequence[Candidate]) -> str:
-    """Name the first few types."""
-    return listed([each.kind.name for each in candidates])
+def list_names(candidates: Sequence[Candidate]) -> str:
+    """Return the names of the first few types."""
+    return list_first([candidate.kind.name for candidate in candidates])
 
 
-def listed(words: Iterable[str]) -> str:
-    """Name the first few, and count the others."""
-    found = list(words)
-    more = len(found) - _MOST_NAMES
-    return ", ".join(found[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+def list_first(texts: Iterable[str]) -> str:
+    """Return the first few texts, and the number of others."""
+    texts_list = list(texts)
+    more = len(texts_list) - _MOST_NAMES
+    return ", ".join(texts_list[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def count(number: int, thing: str) -> str:
-    """Return a number and what it counts."""
-    return f"{number} {thing}{'s' * (number != 1)}"
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural."""
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,1 +1,1 @@
-"""Instance types as a node class and a region offer them: labels, room, zones, prices."""
+"""Instance types of a node class in a region: labels, capacity, zones and prices."""

@@ -1,33 +1,33 @@
-"""What Karpenter's AMI families decide about the room on a node.
+"""AMI families, and their effect on a node's capacity.
 
 Source: pkg/providers/amifamily of Karpenter's AWS provider v1.14.1.
 """
 
 from typing import Final, NamedTuple
 
-from gpupool.karpenter.quantities import Amount, amount
+from gpupool.karpenter.quantities import Amount, parse_amount
 
-DEFAULT_VOLUME: Final = amount("20Gi")
+DEFAULT_VOLUME: Final = parse_amount("20Gi")
 
 
 class AmiFamily(NamedTuple):
-    """What one family decides."""
+    """The settings of one AMI family."""
 
     name: str
     device: str = "/dev/xvda"
-    """The device whose volume pods write to; empty where nobody knows it."""
+    """The device whose volume pods write to; empty if it is unknown."""
 
     volume: Amount = DEFAULT_VOLUME
-    """Bytes of that volume where the class says nothing."""
+    """Default size of that volume in bytes."""
 
-    eni_limited_memory: bool = True
-    """Whether the memory kept for the kubelet follows the interfaces' addresses, not the pods allowed."""
+    has_eni_limited_memory: bool = True
+    """Whether the kubelet's memory depends on the addresses of the interfaces, not on the allowed pods."""
 
-    eni_limited_pods: bool = True
+    has_eni_limited_pods: bool = True
     """Whether interfaces limit the pods; otherwise there are 110."""
 
-    pods_per_core: bool = True
-    """Whether `kubelet.podsPerCore` counts."""
+    has_pods_per_core: bool = True
+    """Whether `kubelet.podsPerCore` is supported."""
 
     windows_build: str = ""
 
@@ -38,15 +38,15 @@ _FAMILIES: Final = {
     for family in (
         AmiFamily("AL2"),
         AmiFamily("AL2023"),
-        AmiFamily("Bottlerocket", "/dev/xvdb", eni_limited_memory=False, pods_per_core=False),
+        AmiFamily("Bottlerocket", "/dev/xvdb", has_eni_limited_memory=False, has_pods_per_core=False),
         AmiFamily("Custom", ""),
         *(
             AmiFamily(
                 f"Windows{year}",
                 "/dev/sda1",
-                amount("50Gi"),
-                eni_limited_memory=False,
-                eni_limited_pods=False,
+                parse_amount("50Gi"),
+                has_eni_limited_memory=False,
+                has_eni_limited_pods=False,
                 windows_build=build,
             )
             for year, build in _WINDOWS.items()
@@ -56,12 +56,12 @@ _FAMILIES: Final = {
 NAMES: Final = tuple(_FAMILIES)
 
 
-def ami_family(name: str) -> AmiFamily:
-    """Return a family by its name; Karpenter takes one that it does not know for AL2."""
+def get_ami_family(name: str) -> AmiFamily:
+    """Return a family by its name; Karpenter treats an unknown one as AL2."""
     return _FAMILIES.get(name) or AmiFamily(name)
 
 
-def of_alias(alias: str) -> str:
-    """Return the family that an alias such as `al2023@v20260810` names; empty for one that nobody knows."""
-    word = alias.partition("@")[0]
-    return next((name for name in NAMES if name.lower() == word and name != "Custom"), "")
+def find_family_of_alias(alias: str) -> str:
+    """Return the family of an alias such as `al2023@v20260810`; empty if it is unknown."""
+    family = alias.partition("@")[0]
+    return next((name for name in NAMES if name.lower() == family and name != "Custom"), "")

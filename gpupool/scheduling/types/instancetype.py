@@ -1,4 +1,4 @@
-"""One instance type as a record: what the catalogue's columns say of it."""
+"""An instance type as a record of the catalogue's columns."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,24 +8,24 @@ from gpupool.catalogue.model import Catalogue
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One kind of GPU in a machine."""
+    """One kind of GPU of an instance type."""
 
     name: str
-    """As in the label: `l40s`."""
+    """Name as in the label: `l40s`."""
 
     manufacturer: str
-    """As EC2 writes it: `NVIDIA`, `AMD`, `Habana`."""
+    """Manufacturer as EC2 writes it: `NVIDIA`, `AMD`, `Habana`."""
 
     count: int
-    """0 where the machine has a share of one."""
+    """Number of GPUs; 0 if the type has a fraction of one."""
 
     memory: int
-    """MiB of each."""
+    """Memory of each GPU in MiB."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inference:
-    """One kind of inference accelerator in a machine."""
+class InferenceDevice:
+    """One kind of inference accelerator of an instance type."""
 
     name: str
     manufacturer: str
@@ -33,25 +33,25 @@ class Inference:
 
 
 @dataclass(frozen=True, slots=True)
-class Neuron:
-    """One kind of Neuron device in a machine."""
+class NeuronDevice:
+    """One kind of Neuron device of an instance type."""
 
     name: str
     count: int
     cores: int
-    """Of each device."""
+    """Cores of each device."""
 
 
-class Card(NamedTuple):
+class NetworkCard(NamedTuple):
     """One network card."""
 
     number: int
     interfaces: int
-    """The most that it takes."""
+    """Maximum number of interfaces."""
 
 
 class InstanceType(NamedTuple):
-    """What Karpenter reads of a type from EC2 and from its own tables; see `gpupool.catalogue.describe`."""
+    """An instance type as Karpenter reads it from EC2 and its tables; see `gpupool.catalogue.describe`."""
 
     name: str
     family: str | None
@@ -60,22 +60,22 @@ class InstanceType(NamedTuple):
     arch: str
     vcpus: int
     memory: int
-    """MiB, as EC2 says."""
+    """Memory in MiB, as EC2 reports it."""
 
     hypervisor: str
     storage: int | None
-    """GB of all disks in the machine."""
+    """Total size of all local disks in GB."""
 
     local_nvme: int | None
     gpus: tuple[Gpu, ...]
-    inference: tuple[Inference, ...]
-    neuron: tuple[Neuron, ...]
+    inference: tuple[InferenceDevice, ...]
+    neuron: tuple[NeuronDevice, ...]
     other_accelerators: tuple[str, str, int] | None
     capacity_types: tuple[str, ...]
     efa: int | None
-    """The most EFA interfaces; None where there is no EFA."""
+    """Maximum number of EFA interfaces; None without EFA support."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[NetworkCard, ...]
     default_card: int
     ipv4_per_interface: int
     ena: str
@@ -84,15 +84,15 @@ class InstanceType(NamedTuple):
     pod_eni: int
     windows_ipv4: int | None
     retired: str | None
-    """The month since which EC2's answers lack it."""
+    """The month by which EC2 no longer returned it."""
 
     @property
     def accelerators(self) -> tuple[tuple[int, str, int | None], ...]:
-        """Return for each kind of accelerator how many there are, its name, and the MiB of one GPU."""
+        """Return the count, name and GPU memory in MiB of each kind of accelerator."""
         if self.gpus:
             return tuple((gpu.count, gpu.name, gpu.memory) for gpu in self.gpus)
         if self.neuron or self.inference:
-            return tuple((each.count, each.name, None) for each in self.neuron or self.inference)
+            return tuple((device.count, device.name, None) for device in self.neuron or self.inference)
         if self.other_accelerators is None:
             return ()
         kind, name, count = self.other_accelerators
@@ -100,18 +100,18 @@ class InstanceType(NamedTuple):
 
     @property
     def is_metal(self) -> bool:
-        """Return whether Karpenter takes it for bare metal, which goes by the size's name."""
+        """Return whether Karpenter treats it as bare metal, by the name of its size."""
         return "metal" in (self.size or "")
 
 
-_LISTS = {"gpus": Gpu, "inference": Inference, "neuron": Neuron, "cards": Card}
+_LISTS = {"gpus": Gpu, "inference": InferenceDevice, "neuron": NeuronDevice, "cards": NetworkCard}
 
 
-def instance_type(catalogue: Catalogue, position: int) -> InstanceType:
-    """Return the type that stands at `position` in the catalogue's names."""
-    said: dict[str, Any] = {
+def read_instance_type(catalogue: Catalogue, position: int) -> InstanceType:
+    """Read the type at `position` in the catalogue's names."""
+    fields: dict[str, Any] = {
         name: catalogue.columns[name].at(position) for name in InstanceType._fields if name != "name"
     }
-    for name, kind in _LISTS.items():
-        said[name] = tuple(kind(*each) for each in said[name] or ())
-    return InstanceType(name=catalogue.names[position], **said)
+    for name, record in _LISTS.items():
+        fields[name] = tuple(record(*row) for row in fields[name] or ())
+    return InstanceType(name=catalogue.names[position], **fields)

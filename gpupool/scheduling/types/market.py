@@ -1,4 +1,4 @@
-"""What one node class may launch in one region: the types, their zones and their prices."""
+"""Market: the instance types that a node class may launch in a region, with zones and prices."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -7,12 +7,17 @@ from typing import Final, NamedTuple
 from gpupool.catalogue.model import FALLBACK_REGION, Catalogue, Column, Prices, Zone
 from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import Amount
-from gpupool.karpenter.requirements import Requirement, requirement
-from gpupool.scheduling.types.capacity import TypeResources, capacity, left_over, overhead
-from gpupool.scheduling.types.classfilter import narrows, refusal
-from gpupool.scheduling.types.instancetype import InstanceType, instance_type
+from gpupool.karpenter.requirements import Requirement, build_requirement
+from gpupool.scheduling.types.capacity import (
+    TypeResources,
+    calculate_allocatable,
+    calculate_capacity,
+    calculate_overhead,
+)
+from gpupool.scheduling.types.classfilter import find_class_conflict, has_type_filters
+from gpupool.scheduling.types.instancetype import InstanceType, read_instance_type
 from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
-from gpupool.scheduling.types.typemasks import Mask, MaskValues, TypeMasks, positions, spread
+from gpupool.scheduling.types.typemasks import Mask, MaskValues, TypeMasks, build_mask, positions
 
 RESERVATION_LABELS: Final = (
     labels.CAPACITY_RESERVATION_ID,
@@ -20,42 +25,42 @@ RESERVATION_LABELS: Final = (
     labels.CAPACITY_RESERVATION_INTERRUPTIBLE,
 )
 CAPACITY_TYPES: Final = ("on-demand", "spot")
-"""What every class may launch; `reserved` needs a reservation that only AWS knows."""
+"""Capacity types that every node class may launch; `reserved` requires a capacity reservation."""
 
-_PLACES: Final = (labels.ZONE, labels.ZONE_ID, labels.REGION)
+_LOCATION_LABELS: Final = (labels.ZONE, labels.ZONE_ID, labels.REGION)
 
 
 class OverlaidTypes(NamedTuple):
-    """What NodeOverlays change, by the positions of types."""
+    """The changes by NodeOverlays, by the positions of types."""
 
     capacity: Mapping[int, TypeResources] = {}
     prices: Mapping[int, float] = {}
-    """On demand, in all zones of a type."""
+    """On-demand prices that apply in all zones of a type."""
 
     partly: Mapping[str, Mask] = {}
-    """Overlays, with the types that have their price for some offerings only."""
+    """Overlays whose price applies only to some offerings, with these types."""
 
-    refused: tuple[str, ...] = ()
-    """Overlays that contradict another one of their weight, and count for nothing."""
+    ignored: tuple[str, ...] = ()
+    """Overlays that are ignored because they conflict with another one of the same weight."""
 
 
 class Market:
-    """The types that a node class and a region offer; what is asked of it is worked out once.
+    """The types that a node class and a region offer, with cached results.
 
-    Without a region, or for one that the catalogue does not know, `judged` is False: zones don't count
-    then, and every type counts as offered.
+    Without a region, or for one that is not in the catalogue, `is_judged` is False: zones are ignored then,
+    and every type counts as offered.
     """
 
     def __init__(
         self, masks: TypeMasks, node_class: ScheduledNodeClass | None = None, region: str | None = None
     ) -> None:
-        """Take the types, a class (AL2023 as it comes where there is none) and a region."""
+        """Store the types, a node class (default: AL2023 with default settings) and a region."""
         self.masks = masks
         self.catalogue: Catalogue = masks.catalogue
         self.node_class = node_class or ScheduledNodeClass()
         self.region = region
         offered = self.catalogue.offered(region) if region else None
-        self.judged = offered is not None
+        self.is_judged = offered is not None
         self._offered = offered or Column((0,), bytes(len(self.catalogue.names)))
         self.overlaid = OverlaidTypes()
         self._kinds: dict[int, InstanceType] = {}
@@ -64,143 +69,157 @@ class Market:
 
     @cached_property
     def zones(self) -> tuple[Zone, ...]:
-        """Return the region's zones that the class has subnets in; all of them where that is not known."""
-        known, mine = self.catalogue.regions.get(self.region or "", ()), self.node_class.zones
-        return known if mine is None else tuple(zone for zone in known if zone.name in mine)
+        """Return the region's zones in which the class has subnets; all zones if that is not known."""
+        region_zones, class_zones = self.catalogue.regions.get(self.region or "", ()), self.node_class.zones
+        return (
+            region_zones
+            if class_zones is None
+            else tuple(zone for zone in region_zones if zone.name in class_zones)
+        )
 
     @cached_property
     def zone_masks(self) -> dict[Zone, Mask]:
         """Return the types that each zone offers."""
         bits = {
-            zone: 1 << place for place, zone in enumerate(self.catalogue.regions.get(self.region or "", ()))
+            zone: 1 << index for index, zone in enumerate(self.catalogue.regions.get(self.region or "", ()))
         }
         return {
-            zone: spread(self._offered, [bool(value & bits[zone]) for value in self._zone_bits])
+            zone: build_mask(self._offered, [bool(value & bits[zone]) for value in self._zone_bits])
             for zone in self.zones
         }  # fmt: skip
 
     @cached_property
     def price_list(self) -> Prices:
-        """Return the prices that Karpenter starts from here: the region's own, or those of us-east-1."""
-        found = self.catalogue.prices(self.region or FALLBACK_REGION) or self.catalogue.prices(
+        """Return Karpenter's initial prices: the region's own, or those of us-east-1."""
+        prices = self.catalogue.prices(self.region or FALLBACK_REGION) or self.catalogue.prices(
             FALLBACK_REGION
         )
-        return found or Prices("", "USD", "", (None,) * len(self.catalogue.names))
+        return prices or Prices("", "USD", "", (None,) * len(self.catalogue.names))
 
     @cached_property
     def priced(self) -> Mask:
         """Return the types with a price; without one there is no on-demand or spot offering."""
         listed = enumerate(self.price_list.amounts)
-        found = sum(1 << place for place, price in listed if price is not None)
-        return found | sum(1 << place for place in self.overlaid.prices if not found >> place & 1)
+        listed_types = sum(1 << position for position, price in listed if price is not None)
+        return listed_types | sum(
+            1 << position for position in self.overlaid.prices if not listed_types >> position & 1
+        )
 
     @cached_property
-    def of_class(self) -> Mask:
+    def types_of_class(self) -> Mask:
         """Return the types that the class can be used with."""
-        suspects = self.masks.all if narrows(self.node_class) else self.masks.having("family", _is_a1)
+        candidates = (
+            self.masks.all
+            if has_type_filters(self.node_class)
+            else self.masks.find_types_by_fact("family", _is_a1)
+        )
         return self.masks.all & ~sum(
-            1 << place for place in positions(suspects) if refusal(self.kind(place), self.node_class)
+            1 << position
+            for position in positions(candidates)
+            if find_class_conflict(self.kind(position), self.node_class)
         )
 
     @cached_property
     def launchable_by_type(self) -> dict[str, Mask]:
-        """Return the types that EC2 launches in each capacity type."""
+        """Return the types that support each capacity type."""
         return {
-            name: self.masks.taken(requirement(labels.CAPACITY_TYPE, "In", (name,)))
+            name: self.masks.find_types(build_requirement(labels.CAPACITY_TYPE, "In", (name,)))
             for name in CAPACITY_TYPES
         }
 
-    def changed(self, overlaid: OverlaidTypes) -> "Market":
-        """Return the same with what NodeOverlays change."""
-        other = Market(self.masks, self.node_class, self.region)
-        other.overlaid = overlaid
-        return other
+    def with_overlays(self, overlaid: OverlaidTypes) -> "Market":
+        """Return the market with the changes by NodeOverlays."""
+        changed = Market(self.masks, self.node_class, self.region)
+        changed.overlaid = overlaid
+        return changed
 
-    def knows(self, key: str) -> bool:
-        """Return whether types have a label of this key, or say that they lack it."""
-        own = (labels.OS, labels.WINDOWS_BUILD, *_PLACES, *RESERVATION_LABELS)
-        return self.masks.knows(key) or key in own
+    def has_label(self, key: str) -> bool:
+        """Return whether the label is one of instance types, even if some types lack it."""
+        market_labels = (labels.OS, labels.WINDOWS_BUILD, *_LOCATION_LABELS, *RESERVATION_LABELS)
+        return self.masks.has_label(key) or key in market_labels
 
-    def taken(self, requirement: Requirement) -> Mask:
-        """Return the types that a requirement takes; a label that no type has keeps none out."""
+    def find_types(self, requirement: Requirement) -> Mask:
+        """Find the types that match a requirement; a label that is not of instance types excludes none."""
         key = requirement.key
-        if self.masks.knows(key):
-            return self.masks.taken(requirement)
-        if key in _PLACES:
-            return self._in_place(requirement) if self.judged else self.masks.all
+        if self.masks.has_label(key):
+            return self.masks.find_types(requirement)
+        if key in _LOCATION_LABELS:
+            return self._find_types_in_location(requirement) if self.is_judged else self.masks.all
         if key == labels.OS:
-            return self._running(requirement)
+            return self._find_types_by_system(requirement)
         if key == labels.WINDOWS_BUILD:
             build = self.node_class.family.windows_build
-            return self._all_if(requirement.takes((build,) if build else ()))
-        return self._all_if(key not in RESERVATION_LABELS or requirement.takes(()))
+            return self._all_or_none(requirement.matches((build,) if build else ()))
+        return self._all_or_none(key not in RESERVATION_LABELS or requirement.matches(()))
 
     def values(self, key: str, position: int) -> MaskValues:
-        """Return the values that a type may have for a label, as `minValues` counts them."""
-        if self.masks.knows(key):
+        """Return the possible values of a type's label, as `minValues` counts them."""
+        if self.masks.has_label(key):
             return self.masks.values(key, position)
-        here = [zone for zone, mask in self.zone_masks.items() if mask >> position & 1]
+        offering_zones = [zone for zone, mask in self.zone_masks.items() if mask >> position & 1]
         if key == labels.ZONE:
-            return tuple(zone.name for zone in here)
+            return tuple(zone.name for zone in offering_zones)
         if key == labels.ZONE_ID:
-            return tuple(zone.id for zone in here)
+            return tuple(zone.id for zone in offering_zones)
         if key == labels.REGION:
             return (self.region,) if self.region else ()
         if key == labels.OS:
-            return self._systems(self.kind(position).arch)
+            return self._get_systems(self.kind(position).arch)
         build = self.node_class.family.windows_build
         return (build,) if key == labels.WINDOWS_BUILD and build else ()
 
     def kind(self, position: int) -> InstanceType:
-        """Return a type as a record."""
-        found = self._kinds.get(position)
-        if found is None:
-            found = self._kinds[position] = instance_type(self.catalogue, position)
-        return found
+        """Return the record of a type."""
+        record = self._kinds.get(position)
+        if record is None:
+            record = self._kinds[position] = read_instance_type(self.catalogue, position)
+        return record
 
     def price(self, position: int) -> float | None:
-        """Return what a type costs by the hour, on demand."""
+        """Return the on-demand price of a type per hour."""
         return self.overlaid.prices.get(position, self.price_list.amounts[position])
 
     def capacity(self, position: int) -> dict[str, Amount]:
-        """Return what Karpenter expects a node of a type to have."""
-        found = self._capacity.get(position)
-        if found is None:
-            made = capacity(self.kind(position), self.node_class)
-            found = self._capacity[position] = {**made, **self.overlaid.capacity.get(position, {})}
-        return found
+        """Return the capacity that Karpenter expects of a type's node."""
+        amounts = self._capacity.get(position)
+        if amounts is None:
+            base = calculate_capacity(self.kind(position), self.node_class)
+            amounts = self._capacity[position] = {**base, **self.overlaid.capacity.get(position, {})}
+        return amounts
 
     def allocatable(self, position: int) -> dict[str, Amount]:
-        """Return what pods may use of it."""
-        found = self._allocatable.get(position)
-        if found is None:
-            kept = overhead(self.kind(position), self.node_class)
-            found = self._allocatable[position] = left_over(self.capacity(position), kept)
-        return found
+        """Return the part of a type's capacity that pods may use."""
+        amounts = self._allocatable.get(position)
+        if amounts is None:
+            reserved = calculate_overhead(self.kind(position), self.node_class)
+            amounts = self._allocatable[position] = calculate_allocatable(self.capacity(position), reserved)
+        return amounts
 
     @property
     def _zone_bits(self) -> list[int]:
         return [value if isinstance(value, int) else 0 for value in self._offered.values]
 
-    def _all_if(self, taken: bool) -> Mask:
-        return self.masks.all if taken else 0
+    def _all_or_none(self, is_match: bool) -> Mask:
+        return self.masks.all if is_match else 0
 
-    def _in_place(self, requirement: Requirement) -> Mask:
+    def _find_types_in_location(self, requirement: Requirement) -> Mask:
         if requirement.key == labels.REGION:
-            return self._all_if(requirement.takes((self.region or "",)))
-        taken = nowhere = 0
+            return self._all_or_none(requirement.matches((self.region or "",)))
+        matching = offered = 0
         for zone, mask in self.zone_masks.items():
-            nowhere |= mask
+            offered |= mask
             if requirement.has(zone.id if requirement.key == labels.ZONE_ID else zone.name):
-                taken |= mask
-        # A type that no zone has lacks a zone, and has no label for the zone's ID at all.
-        lacks = requirement.key == labels.ZONE_ID or requirement.takes(())
-        return taken | (self.masks.all & ~nowhere if lacks else 0)
+                matching |= mask
+        # A type that no zone offers has no zone, and no label for the zone's ID at all.
+        matches_absence = requirement.key == labels.ZONE_ID or requirement.matches(())
+        return matching | (self.masks.all & ~offered if matches_absence else 0)
 
-    def _running(self, requirement: Requirement) -> Mask:
-        return self.masks.having("arch", lambda arch: requirement.takes(self._systems(arch)))
+    def _find_types_by_system(self, requirement: Requirement) -> Mask:
+        return self.masks.find_types_by_fact(
+            "arch", lambda arch: requirement.matches(self._get_systems(arch))
+        )
 
-    def _systems(self, arch: str) -> MaskValues:
+    def _get_systems(self, arch: str) -> MaskValues:
         if not self.node_class.family.windows_build:
             return ("linux",)
         return ("windows",) if arch == "amd64" else ()

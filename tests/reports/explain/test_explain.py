@@ -8,7 +8,7 @@ import pytest
 
 from gpupool.explain.explanation import Explanation, explain_pool
 from gpupool.karpenter.labels import INSTANCE_FAMILY, INSTANCE_GPU_COUNT, INSTANCE_TYPE
-from gpupool.karpenter.requirements import requirement
+from gpupool.karpenter.requirements import build_requirement
 from gpupool.pools import LoadedNodePool, LoadedNodePools
 from gpupool.reports.explain.json_text import plain
 from gpupool.reports.explain.text import MOST_ROWS, overview, page, said
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from tests.rig.scheduling import Body
 
 REQUIREMENTS = {
-    "a value": (requirement("key", "In", ("a",)), "`key` In [a]"),
-    "values in order": (requirement("key", "NotIn", ("b", "a")), "`key` NotIn [a, b]"),
+    "a value": (build_requirement("key", "In", ("a",)), "`key` In [a]"),
+    "values in order": (build_requirement("key", "NotIn", ("b", "a")), "`key` NotIn [a, b]"),
     "many values": (
-        requirement("key", "In", tuple("abcdefghijk")),
+        build_requirement("key", "In", tuple("abcdefghijk")),
         "`key` In [a, b, c, d, e, f, g, h and 3 more]",
     ),
-    "none": (requirement("key", "In"), "`key` DoesNotExist"),
-    "any": (requirement("key", "Exists"), "`key` Exists"),
-    "a bound": (requirement("key", "Gt", ("4",)), "`key` >= 5"),
+    "none": (build_requirement("key", "In"), "`key` DoesNotExist"),
+    "any": (build_requirement("key", "Exists"), "`key` Exists"),
+    "a bound": (build_requirement("key", "Gt", ("4",)), "`key` >= 5"),
     "two bounds": (
-        requirement("key", "Gt", ("4",)).intersection(requirement("key", "Lte", ("8",))),
+        build_requirement("key", "Gt", ("4",)).intersection(build_requirement("key", "Lte", ("8",))),
         "`key` >= 5 and <= 8",
     ),
     "a bound beside NotIn": (
-        requirement("key", "Gt", ("0",)).intersection(requirement("key", "NotIn", ("8",))),
+        build_requirement("key", "Gt", ("0",)).intersection(build_requirement("key", "NotIn", ("8",))),
         "`key` NotIn [8] >= 1",
     ),
-    "what a terminal would obey": (requirement("k\x1b[2J", "In", ("a\nb",)), r"`k\x1b[2J` In [a\nb]"),
+    "what a terminal would obey": (build_requirement("k\x1b[2J", "In", ("a\nb",)), r"`k\x1b[2J` In [a\nb]"),
 }  # fmt: skip
 
 
@@ -179,7 +179,9 @@ def test_as_many_types_as_a_page_holds_are_all_there() -> None:
     names = [
         masks().catalogue.names[place]
         for place in positions(
-            masks().having("family", lambda it: it in {"m5", "c5", "r5", "m6i", "c6i", "r6i", "m7i"})
+            masks().find_types_by_fact(
+                "family", lambda it: it in {"m5", "c5", "r5", "m6i", "c6i", "r6i", "m7i"}
+            )
         )
     ]
     held = lines(pool(*names[:MOST_ROWS]))
