@@ -127,7 +127,13 @@ def fit(
         InputError: with every mistake found in the workloads, in file order; or else in the pools.
     """
     from gpupool.manifests.workloads import read_workloads
-    from gpupool.reports.fit.text import Counted, FitReport, Fitted, offers_of, taken_for_granted
+    from gpupool.reports.fit.text import (
+        CountedDaemonSets,
+        FitReport,
+        FittedWorkload,
+        find_offering_source,
+        list_assumptions,
+    )
     from gpupool.scheduling.nodepool import read_pool
     from gpupool.scheduling.pods import pending
     from gpupool.scheduling.pods.fit import sites
@@ -142,17 +148,17 @@ def fit(
     known = [read_pool(each.data, each.market) for each in offered.items]
     places = sites(known, daemons, fixed)
     return FitReport(
-        fitted=tuple(
-            Fitted(each.template, each.pod, judge(each.pod, places))
+        workloads=tuple(
+            FittedWorkload(each.template, each.pod, judge(each.pod, places))
             if each.template.pods is not None
-            else Fitted(each.template, each.pod, judge_daemon(each.pod, sites(known)))
+            else FittedWorkload(each.template, each.pod, judge_daemon(each.pod, sites(known)))
             for each in pods
         ),
-        offers=offers_of(offered),
-        counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
-        notes=tuple(taken_for_granted(offered)),
+        offers=find_offering_source(offered),
+        daemon_sets=CountedDaemonSets(tuple(daemon.name for daemon in daemons), fixed),
+        notes=tuple(list_assumptions(offered)),
         findings=(*found.findings, *(running.findings if running else ()), *offered.findings),
-        passed_over=found.passed_over,
+        skipped_kinds=found.passed_over,
         skipped=found.skipped,
     )
 

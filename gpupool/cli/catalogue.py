@@ -47,10 +47,10 @@ def catalogue(
     from gpupool.catalogue.refresh import ask
     from gpupool.catalogue.renew import contents, renewed
     from gpupool.cli.output import write
-    from gpupool.reports.catalogue import brought
+    from gpupool.reports.catalogue import render_refresh
 
     target = users_place() if to is None else Path(to)
     answers = ask(regions or (), profile)
     found = renewed(shipped(), answers, datetime.now(UTC).date().isoformat())
     write(target, contents(found.catalogue))
-    sys.stdout.write(brought(answers, found, str(target)))
+    sys.stdout.write(render_refresh(answers, found, str(target)))

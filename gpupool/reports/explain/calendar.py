@@ -37,7 +37,7 @@ class ReasonGroup(NamedTuple):
         return None if self.changing or len(numbers) != 1 else numbers.pop()
 
 
-def groups(calendar: Calendar) -> list[ReasonGroup]:
+def group_reasons(calendar: Calendar) -> list[ReasonGroup]:
     """Put the reasons together whose weeks are equal."""
     found: dict[tuple[Week, frozenset[tuple[int, int]]], list[str]] = {}
     for reason in REASONS:
@@ -45,20 +45,20 @@ def groups(calendar: Calendar) -> list[ReasonGroup]:
     return [ReasonGroup(tuple(reasons), *week) for week, reasons in found.items()]
 
 
-def text(calendar: Calendar, *, colour: bool) -> str:
+def render_text(calendar: Calendar, *, colour: bool) -> str:
     """Draw the week, 79 columns wide; `colour` is for a terminal."""
-    found = groups(calendar)
+    found = group_reasons(calendar)
     marks = _marks(calendar, [group for group in found if group.constant is None], colour=colour)
     blocks = [_block(group, calendar, marks) for group in found]
     if marks:
-        legend = "   ".join(f"{mark} {amount(number, calendar)}" for number, mark in marks.items())
-        blocks.append("".join(f"{'':<{_MARGIN}}{line}\n" for line in (legend, *remarks(calendar))))
-    head = f"{title(calendar)}\n{subtitle(calendar)}\n"
-    below = "".join(f"{line}\n" for line in (*_budget_lines(calendar), *notes(calendar)))
+        legend = "   ".join(f"{mark} {format_amount(number, calendar)}" for number, mark in marks.items())
+        blocks.append("".join(f"{'':<{_MARGIN}}{line}\n" for line in (legend, *format_remarks(calendar))))
+    head = f"{format_title(calendar)}\n{format_subtitle(calendar)}\n"
+    below = "".join(f"{line}\n" for line in (*_budget_lines(calendar), *format_notes(calendar)))
     return "\n".join([head, *blocks, below])
 
 
-def as_json(calendar: Calendar) -> Plain:
+def to_json(calendar: Calendar) -> Plain:
     """Return the week as plain values: a list of 24 for each day, null for an hour that the clocks skip."""
     return {
         "nodePool": calendar.name,
@@ -70,35 +70,35 @@ def as_json(calendar: Calendar) -> Plain:
             reason: [[row, hour] for row, hour in sorted(calendar.changing[reason])] for reason in REASONS
         },
         "budgets": [_budget_json(budget, calendar.nodes) for budget in calendar.budgets],
-        "notes": list(notes(calendar)),
+        "notes": list(format_notes(calendar)),
     }
 
 
-def title(calendar: Calendar) -> str:
+def format_title(calendar: Calendar) -> str:
     """Return the first line."""
     return f"NodePool {one_line(calendar.name)}: nodes that may be disrupted, by hour"
 
 
-def subtitle(calendar: Calendar) -> str:
+def format_subtitle(calendar: Calendar) -> str:
     """Return the week, the time zone and the number of nodes that is assumed."""
     plural = "s" * (calendar.nodes != 1)
     return (
-        f"Week of {day_name(calendar.monday)} {calendar.monday.year}, {one_line(calendar.timezone)},"
+        f"Week of {format_day(calendar.monday)} {calendar.monday.year}, {one_line(calendar.timezone)},"
         f" if the pool has {calendar.nodes} node{plural}"
     )
 
 
-def amount(number: int, calendar: Calendar) -> str:
+def format_amount(number: int, calendar: Calendar) -> str:
     """Return a number of nodes; all of them are called so."""
     return f"{number} (all)" if number == calendar.nodes else str(number)
 
 
-def day_name(day: date) -> str:
+def format_day(day: date) -> str:
     """Name a day: `Mon 16 Nov`."""
     return f"{_WEEKDAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]}"
 
 
-def remarks(calendar: Calendar) -> Iterator[str]:
+def format_remarks(calendar: Calendar) -> Iterator[str]:
     """Explain the marks that this week has."""
     if any(calendar.changing.values()):
         yield "* changes within the hour; the smaller number is shown"
@@ -106,7 +106,7 @@ def remarks(calendar: Calendar) -> Iterator[str]:
         yield "blank: the clocks skip this hour"
 
 
-def notes(calendar: Calendar) -> Iterator[str]:
+def format_notes(calendar: Calendar) -> Iterator[str]:
     """Yield what the numbers alone do not tell."""
     for budget in dict.fromkeys(calendar.unreadable):
         yield (
@@ -123,7 +123,7 @@ def notes(calendar: Calendar) -> Iterator[str]:
         yield f"Expiry (`expireAfter: {expiry}`), spot interruptions and deletions ignore budgets."
 
 
-def budget_words(budget: DisruptionBudget, nodes: int) -> tuple[str, str, str]:
+def format_budget(budget: DisruptionBudget, nodes: int) -> tuple[str, str, str]:
     """Return how many nodes a budget allows, for which reasons, and when."""
     number = one_line(budget.nodes)
     if budget.nodes.endswith("%"):
@@ -158,7 +158,7 @@ def _coloured(mark: str, number: int, nodes: int) -> str:
 def _block(group: ReasonGroup, calendar: Calendar, marks: dict[int, str]) -> str:
     name = ", ".join(group.reasons)
     if group.constant is not None:
-        return f"{name}: {amount(group.constant, calendar)} in every hour of the week\n"
+        return f"{name}: {format_amount(group.constant, calendar)} in every hour of the week\n"
     lines = [name, f"{'':<{_MARGIN}}{' '.join(f'{hour:02}' for hour in range(HOURS_IN_DAY))}"]
     for row in range(DAYS_IN_WEEK):
         day = calendar.monday + timedelta(days=row)
@@ -174,7 +174,7 @@ def _budget_lines(calendar: Calendar) -> Iterator[str]:
     if not calendar.budgets:
         yield "The pool has no budgets: all nodes can be disrupted at once."
         return
-    rows = [budget_words(budget, calendar.nodes) for budget in calendar.budgets]
+    rows = [format_budget(budget, calendar.nodes) for budget in calendar.budgets]
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
     yield "Budgets; of the active ones the smallest applies:"
     yield from (f"  {number:<{first}}  {reasons:<{second}}  {when}" for number, reasons, when in rows)

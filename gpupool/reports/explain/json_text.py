@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from gpupool.reports.validate.json_text import finding_object
+from gpupool.reports.validate.json_text import finding_to_json
 from gpupool.scheduling.cost import HOURS_IN_MONTH
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 
-def plain(explanation: Explanation) -> dict[str, Json]:
+def to_json(explanation: Explanation) -> dict[str, Json]:
     """Return one object for the pool; of a pool with tiers one for each of them, in Karpenter's order."""
     known: Json = {"date": explanation.catalogue.date, "karpenter": explanation.catalogue.karpenter}
     if explanation.has_tiers:
@@ -41,7 +41,7 @@ def _answer(answer: NodePoolExplanation) -> dict[str, Json]:
         "limits": _limits(found),
         "cost": _cost(found),
         "onePod": _one_pod(found),
-        "notes": [dict(finding_object(each)) for each in answer.notes],
+        "notes": [dict(finding_to_json(each)) for each in answer.notes],
     }
     return made if answer.exclusion is None else {**made, "why": _why(answer.exclusion)}
 

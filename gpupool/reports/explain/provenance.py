@@ -6,7 +6,7 @@ from gpupool.findings import Location
 from gpupool.profiles.load import SHIPPED
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Provenance, Rendering
 from gpupool.reports.escaping import one_line
-from gpupool.reports.profiles import flow
+from gpupool.reports.profiles import to_flow_yaml
 from gpupool.shapes.error_messages import dotted
 from gpupool.yamlio.located import Plain
 
@@ -22,14 +22,14 @@ _BESIDE = {
 }
 
 
-def text(provenance: Provenance) -> str:
+def render_text(provenance: Provenance) -> str:
     """Return each value with what every layer says of it, the lowest first, and what it was rendered to."""
     if not provenance.origins:
         return f"{one_line(provenance.query)}: not set, and not rendered\n"
     return "\n".join("".join(f"{line}\n" for line in _lines(origin)) for origin in provenance.origins)
 
 
-def as_json(provenance: Provenance) -> Plain:
+def to_json(provenance: Provenance) -> Plain:
     """Return the same as plain values."""
     return {"field": provenance.query, "values": [_origin_json(origin) for origin in provenance.origins]}
 
@@ -87,7 +87,7 @@ def _place(at: Location) -> str:
 
 
 def _value(value: Plain) -> str:
-    shown = one_line(flow(value))
+    shown = one_line(to_flow_yaml(value))
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 
 

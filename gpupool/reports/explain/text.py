@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from gpupool.catalogue.model import FALLBACK_REGION
 from gpupool.reports import finding_text
 from gpupool.reports.escaping import one_line
-from gpupool.reports.tables import aligned, fitting
+from gpupool.reports.tables import align_rows, select_columns
 from gpupool.scheduling.cost import HOURS_IN_MONTH
 from gpupool.scheduling.limits import written
 from gpupool.scheduling.types.capacity import CPU, DEVICES, MEMORY
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpupool.scheduling.explained import Candidate, Explained
 
 
-MOST_ROWS: Final = 60
+MAX_ROWS: Final = 60
 _GIB, _MIB_IN_GIB = 1 << 30, 1 << 10
 _HEAD: Final = (
     "TYPE", "ACCELERATORS", "VCPU", "MEMORY", "NVME", "EFA", "FOR PODS", "USD/H", "ZONES", "NODES", ""
@@ -38,7 +38,7 @@ _LESS_IMPORTANT_OF_ALL: Final = tuple(map(_OVERVIEW.index, ("TYPES", "WEIGHT")))
 """The same for the table of all NodePools."""
 
 
-def page(explanation: Explanation, width: int | None = None) -> str:
+def render_page(explanation: Explanation, width: int | None = None) -> str:
     """Return the whole report about a pool, for a terminal's width."""
     lines = [line for answer in explanation.answers for line in _answer(explanation, answer, width)]
     lines.append(
@@ -47,7 +47,7 @@ def page(explanation: Explanation, width: int | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def overview(explanations: Sequence[Explanation], width: int | None = None) -> str:
+def render_overview(explanations: Sequence[Explanation], width: int | None = None) -> str:
     """Return a row for each NodePool, in the order in which Karpenter tries them, for a terminal's width."""
     rows = [_OVERVIEW]
     answers = [answer for each in explanations for answer in each.answers]
@@ -55,7 +55,7 @@ def overview(explanations: Sequence[Explanation], width: int | None = None) -> s
         pool, first = answer.explained.pool, _first(answer.explained)
         types = str(pool.types.bit_count())
         rows.append((one_line(pool.name), str(pool.weight), types, first, _hourly(answer.explained)))
-    table = aligned(rows, right={1, 2}, width=width, less_important=_LESS_IMPORTANT_OF_ALL)
+    table = align_rows(rows, right={1, 2}, width=width, less_important=_LESS_IMPORTANT_OF_ALL)
     return "\n".join(table) + "\n"
 
 
@@ -90,7 +90,7 @@ def _answer(explanation: Explanation, answer: NodePoolExplanation, width: int | 
     yield from _one_pod(found)
     if answer.notes:
         yield ""
-        yield from finding_text.findings(answer.notes).splitlines()
+        yield from finding_text.render_findings(answer.notes).splitlines()
     yield ""
 
 
@@ -107,13 +107,13 @@ def _candidates(found: Explained, width: int | None) -> Iterator[str]:
     yield ", ".join(filter(None, parts))
     if count:
         zones = [zone.name for zone in found.market.zones]
-        rows = [_HEAD, *(_row(each, zones) for each in found.candidates[:MOST_ROWS])]
-        yield from aligned(rows, right={2, 3, 4, 5, 7, 9}, width=width, less_important=_LESS_IMPORTANT)
-        kept = fitting(rows, width, _LESS_IMPORTANT)
+        rows = [_HEAD, *(_row(each, zones) for each in found.candidates[:MAX_ROWS])]
+        yield from align_rows(rows, right={2, 3, 4, 5, 7, 9}, width=width, less_important=_LESS_IMPORTANT)
+        kept = select_columns(rows, width, _LESS_IMPORTANT)
         if hidden := [name for place, name in enumerate(_HEAD) if place not in kept]:
             yield f"not shown, as the terminal is too narrow: {', '.join(hidden)}; -o json has all columns"
-    if count > MOST_ROWS:
-        yield f"... and {count - MOST_ROWS} more; -o json lists all of them"
+    if count > MAX_ROWS:
+        yield f"... and {count - MAX_ROWS} more; -o json lists all of them"
 
 
 def _row(each: Candidate, zones: Sequence[str]) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def _limits(found: Explained, width: int | None) -> Iterator[str]:
         (f"  {one_line(name)}", written(name, limit), _reached(name, limit, found.reaches[name]))
         for name, limit in found.pool.limits.items()
     ]
-    yield from aligned(rows, right={1}, width=width)  # every column is important
+    yield from align_rows(rows, right={1}, width=width)  # every column is important
     if any(each.admitted.registered != each.admitted.nodes for each in found.candidates):
         yield (
             "  NODES with two numbers: the minimum, if registered nodes have all the memory that EC2 lists, "
@@ -217,7 +217,7 @@ def _why(why: Exclusion) -> Iterator[str]:
     yield f"Why {why.name}{retired}:"
     for each in why.refused:
         has = ", ".join(each.values) if each.values else "no such label"
-        yield f"  excluded by {said(each.requirement)}; the type has {has}"
+        yield f"  excluded by {format_requirement(each.requirement)}; the type has {has}"
     if why.by_class:
         yield f"  excluded: {why.by_class}"
     if why.candidate is not None:
@@ -228,7 +228,7 @@ def _why(why: Exclusion) -> Iterator[str]:
 _MOST_VALUES = 8
 
 
-def said(requirement: Requirement) -> str:
+def format_requirement(requirement: Requirement) -> str:
     """Return a requirement as `key In [a, b]`, with the bounds that it has."""
     values = sorted(requirement.values)
     shown = ", ".join(map(one_line, values[:_MOST_VALUES]))

@@ -21,8 +21,8 @@ class PlanWriter(Protocol):
 
 
 def _write(module: str, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    document: PlanWriter = import_module(f"{__package__}.{module}").document
-    return document(plan, show_textual=show_textual, colour=colour)
+    render: PlanWriter = import_module(f"{__package__}.{module}").render_plan
+    return render(plan, show_textual=show_textual, colour=colour)
 
 
 _MODULES: Final = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.reports.escaping import one_line, visible
-from gpupool.reports.plan.markdown import LengthLimit, fitted
-from gpupool.reports.plan.wording import condition, headline, node_claims, verdict
+from gpupool.reports.plan.markdown import LengthLimit, render_within
+from gpupool.reports.plan.wording import find_verdict, format_condition, format_headline, format_node_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,30 +26,30 @@ class _Note(NamedTuple):
     place: BlueprintPlace | None = None
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
     """Return workflow commands: errors, then warnings, then one notice; of each level the gravest ten."""
     del show_textual, colour
     levels = {
         "error": [*_errors(plan)],
         "warning": [*_warnings(plan)],
-        "notice": [_Note("gpupool plan", headline(plan))],
+        "notice": [_Note("gpupool plan", format_headline(plan))],
     }
     return "".join(_command(level, each) for level, notes in levels.items() for each in _first(notes))
 
 
-def step_summary(plan: Plan) -> str:
+def render_step_summary(plan: Plan) -> str:
     """Return what a step's page shows, as Markdown."""
-    return fitted(plan, LengthLimit(_SUMMARY_BYTES, lambda text: len(text.encode())))
+    return render_within(plan, LengthLimit(_SUMMARY_BYTES, lambda text: len(text.encode())))
 
 
-def step_outputs(plan: Plan, exit_code: int) -> str:
+def render_step_outputs(plan: Plan, exit_code: int) -> str:
     """Return what later steps can ask, one `key=value` on each line."""
     said = {
         "has_changes": str(plan.has_changes).lower(),
         "creates": plan.summary.create,
         "updates": plan.summary.update,
         "deletes": plan.summary.delete,
-        "verdict": verdict(plan),
+        "verdict": find_verdict(plan),
         "plan_id": visible(plan.id),
         "exit_code": exit_code,
     }
@@ -102,8 +102,8 @@ def _warnings(plan: Plan) -> Iterator[_Note]:
 
 
 def _deletion(plan: Plan, change: Change) -> str:
-    claims = node_claims(change)
-    said = (change.reason, f"it has {claims}" if claims else "", condition(plan, change))
+    claims = format_node_claims(change)
+    said = (change.reason, f"it has {claims}" if claims else "", format_condition(plan, change))
     return ", ".join(filter(None, said)) or "it is deleted"
 
 

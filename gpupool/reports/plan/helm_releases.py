@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.helm_releases import ReleaseDiff
 
 
-def text(found: Iterable[ReleaseDiff]) -> str:
+def render_releases(found: Iterable[ReleaseDiff]) -> str:
     """Return each release with what an upgrade would change."""
     return "".join(f"{one_line(line)}\n" for each in found for line in _lines(each))
 

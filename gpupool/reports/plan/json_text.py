@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
     """Return the plan file, which `show` and `apply` read back; it always holds all."""
     del show_textual, colour
     return in_json(text(plan))

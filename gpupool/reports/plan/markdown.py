@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.reports.plan.marked import block, code, comment, html_code, line
-from gpupool.reports.plan.patch import diff
-from gpupool.reports.plan.sections import Section, sections
+from gpupool.reports.plan.marked import (
+    format_block,
+    format_code,
+    format_comment,
+    format_html_code,
+    format_line,
+)
+from gpupool.reports.plan.patch import render_diff
+from gpupool.reports.plan.sections import Section, collect_sections
 from gpupool.reports.plan.wording import (
-    action,
-    agreed,
-    headline,
-    hidden,
+    choose_symbol,
+    format_action,
+    format_consent,
+    format_headline,
+    format_hidden,
+    format_signature,
+    format_unverified,
     is_shown,
-    signing,
-    symbol,
-    unverified,
 )
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpupool.planning.plan import Change, Plan
 
-MOST: Final = 59_999
+MAX_CHARACTERS: Final = 59_999
 """Characters; GitHub takes 65,536 in a comment, and something may be written around this one."""
 
 _RESERVE: Final = 500
@@ -53,16 +59,16 @@ class LengthLimit(NamedTuple):
     size: Callable[[str], int]
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
     """Return the comment: a hidden mark to find it by, the verdict, what is grave, then each object's diff."""
     del colour
-    return fitted(plan, LengthLimit(MOST, len), show_textual=show_textual)
+    return render_within(plan, LengthLimit(MAX_CHARACTERS, len), show_textual=show_textual)
 
 
-def fitted(plan: Plan, room: LengthLimit, *, show_textual: bool = False) -> str:
+def render_within(plan: Plan, room: LengthLimit, *, show_textual: bool = False) -> str:
     """Return as much of a plan as there is room for: diffs go first, the largest before the others."""
     head = _head(plan, show_textual=show_textual)
-    found = sections(plan)
+    found = collect_sections(plan)
     told, is_cut = head, False
     for cap, essential_cap in _CAPS:
         parts = [_section(each, essential_cap if each.is_essential else cap) for each in found]
@@ -93,10 +99,10 @@ def _head(plan: Plan, *, show_textual: bool) -> str:
     source, target = plan.source, plan.target
     cluster = target.context or target.server
     lines = [
-        comment("gpupool", source.blueprint, target.uid),
-        f"### gpupool: {code(source.blueprint[:100])} on {code(cluster[:100])}",
+        format_comment("gpupool", source.blueprint, target.uid),
+        f"### gpupool: {format_code(source.blueprint[:100])} on {format_code(cluster[:100])}",
         "",
-        f"**{headline(plan)}**",
+        f"**{format_headline(plan)}**",
         "",
         *_notes(plan, show_textual=show_textual),
     ]
@@ -104,16 +110,16 @@ def _head(plan: Plan, *, show_textual: bool) -> str:
 
 
 def _notes(plan: Plan, *, show_textual: bool) -> Iterator[str]:
-    good = f"good until {code(plan.expires_at[:40])}"
-    saved = f"plan {code(plan.id[:12])}, {good}, {signing(plan)}" if plan.id else ""
-    commit = f"commit {code(plan.source.commit[:50])}" if plan.source.commit else ""
-    uid = f"cluster uid {code(plan.target.uid[:50])}" if plan.target.uid else ""
+    good = f"good until {format_code(plan.expires_at[:40])}"
+    saved = f"plan {format_code(plan.id[:12])}, {good}, {format_signature(plan)}" if plan.id else ""
+    commit = f"commit {format_code(plan.source.commit[:50])}" if plan.source.commit else ""
+    uid = f"cluster uid {format_code(plan.target.uid[:50])}" if plan.target.uid else ""
     if said := ", ".join(filter(None, (uid, commit, saved))):
         yield f"{said[0].upper()}{said[1:]}."
-    if options := agreed(plan):
+    if options := format_consent(plan):
         yield ""
-        yield f"Consent: {code(options[:_LONGEST_CONSENT])}{'…' * (len(options) > _LONGEST_CONSENT)}"
-    for said in (unverified(plan), "" if show_textual else hidden(plan)):
+        yield f"Consent: {format_code(options[:_LONGEST_CONSENT])}{'…' * (len(options) > _LONGEST_CONSENT)}"
+    for said in (format_unverified(plan), "" if show_textual else format_hidden(plan)):
         if said:
             yield ""
             yield said.replace("--show-textual", "`--show-textual`")
@@ -122,7 +128,7 @@ def _notes(plan: Plan, *, show_textual: bool) -> Iterator[str]:
 def _section(section: Section, cap: int | None) -> str:
     meaning = f": {section.meaning}" if section.meaning else ""
     lines = section.lines if cap is None else section.lines[:cap]
-    made = [f"- {line(each)}" for each in lines]
+    made = [f"- {format_line(each)}" for each in lines]
     if more := len(section.lines) - len(lines):
         made.append(f"- {'and ' * bool(lines)}{more} more" if lines else f"- {more} of them")
     return "".join(f"{each}\n" for each in (f"**{section.title}**{meaning}", "", *made))
@@ -130,13 +136,13 @@ def _section(section: Section, cap: int | None) -> str:
 
 def _details(change: Change) -> str:
     """Return an object's diff, closed until somebody opens it; nothing where there is none."""
-    changed = diff(change)
+    changed = render_diff(change)
     if not changed:
         return ""
-    summary = f"{symbol(change)} {action(change)} {html_code(change.address)}"
+    summary = f"{choose_symbol(change)} {format_action(change)} {format_html_code(change.address)}"
     # The names are in the summary already.
     below = changed.split("\n", 2)[2]
-    return f"<details><summary>{summary}</summary>\n\n{block(below, 'diff')}\n</details>\n"
+    return f"<details><summary>{summary}</summary>\n\n{format_block(below, 'diff')}\n</details>\n"
 
 
 def _left_out(count: int, *, is_cut: bool) -> Iterator[str]:

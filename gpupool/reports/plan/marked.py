@@ -25,7 +25,7 @@ _WORD = re.compile(
 _SHORTEST_FENCE: Final = 3
 
 
-def code(text: str) -> str:
+def format_code(text: str) -> str:
     """Return a value as code on one line."""
     said = one_line(text) or '""'
     ticks = "`" * (_longest_run(said) + 1)
@@ -33,28 +33,28 @@ def code(text: str) -> str:
     return f"{ticks}{blank}{said}{blank}{ticks}"
 
 
-def prose(text: str) -> str:
+def format_prose(text: str) -> str:
     """Return a message: plain words as they are, what stands in backticks or is no plain word as code."""
     return _joined(_pieces(one_line(text)))
 
 
-def line(parts: Line) -> str:
+def format_line(parts: Line) -> str:
     """Return a line of a section."""
     return _joined(_spelled(part) for part in parts)
 
 
-def html_code(text: str) -> str:
+def format_html_code(text: str) -> str:
     """Return a value as code where Markdown is not read, inside of HTML."""
     return f"<code>{escape(one_line(text))}</code>"
 
 
-def comment(*words: str) -> str:
+def format_comment(*words: str) -> str:
     """Return an HTML comment that nobody sees, of words that can't end it."""
     said = ":".join(re.sub(r"[^A-Za-z0-9._-]", "_", word[:100]) for word in words)
     return f"<!-- {said} -->"
 
 
-def block(text: str, language: str) -> str:
+def format_block(text: str, language: str) -> str:
     """Return lines as a code block, with a fence that is longer than any in them."""
     fence = "`" * max(_SHORTEST_FENCE, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}{fence}\n"
@@ -62,14 +62,14 @@ def block(text: str, language: str) -> str:
 
 def _spelled(part: str | Quoted | Message) -> str:
     if isinstance(part, Quoted):
-        return code(part.text)
-    return prose(part.text) if isinstance(part, Message) else part
+        return format_code(part.text)
+    return format_prose(part.text) if isinstance(part, Message) else part
 
 
 def _pieces(text: str) -> Iterator[str]:
     for index, piece in enumerate(_SPAN.split(text)):
         if index % 2:
-            yield code(piece)
+            yield format_code(piece)
         else:
             yield from _words(piece)
 
@@ -94,7 +94,7 @@ def _words(text: str) -> Iterator[str]:
 def _code_of(odd: list[str]) -> Iterator[str]:
     said = "".join(odd)
     if said:
-        yield code(said.rstrip())
+        yield format_code(said.rstrip())
         if said[-1] == " ":
             yield " "
 

@@ -17,13 +17,13 @@ _NOWHERE: Final = "/dev/null"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.+")
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
     """Return what changes in each object; nothing at all where nothing does."""
     del colour
-    return "".join(diff(each) for each in plan.changes if is_shown(each, show_textual=show_textual))
+    return "".join(render_diff(each) for each in plan.changes if is_shown(each, show_textual=show_textual))
 
 
-def diff(change: Change) -> str:
+def render_diff(change: Change) -> str:
     """Return what changes in one object; nothing where the plan does not know what it would be."""
     is_new, is_gone = "create" in change.actions, "delete" in change.actions
     if (change.before is None and not is_new) or (change.after is None and not is_gone):
@@ -31,15 +31,15 @@ def diff(change: Change) -> str:
     name = _name(change.address)
     return "".join(
         unified_diff(
-            [] if is_new else yaml_lines(change.before),
-            [] if is_gone else yaml_lines(change.after),
+            [] if is_new else to_yaml_lines(change.before),
+            [] if is_gone else to_yaml_lines(change.after),
             _NOWHERE if is_new else f"live/{name}",
             _NOWHERE if is_gone else f"blueprint/{name}",
         )
     )
 
 
-def yaml_lines(value: Any) -> list[str]:  # noqa: ANN401 - whatever an object holds
+def to_yaml_lines(value: Any) -> list[str]:  # noqa: ANN401 - whatever an object holds
     """Return an object as lines of YAML, or of JSON where YAML's readers would not agree on a number."""
     if value is None:
         return []

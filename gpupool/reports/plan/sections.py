@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gpupool.reports.plan.wording import at, condition, node_claims, shown
+from gpupool.reports.plan.wording import format_condition, format_node_claims, format_place, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ class Section:
     """Whether the changes themselves say it too, where each of them is shown."""
 
 
-def sections(plan: Plan) -> list[Section]:
+def collect_sections(plan: Plan) -> list[Section]:
     """Return the sections that have something to say, the gravest first."""
     made = (
         Section(
@@ -97,7 +97,7 @@ def sections(plan: Plan) -> list[Section]:
 def _deletions(plan: Plan) -> Iterator[Line]:
     for change in plan.changes:
         if "delete" in change.actions:
-            claims, waits = node_claims(change), condition(plan, change)
+            claims, waits = format_node_claims(change), format_condition(plan, change)
             having: Line = (" with ", claims) if claims else ()
             waiting: Line = (", ", Message(waits)) if waits else ()
             reason: Line = (": ", Message(change.reason)) if change.reason else ()
@@ -115,7 +115,7 @@ def _conflicts(plan: Plan) -> Iterator[Line]:
 def _rejections(plan: Plan) -> Iterator[Line]:
     for change in plan.changes:
         for each in change.rejections:
-            place = at(each.place, column=True)
+            place = format_place(each.place, column=True)
             before: Line = (Quoted(place), " ") if place else ()
             yield (*before, *_field_of(change, each.field), ": ", Message(each.message))
 
@@ -138,7 +138,12 @@ def _drift(plan: Plan) -> Iterator[Line]:
         return field.cause == "drift" and field.semantic
 
     for change, field in _each_field(plan, is_drift):
-        values = (" is ", Quoted(shown(field.before)), ", should be ", Quoted(shown(field.after)))
+        values = (
+            " is ",
+            Quoted(format_value(field.before)),
+            ", should be ",
+            Quoted(format_value(field.after)),
+        )
         owner: Line = ("; by ", Quoted(field.owner)) if field.owner else ()
         yield (*_field_of(change, field.path), *values, *owner)
 
@@ -151,7 +156,7 @@ def _residue(plan: Plan) -> Iterator[Line]:
     for change in plan.changes:
         for each in change.residue:
             owner: Line = ("; by ", Quoted(each.owner)) if each.owner else ()
-            yield (*_field_of(change, each.path), ": ", Quoted(shown(each.value)), *owner)
+            yield (*_field_of(change, each.path), ": ", Quoted(format_value(each.value)), *owner)
 
 
 def _field_of(change: Change, path: str) -> Line:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.reports.escaping import one_line, visible
-from gpupool.reports.plan.patch import yaml_lines
-from gpupool.reports.plan.sections import Section, sections
+from gpupool.reports.plan.patch import to_yaml_lines
+from gpupool.reports.plan.sections import Section, collect_sections
 from gpupool.reports.plan.wording import (
-    action,
-    agreed,
-    at,
-    condition,
-    field_line,
-    fields_shown,
-    headline,
-    hidden,
+    choose_symbol,
+    find_verdict,
+    format_action,
+    format_condition,
+    format_consent,
+    format_field,
+    format_headline,
+    format_hidden,
+    format_node_claims,
+    format_place,
+    format_signature,
+    format_unverified,
     is_shown,
-    node_claims,
-    signing,
-    symbol,
-    unverified,
-    verdict,
+    select_fields,
 )
-from gpupool.reports.styles import styled
+from gpupool.reports.styles import apply_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,10 +43,10 @@ class _Style(NamedTuple):
 
     def line(self, said: str, style: str = "") -> str:
         """Return a line, coloured where that is asked for."""
-        return f"{styled(said, style, colour=self.colour and bool(style))}\n"
+        return f"{apply_style(said, style, colour=self.colour and bool(style))}\n"
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
     """Return the plan; one that changes nothing is one sentence, and what is worth knowing all the same."""
     style = _Style(colour)
     blocks = [
@@ -54,9 +54,9 @@ def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) ->
         for each in plan.changes
         if is_shown(each, show_textual=show_textual)
     ]
-    blocks += ["".join(_section(each, style)) for each in sections(plan) if not each.is_in_blocks]
+    blocks += ["".join(_section(each, style)) for each in collect_sections(plan) if not each.is_in_blocks]
     blocks.append("".join(_end(plan, style, show_textual=show_textual)))
-    head = [] if verdict(plan) == "none" else ["".join(f"{line}\n" for line in _head(plan))]
+    head = [] if find_verdict(plan) == "none" else ["".join(f"{line}\n" for line in _head(plan))]
     return "\n".join([*head, *blocks])
 
 
@@ -68,15 +68,15 @@ def _head(plan: Plan) -> Iterator[str]:
     context = one_line(target.context) or "no context"
     yield f"Cluster    {context}, {one_line(target.server)}, uid {one_line(target.uid) or 'unknown'}"
     if plan.id:
-        yield f"Plan       {one_line(plan.id[:12])}, good until {one_line(plan.expires_at)}, {signing(plan)}"
-    if options := agreed(plan):
+        yield f"Plan       {one_line(plan.id[:12])}, good until {one_line(plan.expires_at)}, {format_signature(plan)}"
+    if options := format_consent(plan):
         yield f"Consent    {one_line(options)}"
 
 
 def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> Iterator[str]:
-    mark, place = symbol(change), at(change.place)
+    mark, place = choose_symbol(change), format_place(change.place)
     beside = _beside(plan, change) if "delete" in change.actions else f"  {place}" if place else ""
-    yield style.line(f"{mark} {action(change)} {visible(change.address)}{beside}", _COLOURS[mark])
+    yield style.line(f"{mark} {format_action(change)} {visible(change.address)}{beside}", _COLOURS[mark])
     for said in (change.reason, change.blocked and f"blocked: {change.blocked}"):
         if said:
             yield style.line(f"{_INDENT}{one_line(said)}")
@@ -87,13 +87,13 @@ def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> 
     if "create" in change.actions:
         for line in _created(change):
             yield style.line(f"{_INDENT}+ {line}", _COLOURS["+"])
-    for field in fields_shown(change, show_textual=show_textual):
-        line = field_line(field)
+    for field in select_fields(change, show_textual=show_textual):
+        line = format_field(field)
         yield style.line(f"{_INDENT}{line}", _COLOURS[line[0]] if field.semantic else _COLOURS["="])
 
 
 def _beside(plan: Plan, change: Change) -> str:
-    claims, waits = node_claims(change), condition(plan, change)
+    claims, waits = format_node_claims(change), format_condition(plan, change)
     said = ", ".join(filter(None, (f"with {claims}" if claims else "", waits)))
     return f"  {said}" if said else ""
 
@@ -102,17 +102,17 @@ def _created(change: Change) -> Iterator[str]:
     """Return what a new object will hold; its first line, its kind, stands above."""
     after = change.after if isinstance(change.after, dict) else {}
     body = {key: value for key, value in after.items() if key not in {"apiVersion", "kind"}}
-    return (line.rstrip("\n") for line in yaml_lines(body or None))
+    return (line.rstrip("\n") for line in to_yaml_lines(body or None))
 
 
 def _section(section: Section, style: _Style) -> Iterator[str]:
     meaning = f": {section.meaning}" if section.meaning else ""
     yield style.line(f"{section.title}{meaning}", _BOLD)
     for line in section.lines:
-        yield style.line(f"{_INDENT}{plain(line)}")
+        yield style.line(f"{_INDENT}{render_line(line)}")
 
 
-def plain(line: Line) -> str:
+def render_line(line: Line) -> str:
     """Return a line of a section on one line of text."""
     return "".join(part if isinstance(part, str) else one_line(part.text) for part in line)
 
@@ -120,8 +120,8 @@ def plain(line: Line) -> str:
 def _end(plan: Plan, style: _Style, *, show_textual: bool) -> Iterator[str]:
     cluster = one_line(plan.target.context or plan.target.server)
     names = f"cluster {cluster}", f"blueprint {one_line(plan.source.blueprint)}"
-    yield style.line(headline(plan, *names), _BOLD)
-    if (left_out := hidden(plan)) and not show_textual:
+    yield style.line(format_headline(plan, *names), _BOLD)
+    if (left_out := format_hidden(plan)) and not show_textual:
         yield style.line(left_out)
-    if said := unverified(plan):
+    if said := format_unverified(plan):
         yield style.line(said)

@@ -24,13 +24,13 @@ _UNPRUNED: Final = "only with --prune"
 _WORDS: Final = {"create": "create", "adopt": "take over", "update": "update", "delete": "DELETE"}
 
 
-def verdict(plan: Plan) -> Verdict:
+def find_verdict(plan: Plan) -> Verdict:
     """Say in a word what a plan comes to, the gravest that is true.
 
     It is `blocked` where something that was asked for can't be done as things are. Deletions count where
     they were agreed to: without that, none is made.
     """
-    if any(is_in_trouble(change) for change in plan.changes) or failed_guards(plan):
+    if any(is_in_trouble(change) for change in plan.changes) or count_failed_guards(plan):
         return "blocked"
     if plan.consent.prune and any("delete" in change.actions for change in plan.changes):
         return "deletes"
@@ -42,15 +42,15 @@ def is_in_trouble(change: Change) -> bool:
     return bool(change.blocked or change.conflicts or change.rejections)
 
 
-def failed_guards(plan: Plan) -> int:
+def count_failed_guards(plan: Plan) -> int:
     """Return the number of guards that hold the plan back."""
     return sum(not guard.passed for guard in plan.guards)
 
 
-def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blueprint") -> str:
+def format_headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blueprint") -> str:
     """Return one sentence with the verdict and what stands behind it."""
-    found = verdict(plan)
-    counts = ", ".join(tally(plan)) or "nothing in it"
+    found = find_verdict(plan)
+    counts = ", ".join(format_counts(plan)) or "nothing in it"
     if found == "none":
         return f"No changes: {cluster} is as {blueprint} says ({counts})."
     words = {"changes": "Changes", "deletes": "Changes, with deletions", "blocked": "Blocked"}
@@ -58,7 +58,7 @@ def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blu
     return f"{words[found]}: {'; '.join(filter(None, (troubles, counts)))}."
 
 
-def tally(plan: Plan) -> Iterator[str]:
+def format_counts(plan: Plan) -> Iterator[str]:
     """Count the objects of each fate, those that there are."""
     summary = plan.summary
     count = sum(change.node_claims or 0 for change in plan.changes if is_pool(change.ref))
@@ -83,7 +83,7 @@ def _troubles(plan: Plan) -> Iterator[str]:
         yield f"{summary.conflicts} with conflicts"
     if summary.blocked:
         yield f"{summary.blocked} blocked"
-    if failed := failed_guards(plan):
+    if failed := count_failed_guards(plan):
         yield f"{failed} guard{'s' * (failed != 1)} not passed"
 
 
@@ -94,12 +94,12 @@ def is_shown(change: Change, *, show_textual: bool) -> bool:
     return show_textual and bool(change.fields)
 
 
-def fields_shown(change: Change, *, show_textual: bool) -> list[FieldChange]:
+def select_fields(change: Change, *, show_textual: bool) -> list[FieldChange]:
     """Return the changed leaves that mean something, and the others where that is asked for."""
     return [field for field in change.fields if field.semantic or show_textual]
 
 
-def hidden(plan: Plan) -> str:
+def format_hidden(plan: Plan) -> str:
     """Return how many changes are left out because they are in words only; nothing where there are none."""
     count = sum(not field.semantic for change in plan.changes for field in change.fields)
     if not count:
@@ -107,18 +107,18 @@ def hidden(plan: Plan) -> str:
     return f"Not shown: {count} difference{'s' * (count != 1)} in formatting only; see --show-textual."
 
 
-def unverified(plan: Plan) -> str:
+def format_unverified(plan: Plan) -> str:
     """Return how many changes no API server has judged; nothing where it has judged all."""
     count = sum(change.verified != "server" for change in plan.changes)
-    return f"Not checked by the API server in a dry run: {objects(count)}." if count else ""
+    return f"Not checked by the API server in a dry run: {format_objects(count)}." if count else ""
 
 
-def objects(count: int) -> str:
+def format_objects(count: int) -> str:
     """Count objects."""
     return f"{count} object{'s' * (count != 1)}"
 
 
-def symbol(change: Change) -> str:
+def choose_symbol(change: Change) -> str:
     """Return one character for what becomes of an object."""
     if is_in_trouble(change):
         return "!"
@@ -129,25 +129,25 @@ def symbol(change: Change) -> str:
     return "~" if change.writes else "="
 
 
-def action(change: Change) -> str:
+def format_action(change: Change) -> str:
     """Return what is done to an object."""
     done = [_WORDS[each] for each in change.actions if each in _WORDS]
     return " and ".join(done) or ("keep" if change.blocked else "leave")
 
 
-def condition(plan: Plan, change: Change) -> str:
+def format_condition(plan: Plan, change: Change) -> str:
     """Say on what a deletion waits; nothing where it is made at once."""
     if not plan.consent.prune:
         return _UNPRUNED
     return "kept until they are gone" if is_kept(change, plan.consent) else ""
 
 
-def node_claims(change: Change) -> str:
+def format_node_claims(change: Change) -> str:
     """Return how many NodeClaims a pool or class that is deleted has; nothing where that is not known."""
     return "" if change.node_claims is None else nodes(change.node_claims)
 
 
-def agreed(plan: Plan) -> str:
+def format_consent(plan: Plan) -> str:
     """Return the consent of a plan as options of the command line; the empty text where it is the default."""
     consent, default = plan.consent, Consent()
     said = [
@@ -164,12 +164,12 @@ def agreed(plan: Plan) -> str:
     return " ".join(option for option, is_set in said if is_set)
 
 
-def signing(plan: Plan) -> str:
+def format_signature(plan: Plan) -> str:
     """Return whether a plan is signed; by whom, only `--verify-key` tells."""
     return "signed" if plan.signature else "not signed"
 
 
-def at(place: BlueprintPlace | None, *, column: bool = False) -> str:
+def format_place(place: BlueprintPlace | None, *, column: bool = False) -> str:
     """Return `file:line`; nothing where there is no place."""
     if place is None:
         return ""
@@ -178,7 +178,7 @@ def at(place: BlueprintPlace | None, *, column: bool = False) -> str:
     return f"{one_line(place.file)}{lines}{columns}"
 
 
-def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
+def format_value(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
     """Return a value on one line: JSON, but what stands for a sensitive one as it is."""
     if isinstance(value, str) and _HIDDEN.fullmatch(value):
         return value
@@ -186,12 +186,12 @@ def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
     return visible(said[:_LONGEST]) + "…" * (len(said) > _LONGEST)
 
 
-def field_line(field: FieldChange) -> str:
+def format_field(field: FieldChange) -> str:
     """Return a changed leaf with what it was and what it would be, and who says so if not the blueprint."""
     said = {
-        "add": f"+ {visible(field.path)}: {shown(field.after)}",
-        "remove": f"- {visible(field.path)}: {shown(field.before)}",
-        "replace": f"~ {visible(field.path)}: {shown(field.before)} -> {shown(field.after)}",
+        "add": f"+ {visible(field.path)}: {format_value(field.after)}",
+        "remove": f"- {visible(field.path)}: {format_value(field.before)}",
+        "replace": f"~ {visible(field.path)}: {format_value(field.before)} -> {format_value(field.after)}",
     }
     return said[field.op] + _cause(field)
 
