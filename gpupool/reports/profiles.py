@@ -18,6 +18,20 @@ _MAX_WIDTH = 106
 _MIN_WIDTH = 40
 _SIMPLE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_./:%-]*[A-Za-z0-9%])?")
 
+_INTRODUCTION = (
+    "# Profiles",
+    "",
+    "A profile sets default fields of the pool that names it, as in `pools: {chat: {profile: inference}}`.",
+    "Fields of the pool override those of the profile, and `null` removes one. The fields under `nodeClass`",
+    "are used where the pool has a node class of its own, not where it names a declared one.",
+    "`gpupool profiles NAME` prints one section of this page. The name can also be the path of your own",
+    "profile, which can extend one of these. A name in brackets is the extended profile that a value comes",
+    "from.",
+    "",
+    "| Profile | |",
+    "|---|---|",
+)
+
 
 def render_list(profiles: Sequence[ProfileListing], width: int | None = None) -> str:
     """Return one row for each profile, for a terminal's width."""
@@ -45,21 +59,6 @@ def render_reference(profiles: Sequence[ProfileListing]) -> str:
 def render_settings(profile: ProfileListing) -> str:
     """Return the settings of a profile as YAML, each value with its reason as a comment."""
     return "".join(_lines(profile))
-
-
-_INTRODUCTION = (
-    "# Profiles",
-    "",
-    "A profile sets default fields of the pool that names it, as in `pools: {chat: {profile: inference}}`.",
-    "Fields of the pool override those of the profile, and `null` removes one. The fields under `nodeClass`",
-    "are used where the pool has a node class of its own, not where it names a declared one.",
-    "`gpupool profiles NAME` prints one section of this page. The name can also be the path of your own",
-    "profile, which can extend one of these. A name in brackets is the extended profile that a value comes",
-    "from.",
-    "",
-    "| Profile | |",
-    "|---|---|",
-)
 
 
 def _section(profile: ProfileListing) -> Iterator[str]:

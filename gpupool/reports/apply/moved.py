@@ -23,21 +23,6 @@ def render_move(move: Move) -> str:
     return "".join(f"{line}\n" for line in _lines(move))
 
 
-def _lines(move: Move) -> Iterator[str]:
-    source, target = move.source.place, move.target.place
-    yield f"Move from the inventory {source.namespace}/{source.name} to {target.namespace}/{target.name}:"
-    yield from _rows({ref: _UNDESIRED if ref in move.undesired else "" for ref in move.live})
-    if move.left:
-        yield "Not moved:"
-        yield from _rows(move.left)
-    yield f"Only the labels {PART_OF} and {BLUEPRINT} change; no node is disrupted."
-
-
-def _rows(notes: Mapping[Ref, str]) -> Iterator[str]:
-    rows = [(one_line(str(ref)), note) for ref, note in sorted(notes.items())]
-    yield from (f"  {line}" for line in align_rows(rows))
-
-
 def render_nothing_to_move(move: Move) -> str:
     """Return the text for an inventory that lists no objects."""
     return f"Nothing to do: the inventory {_title(move)} lists no objects.\n"
@@ -57,6 +42,21 @@ def render_result(move: Move, result: Result) -> str:
         f"{summary}The inventory {_title(move)} is empty now; to delete it:"
         f" kubectl delete configmap {place.name} --namespace {place.namespace}\n"
     )
+
+
+def _lines(move: Move) -> Iterator[str]:
+    source, target = move.source.place, move.target.place
+    yield f"Move from the inventory {source.namespace}/{source.name} to {target.namespace}/{target.name}:"
+    yield from _rows({ref: _UNDESIRED if ref in move.undesired else "" for ref in move.live})
+    if move.left:
+        yield "Not moved:"
+        yield from _rows(move.left)
+    yield f"Only the labels {PART_OF} and {BLUEPRINT} change; no node is disrupted."
+
+
+def _rows(notes: Mapping[Ref, str]) -> Iterator[str]:
+    rows = [(one_line(str(ref)), note) for ref, note in sorted(notes.items())]
+    yield from (f"  {line}" for line in align_rows(rows))
 
 
 def _title(move: Move) -> str:

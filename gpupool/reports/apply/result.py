@@ -24,10 +24,6 @@ _DONE: Final = {
 }
 
 
-def _state(outcome: Outcome) -> str:
-    return "blocked" if outcome.state == "held back" else outcome.state
-
-
 def format_outcome(outcome: Outcome) -> str:
     """Return the line that is printed for an object as soon as it is applied, or has failed."""
     if outcome.state == "deleting":
@@ -39,6 +35,20 @@ def format_outcome(outcome: Outcome) -> str:
 def render_result(result: Result, again: RetryCommands) -> str:
     """Return the summary after an apply; `again` holds the commands that apply the blueprint again."""
     return "".join(f"{one_line(line)}\n" for line in _lines(result, again))
+
+
+def render_stale_changes(approved: Sequence[Change], now: Sequence[Change]) -> str:
+    """Return the approved changes beside the current ones, for the objects that make a plan stale."""
+    by_address = {change.address: change for change in approved}
+    return "".join(
+        f"{one_line(line)}\n"
+        for change in now
+        for line in _compare(change.address, by_address.get(change.address), change)
+    )
+
+
+def _state(outcome: Outcome) -> str:
+    return "blocked" if outcome.state == "held back" else outcome.state
 
 
 def _lines(result: Result, again: RetryCommands) -> Iterator[str]:
@@ -56,16 +66,6 @@ def _lines(result: Result, again: RetryCommands) -> Iterator[str]:
         yield "Charts to upgrade, with the values that `gpupool render -d DIR` writes:"
         yield from (f"  {command}" for command in result.charts)
     yield from not_ready.format_next_steps(result, again)
-
-
-def render_stale_changes(approved: Sequence[Change], now: Sequence[Change]) -> str:
-    """Return the approved changes beside the current ones, for the objects that make a plan stale."""
-    by_address = {change.address: change for change in approved}
-    return "".join(
-        f"{one_line(line)}\n"
-        for change in now
-        for line in _compare(change.address, by_address.get(change.address), change)
-    )
 
 
 def _compare(address: str, approved: Change | None, now: Change) -> Iterator[str]:
