@@ -102,7 +102,7 @@ def _deletion_details(plan: Plan, change: Change) -> str:
 
 
 def _created(change: Change) -> Iterator[str]:
-    """Yield the lines of a new object without its kind, which the line above has."""
+    """Return the lines of a new object without its kind, which the line above has."""
     after = change.after if isinstance(change.after, dict) else {}
     body = {key: value for key, value in after.items() if key not in {"apiVersion", "kind"}}
     return (line.rstrip("\n") for line in to_yaml_lines(body or None))
