@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from gpupool import api
 from gpupool.errors import InputError
-from gpupool.reports.finding_text import findings
+from gpupool.reports.finding_text import render_findings
 from gpupool.yamlio.located import leaves, plain
 from gpupool.yamlio.write import dump
 from tests import strategies
@@ -46,7 +46,7 @@ def render(blueprint: strategies.Words, file: Path) -> Rendered:
     try:
         return render_any(blueprint, file)
     except InputError as refused:
-        pytest.fail(findings(refused.findings))
+        pytest.fail(render_findings(refused.findings))
 
 
 def render_any(blueprint: strategies.Words, file: Path) -> Rendered:

@@ -274,7 +274,7 @@ def apply_options(
     on_progress: Callable[[str], None] | None = None,
 ) -> ApplyOptions:  # fmt: skip
     """Return the options of an apply by this user, with the commit of the files."""
-    from gpupool.reports.apply.result import done_line
+    from gpupool.reports.apply.result import format_outcome
     from gpupool.rollout.applying.apply import ApplyOptions
     from gpupool.rollout.commit import find_commit
     from gpupool.rollout.lock.lock_owner import current_owner
@@ -283,7 +283,7 @@ def apply_options(
     report = on_progress or _ignore
 
     def done(outcome: Outcome) -> None:
-        report(done_line(outcome))
+        report(format_outcome(outcome))
 
     return ApplyOptions(
         wait="ready" if wait else "none",

@@ -125,7 +125,13 @@ def fit(
         InputError: with every error in the workloads, in file order; without any, with those in the pools.
     """
     from gpupool.manifests.workloads import read_workloads
-    from gpupool.reports.fit.text import Counted, FitReport, Fitted, offers_of, taken_for_granted
+    from gpupool.reports.fit.text import (
+        CountedDaemonSets,
+        FitReport,
+        FittedWorkload,
+        find_offering_source,
+        list_assumptions,
+    )
     from gpupool.scheduling.nodepool import read_pool
     from gpupool.scheduling.pods import pending
     from gpupool.scheduling.pods.fit import build_sites
@@ -140,17 +146,17 @@ def fit(
     node_pools = [read_pool(item.data, item.market) for item in offered.items]
     places = build_sites(node_pools, daemons, fixed)
     return FitReport(
-        fitted=tuple(
-            Fitted(pod.template, pod.pod, judge_pod(pod.pod, places))
+        workloads=tuple(
+            FittedWorkload(pod.template, pod.pod, judge_pod(pod.pod, places))
             if pod.template.pods is not None
-            else Fitted(pod.template, pod.pod, judge_daemon(pod.pod, build_sites(node_pools)))
+            else FittedWorkload(pod.template, pod.pod, judge_daemon(pod.pod, build_sites(node_pools)))
             for pod in pods
         ),
-        offers=offers_of(offered),
-        counted=Counted(tuple(daemon.name for daemon in daemons), fixed),
-        notes=tuple(taken_for_granted(offered)),
+        offers=find_offering_source(offered),
+        daemon_sets=CountedDaemonSets(tuple(daemon.name for daemon in daemons), fixed),
+        notes=tuple(list_assumptions(offered)),
         findings=(*loaded.findings, *(running.findings if running else ()), *offered.findings),
-        passed_over=loaded.skipped_kinds,
+        skipped_kinds=loaded.skipped_kinds,
         skipped=loaded.skipped,
     )
 

@@ -112,10 +112,10 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
             raise UsageError(message)
         result = _planned(files, way, consent, manner)
     if result is not None:
-        from gpupool.reports.apply.result import said
+        from gpupool.reports.apply.result import render_result
         from gpupool.rollout.applying.results import ensure_complete
 
-        sys.stderr.write(said(result, _again(result, files, way, saved)))
+        sys.stderr.write(render_result(result, _again(result, files, way, saved)))
         ensure_complete(result)
         if manner.changed and result.has_written:
             raise typer.Exit(manner.changed)
@@ -204,9 +204,9 @@ def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
     try:
         yield
     except StalePlanError as problem:
-        from gpupool.reports.apply.result import stale
+        from gpupool.reports.apply.result import render_stale_changes
 
-        sys.stderr.write(stale(plan.changes, problem.now))
+        sys.stderr.write(render_stale_changes(plan.changes, problem.now))
         raise
 
 

@@ -47,10 +47,10 @@ def catalogue(
     from gpupool.catalogue.refresh import query_account
     from gpupool.catalogue.renew import pack_checked, renew_catalogue
     from gpupool.cli.output import write
-    from gpupool.reports.catalogue import brought
+    from gpupool.reports.catalogue import render_refresh
 
     target = get_fetched_path() if to is None else Path(to)
     answers = query_account(regions or (), profile)
     found = renew_catalogue(load_shipped(), answers, datetime.now(UTC).date().isoformat())
     write(target, pack_checked(found.catalogue))
-    sys.stdout.write(brought(answers, found, str(target)))
+    sys.stdout.write(render_refresh(answers, found, str(target)))

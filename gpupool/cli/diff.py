@@ -72,7 +72,7 @@ def _releases(session: "Session") -> "list[ReleaseDiff]":
 
 def _show(releases: "list[ReleaseDiff]", places: list[Output]) -> None:
     """Write what there is to say of charts below the text; beside another format, on standard error."""
-    from gpupool.reports.plan.helm_releases import text
+    from gpupool.reports.plan.helm_releases import render_releases
 
     is_text = any(each.format == "text" and each.path is None for each in places)
-    (sys.stdout if is_text else sys.stderr).write(text(releases))
+    (sys.stdout if is_text else sys.stderr).write(render_releases(releases))

@@ -55,4 +55,4 @@ def doctor(
 def _written(found: "Diagnosis", name: str, width: int | None) -> str:
     from gpupool.reports import doctor as report
 
-    return report.text(found, width) if name == "text" else output.json_text(report.plain(found))
+    return report.render_text(found, width) if name == "text" else output.json_text(report.to_json(found))

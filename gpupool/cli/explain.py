@@ -125,7 +125,7 @@ def _catalogue(places: list[Output], files: list[str] | None) -> None:
     from gpupool.reports import catalogue as report
 
     known = api.catalogue(files or ([DEFAULT_FILE] if Path(DEFAULT_FILE).is_file() else []))
-    _deliver(places, lambda: report.text(known), lambda: report.plain(known))
+    _deliver(places, lambda: report.render_text(known), lambda: report.to_json(known))
 
 
 def _rule(places: list[Output], code: str) -> None:
@@ -151,14 +151,14 @@ def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
         every = api.explain_all(pools)
         _deliver(
             places,
-            lambda: report.overview(every, width),
-            lambda: {"pools": [json_text.plain(each) for each in every]},
+            lambda: report.render_overview(every, width),
+            lambda: {"pools": [json_text.to_json(each) for each in every]},
         )
     elif name not in pools.names and "." in name and not asked.manifests:
         _field(places, asked.files, name)
     else:
         found = api.explain(pools, name, why)
-        _deliver(places, lambda: report.page(found, width), lambda: json_text.plain(found))
+        _deliver(places, lambda: report.render_page(found, width), lambda: json_text.to_json(found))
         if found.has_failed:
             raise typer.Exit(1)
 
@@ -168,7 +168,7 @@ def _field(places: list[Output], files: list[str], field: str) -> None:
     from gpupool.reports.explain import provenance as report
 
     found = api.provenance(files, field)
-    _deliver(places, lambda: report.text(found), lambda: report.as_json(found))
+    _deliver(places, lambda: report.render_text(found), lambda: report.to_json(found))
 
 
 def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
@@ -183,8 +183,8 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
     found = api.calendars(pools, asked.subject, week.timezone, week.nodes, week.day)
     colour = has_colour(sys.stdout)
     texts = {
-        "text": lambda: "\n".join(report.text(each, colour=colour) for each in found),
-        "json": lambda: output.json_text([report.as_json(each) for each in found]),
+        "text": lambda: "\n".join(report.render_text(each, colour=colour) for each in found),
+        "json": lambda: output.json_text([report.to_json(each) for each in found]),
         "svg": lambda: _svg(found[0]),
     }
     if len(found) > 1 and any(each.format == "svg" for each in places):
@@ -194,9 +194,9 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
 
 
 def _svg(week: "Calendar") -> str:
-    from gpupool.reports.explain.calendar_svg import svg
+    from gpupool.reports.explain.calendar_svg import render_svg
 
-    return svg(week)
+    return render_svg(week)
 
 
 def _day(said: str | None) -> date:

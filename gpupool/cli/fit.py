@@ -66,17 +66,17 @@ def fit(
     output.say(report.findings)
     width = output.width(places)
     output.deliver(places, lambda name: _written(report, name, width))
-    if report.failed:
+    if report.has_failed:
         raise typer.Exit(1)
 
 
 def _written(report: "FitReport", name: str, width: int | None) -> str:
     if name == "text":
-        from gpupool.reports.fit.text import text
+        from gpupool.reports.fit.text import render_text
 
-        return text(report, width)
+        return render_text(report, width)
     import json
 
-    from gpupool.reports.fit.json_text import plain
+    from gpupool.reports.fit.json_text import to_json
 
-    return json.dumps(plain(report), indent=2) + "\n"
+    return json.dumps(to_json(report), indent=2) + "\n"

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 def append_for_steps(plan: "Plan", exit_code: int) -> None:
     """Append the step's summary and its outputs to the files that GitHub names; elsewhere there are none."""
-    from gpupool.reports.plan.github import step_outputs, step_summary
+    from gpupool.reports.plan.github import render_step_outputs, render_step_summary
 
-    _append("GITHUB_STEP_SUMMARY", lambda: step_summary(plan))
-    _append("GITHUB_OUTPUT", lambda: step_outputs(plan, exit_code))
+    _append("GITHUB_STEP_SUMMARY", lambda: render_step_summary(plan))
+    _append("GITHUB_OUTPUT", lambda: render_step_outputs(plan, exit_code))
 
 
 def _append(variable: str, text: "Callable[[], str]") -> None:

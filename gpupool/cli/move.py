@@ -64,16 +64,16 @@ def move(
         reached = reach(way, wanted.pins, deadline)
         found = moving.find_move(reached, wanted, place)
         if moving.is_over(found):
-            sys.stdout.write(report.nothing(found))
+            sys.stdout.write(report.render_nothing_to_move(found))
             return
-        sys.stdout.write(report.text(found))
+        sys.stdout.write(report.render_move(found))
         sys.stdout.flush()
         ensure_meant(reached.context, pinned=reached.is_pinned)
         with ends_at_once():
             _agree(yes=yes)
         with live() as told:
             result = moving.carry_out(reached, wanted, found, move_options(files, wait, told.say))
-    sys.stderr.write(report.ended(found, result))
+    sys.stderr.write(report.render_result(found, result))
     ensure_complete(result)
 
 

@@ -13,7 +13,7 @@ from gpupool.errors import GpupoolError, InputError, StaleError
 from gpupool.findings import Finding, Severity, merge_findings
 from gpupool.reports import finding_text
 from gpupool.reports.escaping import in_json, one_line
-from gpupool.reports.styles import SEVERITIES, styled
+from gpupool.reports.styles import SEVERITIES, apply_style
 
 
 def json_text(value: object) -> str:
@@ -26,7 +26,7 @@ def json_text(value: object) -> str:
 def say(findings: Sequence[Finding]) -> None:
     """Write findings, each part of one on one line; of infos their number, unless `-v` asks for them."""
     shown = merge_findings(each for each in findings if verbosity.shows(each.severity))
-    sys.stderr.write(finding_text.findings(shown, colour=has_colour(sys.stderr)))
+    sys.stderr.write(finding_text.render_findings(shown, colour=has_colour(sys.stderr)))
     notes = merge_findings(each for each in findings if each.severity is Severity.INFO)
     if notes and not verbosity.shows(Severity.INFO) and verbosity.shows(Severity.WARNING):
         number = f"{len(notes)} note{'s' * (len(notes) != 1)}"
@@ -40,10 +40,10 @@ def fail(problem: GpupoolError) -> None:
     colour = has_colour(sys.stderr)
     if isinstance(problem, InputError):
         shown = merge_findings(each for each in problem.findings if verbosity.shows(each.severity))
-        sys.stderr.write(finding_text.findings(shown, colour=colour))
+        sys.stderr.write(finding_text.render_findings(shown, colour=colour))
     if isinstance(problem, StaleError):
         sys.stderr.write("".join(f"{one_line(name)}\n" for name in problem.names))
-    head = styled("error:", SEVERITIES[Severity.ERROR], colour=colour)
+    head = apply_style("error:", SEVERITIES[Severity.ERROR], colour=colour)
     sys.stderr.write(f"{head} {one_line(str(problem))}\n")
 
 

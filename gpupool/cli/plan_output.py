@@ -68,9 +68,9 @@ def conclude(plan: "Plan", *, changed: int) -> None:
 
 def _is_something(plan: "Plan") -> bool:
     """Return whether the cluster is not as the blueprint says, or can't stay so."""
-    from gpupool.reports.plan.wording import verdict
+    from gpupool.reports.plan.wording import find_verdict
 
-    return verdict(plan) != "none"
+    return find_verdict(plan) != "none"
 
 
 def _code(plan: "Plan", changed: int, *, is_guarded: bool) -> int:

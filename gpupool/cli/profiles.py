@@ -24,5 +24,5 @@ def profiles(
     from gpupool.reports import profiles as report
 
     width = columns(sys.stdout)
-    found = report.listing(show_all(), width) if name is None else report.page(show(name), width)
+    found = report.render_list(show_all(), width) if name is None else report.render_page(show(name), width)
     sys.stdout.write(found)

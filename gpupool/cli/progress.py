@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from gpupool.reports.apply.progress import address, line
+from gpupool.reports.apply.progress import format_address, format_line
 from gpupool.reports.escaping import encodable, one_line
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Live:
         """Show the state of an object."""
         with self._lock:
             if self._bars is None:
-                self._print(line(progress))
+                self._print(format_line(progress))
             else:
                 self._show(progress, self._bars)
 
@@ -50,11 +50,11 @@ class Live:
             if key in self._shown:
                 bars.remove_task(self._shown.pop(key))
                 bars.refresh()
-            if (ended := line(progress)) not in self._ended:
+            if (ended := format_line(progress)) not in self._ended:
                 self._ended.add(ended)
                 self._print(ended)
             return
-        text = encodable(f"{address(progress)}: {one_line(progress.readiness.reason)}")
+        text = encodable(f"{format_address(progress)}: {one_line(progress.readiness.reason)}")
         if key in self._shown:
             bars.update(self._shown[key], description=text)
         else:

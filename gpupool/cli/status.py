@@ -86,9 +86,9 @@ def _late(reached: "ReachedCluster", wanted: "DesiredState", wait: Literal["read
 
 def _written(found: "Status", name: str, width: int | None) -> str:
     if name == "text":
-        from gpupool.reports.status.text import text
+        from gpupool.reports.status.text import render_text
 
-        return text(found, width)
-    from gpupool.reports.status.json_text import plain
+        return render_text(found, width)
+    from gpupool.reports.status.json_text import to_json
 
-    return output.json_text(plain(found))
+    return output.json_text(to_json(found))

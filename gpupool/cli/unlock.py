@@ -47,10 +47,10 @@ def unlock(
         reached = reach(way, wanted.pins, Deadline(way.timeout))
         found = locks.find_lock(reached.cluster, wanted.namespace, wanted.inventory)
         if found is None:
-            sys.stdout.write(report.nobody(wanted.namespace, wanted.inventory))
+            sys.stdout.write(report.render_free(wanted.namespace, wanted.inventory))
         elif holder is None:
-            sys.stdout.write(report.held(found))
+            sys.stdout.write(report.render_held(found))
             sys.stdout.flush()
             locks.raise_unnamed(found, line)
         else:
-            sys.stdout.write(report.deleted(locks.unlock(reached.cluster, found, holder, line)))
+            sys.stdout.write(report.render_deleted(locks.unlock(reached.cluster, found, holder, line)))

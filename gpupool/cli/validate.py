@@ -54,7 +54,7 @@ def validate(
 
     from gpupool import api
     from gpupool.reports.validate import choice
-    from gpupool.reports.validate.text import document, summary
+    from gpupool.reports.validate.text import render_report, render_summary
 
     report = api.validate(paths, files, target=target, strict=strict, allow_empty=allow_empty)
     if verbosity.is_quiet():
@@ -62,9 +62,11 @@ def validate(
     colour = has_colour(sys.stdout)
     output.deliver(
         places,
-        lambda name: document(report, colour=colour) if name == "text" else choice.document(report, name),
+        lambda name: (
+            render_report(report, colour=colour) if name == "text" else choice.render_report(report, name)
+        ),
     )
     if all(each.path is not None or each.format != "text" for each in places):
-        sys.stderr.write(summary(report))
+        sys.stderr.write(render_summary(report))
     if report.has_failed:
         raise typer.Exit(1)

@@ -1,1 +1,1 @@
-"""Results as text."""
+"""Reports on results as text, JSON, Markdown, SARIF, JUnit and SVG."""

@@ -1,4 +1,4 @@
-"""The catalogue of instance types as text and JSON: where it comes from, what it knows, and what is new."""
+"""Catalogue of instance types as text and JSON: sources, dates, counts, and new types after a refresh."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = "str | int | dict[str, Json] | list[Json] | None"
 _WIDTH = 100
-_MOST_NAMES = 12
+_MAX_NAMES = 12
 
 
-def text(catalogue: Catalogue) -> str:
-    """Return the sources, dates and counts of a catalogue for people."""
+def render_text(catalogue: Catalogue) -> str:
+    """Return the sources, dates and counts of a catalogue as text."""
     return "\n".join(_lines(catalogue)) + "\n"
 
 
-def plain(catalogue: Catalogue) -> dict[str, Json]:
-    """Return the same for programs."""
+def to_json(catalogue: Catalogue) -> dict[str, Json]:
+    """Return the sources, dates and counts of a catalogue as values of JSON."""
     return {
         "date": catalogue.date,
         "karpenter": catalogue.karpenter,
@@ -42,16 +42,21 @@ def plain(catalogue: Catalogue) -> dict[str, Json]:
             for prices in catalogue.price_lists
         ],
         "sources": [
-            {"name": each.name, "version": each.version or None, "date": each.date, "gives": each.contents}
-            for each in catalogue.sources
+            {
+                "name": source.name,
+                "version": source.version or None,
+                "date": source.date,
+                "gives": source.contents,
+            }
+            for source in catalogue.sources
         ],
     }
 
 
-def brought(answers: Sequence[RegionAnswers], found: RenewedCatalogue, target: str) -> str:
-    """Return what asking an account brought, and where it is kept."""
-    lines = [line for each in answers for line in _answered(each, found)]
-    lines += [*_named("new", found.new), *_named("changed", found.changed)]
+def render_refresh(answers: Sequence[RegionAnswers], refreshed: RenewedCatalogue, target: str) -> str:
+    """Return the new and changed types and the prices of a refreshed catalogue, and where it was written."""
+    lines = [line for answer in answers for line in _region_lines(answer, refreshed)]
+    lines += [*_name_lines("new", refreshed.new), *_name_lines("changed", refreshed.changed)]
     return "\n".join([*lines, f"wrote {target}"]) + "\n"
 
 
@@ -60,18 +65,18 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
     zones = sum(map(len, catalogue.regions.values()))
     yield f"{len(catalogue.names):,} instance types as of {catalogue.date}, {len(retired)} of them retired,"
     yield f"read as Karpenter {catalogue.karpenter} reads them; offerings in {zones} zones of these regions:"
-    yield from _wrapped(catalogue.regions)
+    yield from _wrap(catalogue.regions)
     yield ""
     yield "On-demand prices by the hour, Linux:"
     for prices in catalogue.price_lists:
-        known = sum(amount is not None for amount in prices.amounts)
-        yield f"  {prices.region:<16}{prices.date:<12}{known:>5,} types in {prices.currency}"
+        priced = sum(amount is not None for amount in prices.amounts)
+        yield f"  {prices.region:<16}{prices.date:<12}{priced:>5,} types in {prices.currency}"
     yield f"  Other regions use those of {FALLBACK_REGION}, as in Karpenter. Spot prices are not known."
     yield ""
     yield "Retired, by the month since which EC2 no longer lists them:"
     for month in sorted({since for _, since in retired}):
         yield f"  {month}"
-        yield from _wrapped((name for name, since in retired if since == month), "    ")
+        yield from _wrap((name for name, since in retired if since == month), "    ")
     yield ""
     yield "Sources:"
     for source in catalogue.sources:
@@ -80,35 +85,37 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
 
 def _retired(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     column = catalogue.columns["retired"]
-    for place, name in enumerate(catalogue.names):
-        since = column.at(place)
+    for position, name in enumerate(catalogue.names):
+        since = column.at(position)
         if isinstance(since, str):
             yield name, since
 
 
-def _answered(each: RegionAnswers, found: RenewedCatalogue) -> Iterator[str]:
-    yield f"{each.region}: {_counted(len(each.offers), 'instance type')} in {len(each.zones)} zones"
-    if each.prices is None:
-        prices = found.catalogue.prices(each.region) or found.catalogue.prices(FALLBACK_REGION)
+def _region_lines(answer: RegionAnswers, refreshed: RenewedCatalogue) -> Iterator[str]:
+    yield f"{answer.region}: {_count(len(answer.offers), 'instance type')} in {len(answer.zones)} zones"
+    if answer.prices is None:
+        prices = refreshed.catalogue.prices(answer.region) or refreshed.catalogue.prices(FALLBACK_REGION)
         kept = f"; using those of {prices.region}, {prices.date}" if prices else ""
-        yield f"{each.region}: no prices: {each.price_error}{kept}"
+        yield f"{answer.region}: no prices: {answer.price_error}{kept}"
         return
-    yield f"{each.region}: {_counted(len(each.prices), 'price')}"
-    kept = f"{each.region}: types not in the price list, with an earlier price or that of {FALLBACK_REGION}"
-    yield from _named(kept, found.borrowed[each.region])
+    yield f"{answer.region}: {_count(len(answer.prices), 'price')}"
+    title = (
+        f"{answer.region}: types not in the price list, with an earlier price or that of {FALLBACK_REGION}"
+    )
+    yield from _name_lines(title, refreshed.borrowed[answer.region])
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def _named(what: str, names: Sequence[str]) -> Iterator[str]:
+def _name_lines(title: str, names: Sequence[str]) -> Iterator[str]:
     if names:
-        shown = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-        yield f"{what}: {len(names)} ({shown})"
+        shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+        yield f"{title}: {len(names)} ({shown})"
 
 
-def _wrapped(words: Iterable[str], indent: str = "  ") -> list[str]:
+def _wrap(names: Iterable[str], indent: str = "  ") -> list[str]:
     return textwrap.wrap(
-        ", ".join(words), _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        ", ".join(names), _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
     )

@@ -1,4 +1,4 @@
-"""What doctor found, for people and for programs."""
+"""Checks of `gpupool doctor` as text and JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gpupool.reports.escaping import one_line
-from gpupool.reports.tables import aligned
+from gpupool.reports.tables import align_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,23 +17,27 @@ Json: TypeAlias = "str | bool | list[Json] | dict[str, Json] | None"
 _INDENT: Final = "    "
 
 
-def text(found: Diagnosis, width: int | None = None) -> str:
+def render_text(diagnosis: Diagnosis, width: int | None = None) -> str:
     """Return a line for each check, below it the objects and the fix, for a terminal's width."""
-    rows = [(check.state, check.name, one_line(check.message)) for check in found.checks]
-    heads = aligned(rows, width=width)  # every column is important: the message continues below itself
-    lines = [line for head, check in zip(heads, found.checks, strict=True) for line in (head, *_below(check))]
-    return "\n".join([*lines, _summary(found)]) + "\n"
+    rows = [(check.state, check.name, one_line(check.message)) for check in diagnosis.checks]
+    heads = align_rows(rows, width=width)  # every column is important: the message continues below itself
+    lines = [
+        line
+        for head, check in zip(heads, diagnosis.checks, strict=True)
+        for line in (head, *_detail_lines(check))
+    ]
+    return "\n".join([*lines, _summary(diagnosis)]) + "\n"
 
 
-def plain(found: Diagnosis) -> dict[str, Json]:
-    """Return the same for programs; what is not known is null."""
+def to_json(diagnosis: Diagnosis) -> dict[str, Json]:
+    """Return the checks as values of JSON; an unknown value is null."""
     return {
-        "failed": found.has_failed,
-        "context": found.context or None,
-        "server": found.server or None,
-        "uid": found.uid or None,
-        "blueprint": found.blueprint or None,
-        "karpenter": list(found.karpenter),
+        "failed": diagnosis.has_failed,
+        "context": diagnosis.context or None,
+        "server": diagnosis.server or None,
+        "uid": diagnosis.uid or None,
+        "blueprint": diagnosis.blueprint or None,
+        "karpenter": list(diagnosis.karpenter),
         "checks": [
             {
                 "name": check.name,
@@ -42,18 +46,18 @@ def plain(found: Diagnosis) -> dict[str, Json]:
                 "fix": check.fix or None,
                 "items": list(check.items),
             }
-            for check in found.checks
+            for check in diagnosis.checks
         ],
     }
 
 
-def _below(check: Check) -> Iterator[str]:
+def _detail_lines(check: Check) -> Iterator[str]:
     yield from (f"{_INDENT}{one_line(item)}" for item in check.items)
     if check.fix:
         yield f"{_INDENT}fix: {one_line(check.fix)}"
 
 
-def _summary(found: Diagnosis) -> str:
-    counted = Counter(str(check.state) for check in found.checks)
-    checks = f"{len(found.checks)} check{'s' * (len(found.checks) != 1)}"
+def _summary(diagnosis: Diagnosis) -> str:
+    counted = Counter(str(check.state) for check in diagnosis.checks)
+    checks = f"{len(diagnosis.checks)} check{'s' * (len(diagnosis.checks) != 1)}"
     return f"{checks}: {', '.join(f'{count} {state}' for state, count in counted.items())}"

@@ -1,4 +1,4 @@
-"""Colour and weight for a terminal; the one door to rich, opened only where something is coloured."""
+"""Colours and bold text for a terminal; rich is imported only where text is coloured."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SEVERITIES: Final[Mapping[Severity, str]] = {
 FAINT, FIX = "dim", "green"
 
 
-def styled(text: str, style: str, *, colour: bool) -> str:
-    """Return a text in a style of rich's, as in `bold red`; as it is where no colour is wanted."""
+def apply_style(text: str, style: str, *, colour: bool) -> str:
+    """Return a text in one of rich's styles, such as `bold red`; unchanged without colour."""
     if not (colour and text):
         return text
     from rich.color import ColorSystem

@@ -10,7 +10,7 @@ from gpupool.catalogue.model import Catalogue, Zone
 from gpupool.catalogue.packed import pack, write_document
 from gpupool.catalogue.renew import RenewedCatalogue, pack_checked, renew_catalogue
 from gpupool.errors import AccountError
-from gpupool.reports.catalogue import brought
+from gpupool.reports.catalogue import render_refresh
 
 DATE = "2027-03-04"
 ZONES = (Zone("mx-central-1a", "mxc1-az1"), Zone("mx-central-1b", "mxc1-az2"))
@@ -163,7 +163,7 @@ def test_an_answer_that_could_not_be_read_again_is_refused(found: RenewedCatalog
 def test_what_it_brought_is_said(found: RenewedCatalogue) -> None:
     answers = answered(item("g9.large"), prices={"g9.large": 0.5})
 
-    assert brought([answers], found, "FILE") == (
+    assert render_refresh([answers], found, "FILE") == (
         "mx-central-1: 1 instance type in 2 zones\nmx-central-1: 1 price\nmx-central-1: types not in the "
         "price list, with an earlier price or that of us-east-1: 2 (dl1.24xlarge, g6.xlarge)\nnew: 2 "
         "(g9.large, p6e-gb200.36xlarge)\nchanged: 3 (dl1.24xlarge, g6.xlarge, p5.48xlarge)\nwrote FILE\n"

@@ -15,7 +15,7 @@ from gpupool.cli.github import append_for_steps
 from gpupool.planning.file import contents, read, sealed, text
 from gpupool.planning.plan import FORMAT_VERSION, Plan
 from gpupool.reports.plan.formats import FORMATS
-from gpupool.reports.plan.github import step_outputs, step_summary
+from gpupool.reports.plan.github import render_step_outputs, render_step_summary
 from tests.cli.guard import GUARD
 from tests.cli.run import SECONDS, gpupool, process
 from tests.planning.plans import EXAMPLES
@@ -210,8 +210,8 @@ class TestSteps:
 
         gpupool(capsys, "show", saved, "-o", "github=commands")
 
-        assert (saved.parent / "summary").read_text("utf-8") == "before\n" + step_summary(FRESH)
-        assert (saved.parent / "output").read_text("utf-8") == "before\n" + step_outputs(FRESH, 0)
+        assert (saved.parent / "summary").read_text("utf-8") == "before\n" + render_step_summary(FRESH)
+        assert (saved.parent / "output").read_text("utf-8") == "before\n" + render_step_outputs(FRESH, 0)
 
     def test_other_formats_leave_nothing(
         self, saved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from gpupool.profiles.shown import show_all
-from gpupool.reports.profiles import markdown
+from gpupool.reports.profiles import render_reference
 
 PAGE = Path(__file__).parents[2] / "docs/reference/profiles.md"
 
 
 def text() -> str:
     """Return the page as it has to be."""
-    return markdown(show_all())
+    return render_reference(show_all())
 
 
 if __name__ == "__main__":

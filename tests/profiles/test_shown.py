@@ -6,7 +6,7 @@ import pytest
 
 from gpupool.errors import InputError
 from gpupool.profiles.shown import show, show_all
-from gpupool.reports.profiles import listing, page, settings
+from gpupool.reports.profiles import render_list, render_page, render_settings
 from tests.cli.run import gpupool
 
 OURS = """\
@@ -49,7 +49,7 @@ nodeClass: {disk: {size: 100Gi, iops: 6000}}
 
 
 def test_the_list_has_a_line_for_each_profile() -> None:
-    lines = listing(show_all()).splitlines()
+    lines = render_list(show_all()).splitlines()
     assert len(lines) == 14
     assert lines[0] == "batch-spot        Interruptible jobs on any NVIDIA GPU, spot only."
     assert lines[9] == "training          Whole eight-GPU nodes for jobs that must not move."
@@ -119,7 +119,7 @@ def test_a_page_of_ones_own_marks_what_comes_from_below(tmp_path: Path) -> None:
     shown = show(str(ours))
     assert (shown.name, shown.extends) == ("ours", ("base",))
     assert (
-        settings(shown)
+        render_settings(shown)
         == """\
 pool:
   taints: null                                # none here
@@ -160,7 +160,7 @@ def test_a_name_that_nobody_has_is_an_error_that_names_the_nearest(
 
 
 def test_prose_keeps_its_paragraphs() -> None:
-    paragraphs = page(show("training-static")).split("\n\n")
+    paragraphs = render_page(show("training-static")).split("\n\n")
     assert paragraphs[0] == "training-static: A fixed number of EFA nodes, whether or not pods need them."
     assert paragraphs[3] == "Extends training-efa, which extends training."
     assert max(map(len, "\n".join(paragraphs[:4]).splitlines())) <= 100

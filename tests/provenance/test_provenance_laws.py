@@ -18,7 +18,7 @@ from gpupool.profiles.load import SHIPPED
 from gpupool.provenance.trace import trace
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin
 from gpupool.rendering.render import build_manifests
-from gpupool.reports.explain.provenance import as_json, text
+from gpupool.reports.explain.provenance import render_text, to_json
 from gpupool.yamlio.located import find, leaves, mapping
 from tests.goldencases import Case, cases
 from tests.strategies import Words, blueprints
@@ -51,8 +51,8 @@ def check(paths: Sequence[str]) -> int:
     told: dict[str, Origin] = {}
     for asked in questions(loaded, made):
         found = trace(loaded, made, asked)
-        assert text(found)
-        assert json.loads(json.dumps(as_json(found))) == as_json(found)
+        assert render_text(found)
+        assert json.loads(json.dumps(to_json(found))) == to_json(found)
         for origin in found.origins:
             # Several pools may share a class or the cluster's words, and tell of them in the same words.
             told[repr(origin)] = origin

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 from gpupool.catalogue.load import load_shipped
-from gpupool.reports.catalogue import plain, text
+from gpupool.reports.catalogue import render_text, to_json
 
 
 def test_text_names_counts_dates_and_sources() -> None:
-    said = text(load_shipped())
+    said = render_text(load_shipped())
 
     assert said.startswith(
         "1,406 instance types as of 2026-10-11, 20 of them retired,\nread as Karpenter 1.14.1 reads "
@@ -22,7 +22,7 @@ def test_text_names_counts_dates_and_sources() -> None:
 
 
 def test_json_says_the_same() -> None:
-    said = json.loads(json.dumps(plain(load_shipped())))
+    said = json.loads(json.dumps(to_json(load_shipped())))
 
     assert list(said) == ["date", "karpenter", "instanceTypes", "retired", "regions", "prices", "sources"]
     assert (said["date"], said["karpenter"], said["instanceTypes"]) == ("2026-10-11", "1.14.1", 1406)
@@ -40,4 +40,4 @@ def test_json_says_the_same() -> None:
 def test_the_page_shows_what_is_printed() -> None:
     page = (Path(__file__).parents[2] / "docs" / "explanation" / "catalogue.md").read_text("utf-8")
 
-    assert f"$ gpupool explain --catalogue\n{text(load_shipped())}```" in page
+    assert f"$ gpupool explain --catalogue\n{render_text(load_shipped())}```" in page

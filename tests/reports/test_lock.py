@@ -3,7 +3,7 @@
 import pytest
 
 from gpupool.cluster.lease import Lease
-from gpupool.reports.lock import held
+from gpupool.reports.lock import render_held
 
 AGES = {
     0: "0 s ago", 60: "60 s ago", 119: "119 s ago", 120: "2 min ago", 119 * 60: "119 min ago", 2 * 3_600: "2 h ago",
@@ -17,7 +17,7 @@ LEASE = Lease("kube-system", "gpupool-a", "ann@host/7/1f8a77c2", 60, RENEWED, RE
 def said_after(seconds: float, monkeypatch: pytest.MonkeyPatch) -> str:
     """What is said of the lock so long after its renewal, however long the test takes."""
     monkeypatch.setattr(Lease, "age", seconds)
-    (renewed,) = [line for line in held(LEASE).splitlines() if line.startswith("renewed")]
+    (renewed,) = [line for line in render_held(LEASE).splitlines() if line.startswith("renewed")]
     return renewed
 
 

@@ -1,1 +1,1 @@
-"""Texts about an apply or a move: progress, result, what is not Ready."""
+"""Reports on an apply or a move: progress, result, and objects that are not Ready."""

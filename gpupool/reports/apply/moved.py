@@ -1,4 +1,4 @@
-"""What a move between two inventories does, and how it ended, for people."""
+"""A move between two inventories and its result as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF
 from gpupool.reports.escaping import one_line
-from gpupool.reports.tables import aligned
+from gpupool.reports.tables import align_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,9 +18,30 @@ if TYPE_CHECKING:
 _UNDESIRED: Final = "not in the blueprint: `gpupool apply --prune` would delete it"
 
 
-def text(move: Move) -> str:
-    """Return what is moved, and what is not."""
+def render_move(move: Move) -> str:
+    """Return the objects that are moved, and those that are not."""
     return "".join(f"{line}\n" for line in _lines(move))
+
+
+def render_nothing_to_move(move: Move) -> str:
+    """Return the text for an inventory that lists no objects."""
+    return f"Nothing to do: the inventory {_title(move)} lists no objects.\n"
+
+
+def render_result(move: Move, result: Result) -> str:
+    """Return the summary after a move."""
+    moved, kept = (
+        sum(outcome.action == action for outcome in result.of("done")) for action in ("move", "keep")
+    )
+    already = f" ({kept} had been moved before)" if kept else ""
+    summary = f"Moved {moved + kept} objects{already}.\n"
+    if result.of("failed", "not tried") or result.unrecorded:
+        return summary
+    place = move.source.place
+    return (
+        f"{summary}The inventory {_title(move)} is empty now; to delete it:"
+        f" kubectl delete configmap {place.name} --namespace {place.namespace}\n"
+    )
 
 
 def _lines(move: Move) -> Iterator[str]:
@@ -35,28 +56,7 @@ def _lines(move: Move) -> Iterator[str]:
 
 def _rows(notes: Mapping[Ref, str]) -> Iterator[str]:
     rows = [(one_line(str(ref)), note) for ref, note in sorted(notes.items())]
-    yield from (f"  {line}" for line in aligned(rows))
-
-
-def nothing(move: Move) -> str:
-    """Return the text for an inventory that lists no objects."""
-    return f"Nothing to do: the inventory {_title(move)} lists no objects.\n"
-
-
-def ended(move: Move, result: Result) -> str:
-    """Return the summary at the end."""
-    moved, kept = (
-        len([each for each in result.of("done") if each.action == word]) for word in ("move", "keep")
-    )
-    already = f" ({kept} had been moved before)" if kept else ""
-    said = f"Moved {moved + kept} objects{already}.\n"
-    if result.of("failed", "not tried") or result.unrecorded:
-        return said
-    place = move.source.place
-    return (
-        f"{said}The inventory {_title(move)} is empty now; to delete it:"
-        f" kubectl delete configmap {place.name} --namespace {place.namespace}\n"
-    )
+    yield from (f"  {line}" for line in align_rows(rows))
 
 
 def _title(move: Move) -> str:

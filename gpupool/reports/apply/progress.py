@@ -1,4 +1,4 @@
-"""Lines about objects that are waited for."""
+"""Progress lines while an apply waits for objects to be Ready."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from gpupool.rollout.watch.waiting import Progress
 
 
-def address(progress: Progress) -> str:
+def format_address(progress: Progress) -> str:
     """Return `KIND/NAME`."""
     return f"{progress.kind}/{progress.name}"
 
 
-def line(progress: Progress) -> str:
-    """Return one line for a log: what is new, or that nothing is."""
-    name, readiness = address(progress), progress.readiness
+def format_line(progress: Progress) -> str:
+    """Return one line for a log: the new state, or how long the wait has lasted."""
+    name, readiness = format_address(progress), progress.readiness
     if readiness.is_ready:
         return f"{name}: {one_line(readiness.reason) or 'Ready'}"
     if readiness.is_hopeless:

@@ -1,1 +1,1 @@
-"""Formats of `gpupool explain`."""
+"""Reports of `gpupool explain` as text, JSON and SVG."""

@@ -1,4 +1,4 @@
-"""A week of disruption as a heat map of characters, and as JSON."""
+"""Calendar of disruption budgets for a week, as a heat map of characters and as JSON."""
 
 import string
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from gpupool.reports.escaping import one_line
 from gpupool.yamlio.located import Plain
 
 _SHADES: dict[int, list[str]] = {0: [], 1: ["▒▒"], 2: ["░░", "▓▓"], 3: ["░░", "▒▒", "▓▓"]}
-"""Marks of the numbers between none and all, by how many there are; where there are more, letters."""
+"""Marks for the numbers between none and all, by their count; more numbers have letters."""
 
 _NONE, _ALL = "··", "██"
 _COLOURS = (240, 178, 149, 113, 71)
-"""Of the 256 that terminals number: grey where no node may go, then from yellow to green."""
+"""Of the 256 terminal colours: grey where no node may be disrupted, then from yellow to green."""
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -32,34 +32,34 @@ class ReasonGroup(NamedTuple):
 
     @property
     def constant(self) -> int | None:
-        """The number that holds in every hour; None where there are several."""
+        """Return the number of nodes that is the same in every hour; None where it varies."""
         numbers = {number for row in self.week for number in row if number is not None}
         return None if self.changing or len(numbers) != 1 else numbers.pop()
 
 
-def groups(calendar: Calendar) -> list[ReasonGroup]:
-    """Put the reasons together whose weeks are equal."""
-    found: dict[tuple[Week, frozenset[tuple[int, int]]], list[str]] = {}
+def group_reasons(calendar: Calendar) -> list[ReasonGroup]:
+    """Return the reasons in groups with equal weeks."""
+    reasons_by_week: dict[tuple[Week, frozenset[tuple[int, int]]], list[str]] = {}
     for reason in REASONS:
-        found.setdefault((calendar.weeks[reason], calendar.changing[reason]), []).append(reason)
-    return [ReasonGroup(tuple(reasons), *week) for week, reasons in found.items()]
+        reasons_by_week.setdefault((calendar.weeks[reason], calendar.changing[reason]), []).append(reason)
+    return [ReasonGroup(tuple(reasons), *week) for week, reasons in reasons_by_week.items()]
 
 
-def text(calendar: Calendar, *, colour: bool) -> str:
-    """Draw the week, 79 columns wide; `colour` is for a terminal."""
-    found = groups(calendar)
-    marks = _marks(calendar, [group for group in found if group.constant is None], colour=colour)
-    blocks = [_block(group, calendar, marks) for group in found]
+def render_text(calendar: Calendar, *, colour: bool) -> str:
+    """Render the week, 79 columns wide; `colour` is for a terminal."""
+    groups = group_reasons(calendar)
+    marks = _choose_marks(calendar, [group for group in groups if group.constant is None], colour=colour)
+    blocks = [_block(group, calendar, marks) for group in groups]
     if marks:
-        legend = "   ".join(f"{mark} {amount(number, calendar)}" for number, mark in marks.items())
-        blocks.append("".join(f"{'':<{_MARGIN}}{line}\n" for line in (legend, *remarks(calendar))))
-    head = f"{title(calendar)}\n{subtitle(calendar)}\n"
-    below = "".join(f"{line}\n" for line in (*_budget_lines(calendar), *notes(calendar)))
+        legend = "   ".join(f"{mark} {format_amount(number, calendar)}" for number, mark in marks.items())
+        blocks.append("".join(f"{'':<{_MARGIN}}{line}\n" for line in (legend, *format_remarks(calendar))))
+    head = f"{format_title(calendar)}\n{format_subtitle(calendar)}\n"
+    below = "".join(f"{line}\n" for line in (*_budget_lines(calendar), *format_notes(calendar)))
     return "\n".join([head, *blocks, below])
 
 
-def as_json(calendar: Calendar) -> Plain:
-    """Return the week as plain values: a list of 24 for each day, null for an hour that the clocks skip."""
+def to_json(calendar: Calendar) -> Plain:
+    """Return the week as values of JSON: 24 numbers for each day, null for an hour that the clocks skip."""
     return {
         "nodePool": calendar.name,
         "timezone": calendar.timezone,
@@ -70,51 +70,51 @@ def as_json(calendar: Calendar) -> Plain:
             reason: [[row, hour] for row, hour in sorted(calendar.changing[reason])] for reason in REASONS
         },
         "budgets": [_budget_json(budget, calendar.nodes) for budget in calendar.budgets],
-        "notes": list(notes(calendar)),
+        "notes": list(format_notes(calendar)),
     }
 
 
-def title(calendar: Calendar) -> str:
-    """Return the first line."""
+def format_title(calendar: Calendar) -> str:
+    """Return the title of a calendar."""
     return f"NodePool {one_line(calendar.name)}: nodes that may be disrupted, by hour"
 
 
-def subtitle(calendar: Calendar) -> str:
-    """Return the week, the time zone and the number of nodes that is assumed."""
+def format_subtitle(calendar: Calendar) -> str:
+    """Return the week, the time zone and the assumed number of nodes."""
     plural = "s" * (calendar.nodes != 1)
     return (
-        f"Week of {day_name(calendar.monday)} {calendar.monday.year}, {one_line(calendar.timezone)},"
+        f"Week of {format_day(calendar.monday)} {calendar.monday.year}, {one_line(calendar.timezone)},"
         f" if the pool has {calendar.nodes} node{plural}"
     )
 
 
-def amount(number: int, calendar: Calendar) -> str:
-    """Return a number of nodes; all of them are called so."""
+def format_amount(number: int, calendar: Calendar) -> str:
+    """Return a number of nodes, marked where it is all of them."""
     return f"{number} (all)" if number == calendar.nodes else str(number)
 
 
-def day_name(day: date) -> str:
-    """Name a day: `Mon 16 Nov`."""
+def format_day(day: date) -> str:
+    """Return a day as `Mon 16 Nov`."""
     return f"{_WEEKDAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]}"
 
 
-def remarks(calendar: Calendar) -> Iterator[str]:
-    """Explain the marks that this week has."""
+def format_remarks(calendar: Calendar) -> Iterator[str]:
+    """Yield explanations of the marks in this week."""
     if any(calendar.changing.values()):
         yield "* changes within the hour; the smaller number is shown"
     if any(number is None for week in calendar.weeks.values() for row in week for number in row):
         yield "blank: the clocks skip this hour"
 
 
-def notes(calendar: Calendar) -> Iterator[str]:
-    """Yield what the numbers alone do not tell."""
+def format_notes(calendar: Calendar) -> Iterator[str]:
+    """Yield sentences on disruptions that the numbers do not show."""
     for budget in dict.fromkeys(calendar.unreadable):
         yield (
             f"Karpenter can't read the schedule `{one_line(budget.schedule or '')}`,"
             " so no node of this pool can be disrupted."
         )
     for cause in dict.fromkeys(calendar.ruled_out.values()):
-        reasons = " or ".join(reason for reason, why in calendar.ruled_out.items() if why == cause)
+        reasons = " or ".join(reason for reason, other in calendar.ruled_out.items() if other == cause)
         yield f"No node is disrupted as {reasons}, whatever the budgets: {cause}."
     if calendar.expire_after == "Never":
         yield "Spot interruptions and deletions ignore budgets."
@@ -123,7 +123,7 @@ def notes(calendar: Calendar) -> Iterator[str]:
         yield f"Expiry (`expireAfter: {expiry}`), spot interruptions and deletions ignore budgets."
 
 
-def budget_words(budget: DisruptionBudget, nodes: int) -> tuple[str, str, str]:
+def format_budget(budget: DisruptionBudget, nodes: int) -> tuple[str, str, str]:
     """Return how many nodes a budget allows, for which reasons, and when."""
     number = one_line(budget.nodes)
     if budget.nodes.endswith("%"):
@@ -135,8 +135,8 @@ def budget_words(budget: DisruptionBudget, nodes: int) -> tuple[str, str, str]:
     return number, one_line(reasons), when
 
 
-def _marks(calendar: Calendar, drawn: list[ReasonGroup], *, colour: bool) -> dict[int, str]:
-    """Return each number that is drawn its mark, two columns wide."""
+def _choose_marks(calendar: Calendar, drawn: list[ReasonGroup], *, colour: bool) -> dict[int, str]:
+    """Return the mark of each number, two columns wide."""
     numbers = sorted(
         {number for group in drawn for row in group.week for number in row if number is not None}
     )
@@ -146,11 +146,11 @@ def _marks(calendar: Calendar, drawn: list[ReasonGroup], *, colour: bool) -> dic
     marks = {number: _ALL if number else _NONE for number in numbers}
     marks |= dict(zip(between, shades, strict=False))
     if colour:
-        marks = {number: _coloured(mark, number, calendar.nodes) for number, mark in marks.items()}
+        marks = {number: _colour_mark(mark, number, calendar.nodes) for number, mark in marks.items()}
     return marks
 
 
-def _coloured(mark: str, number: int, nodes: int) -> str:
+def _colour_mark(mark: str, number: int, nodes: int) -> str:
     level = -(-number * (len(_COLOURS) - 1) // nodes) if number else 0
     return f"\x1b[38;5;{_COLOURS[level]}m{mark}\x1b[0m"
 
@@ -158,7 +158,7 @@ def _coloured(mark: str, number: int, nodes: int) -> str:
 def _block(group: ReasonGroup, calendar: Calendar, marks: dict[int, str]) -> str:
     name = ", ".join(group.reasons)
     if group.constant is not None:
-        return f"{name}: {amount(group.constant, calendar)} in every hour of the week\n"
+        return f"{name}: {format_amount(group.constant, calendar)} in every hour of the week\n"
     lines = [name, f"{'':<{_MARGIN}}{' '.join(f'{hour:02}' for hour in range(HOURS_IN_DAY))}"]
     for row in range(DAYS_IN_WEEK):
         day = calendar.monday + timedelta(days=row)
@@ -174,16 +174,16 @@ def _budget_lines(calendar: Calendar) -> Iterator[str]:
     if not calendar.budgets:
         yield "The pool has no budgets: all nodes can be disrupted at once."
         return
-    rows = [budget_words(budget, calendar.nodes) for budget in calendar.budgets]
+    rows = [format_budget(budget, calendar.nodes) for budget in calendar.budgets]
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
     yield "Budgets; of the active ones the smallest applies:"
     yield from (f"  {number:<{first}}  {reasons:<{second}}  {when}" for number, reasons, when in rows)
 
 
 def _budget_json(budget: DisruptionBudget, nodes: int) -> Plain:
-    said: dict[str, Plain] = {"nodes": budget.nodes, "allows": count_nodes(budget, nodes)}
+    values: dict[str, Plain] = {"nodes": budget.nodes, "allows": count_nodes(budget, nodes)}
     if budget.reasons is not None:
-        said["reasons"] = list(budget.reasons)
+        values["reasons"] = list(budget.reasons)
     if budget.schedule is not None:
-        said |= {"schedule": budget.schedule, "duration": budget.duration}
-    return said
+        values |= {"schedule": budget.schedule, "duration": budget.duration}
+    return values

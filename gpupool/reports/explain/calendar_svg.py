@@ -1,4 +1,4 @@
-"""A week of disruption as an SVG picture: one file without scripts, fonts or links."""
+"""Calendar of disruption budgets as an SVG image without scripts, fonts or links."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -8,13 +8,13 @@ from html import escape
 from gpupool.explain.calendar import DAYS_IN_WEEK, HOURS_IN_DAY, Calendar
 from gpupool.reports.explain.calendar import (
     ReasonGroup,
-    amount,
-    day_name,
-    groups,
-    notes,
-    remarks,
-    subtitle,
-    title,
+    format_amount,
+    format_day,
+    format_notes,
+    format_remarks,
+    format_subtitle,
+    format_title,
+    group_reasons,
 )
 
 _CELL, _ROW, _GAP = 28, 22, 2
@@ -22,27 +22,27 @@ _LEFT, _TOP, _LINE = 84, 66, 18
 _HEAD = 42
 _WIDTH = _LEFT + HOURS_IN_DAY * _CELL + 16
 _SHADES = ("#e8e8e8", "#fdecc8", "#d9ecc0", "#b5dca4", "#8fca8b")
-"""From none to all; dark text is easy to read on each."""
+"""From none to all; dark text has enough contrast on all of them."""
 
-_escaped = partial(escape, quote=False)
+_escape = partial(escape, quote=False)
 
 
-def svg(calendar: Calendar) -> str:
-    """Draw the week."""
-    found = groups(calendar)
-    below = [*remarks(calendar), *notes(calendar)]
-    height = _TOP + len(found) * _group_height() + len(below) * _LINE + 16
+def render_svg(calendar: Calendar) -> str:
+    """Render the week as SVG."""
+    groups = group_reasons(calendar)
+    below = [*format_remarks(calendar), *format_notes(calendar)]
+    height = _TOP + len(groups) * _group_height() + len(below) * _LINE + 16
     lines = [
         _head(height),
-        f'<title id="title">{_escaped(title(calendar))}</title>',
-        f'<desc id="description">{_escaped(_description(calendar, found))}</desc>',
+        f'<title id="title">{_escape(format_title(calendar))}</title>',
+        f'<desc id="description">{_escape(_description(calendar, groups))}</desc>',
         f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
-        _text(16, 26, title(calendar), ' font-size="16" font-weight="600"'),
-        _text(16, 46, subtitle(calendar)),
+        _text(16, 26, format_title(calendar), ' font-size="16" font-weight="600"'),
+        _text(16, 46, format_subtitle(calendar)),
     ]
-    for index, group in enumerate(found):
+    for index, group in enumerate(groups):
         lines += _group(group, calendar, _TOP + index * _group_height())
-    bottom = _TOP + len(found) * _group_height() + _LINE
+    bottom = _TOP + len(groups) * _group_height() + _LINE
     lines += [_text(16, bottom + index * _LINE, line) for index, line in enumerate(below)]
     return "\n".join([*lines, "</svg>", ""])
 
@@ -64,7 +64,7 @@ def _group(group: ReasonGroup, calendar: Calendar, top: int) -> Iterator[str]:
     for hour in range(HOURS_IN_DAY):
         yield _text(_LEFT + hour * _CELL + _CELL // 2, top + _HEAD - 6, f"{hour:02}", ' text-anchor="middle"')
     for row in range(DAYS_IN_WEEK):
-        day = day_name(calendar.monday + timedelta(days=row))
+        day = format_day(calendar.monday + timedelta(days=row))
         y = top + _HEAD + row * _ROW
         yield _text(16, y + 15, day)
         for hour, number in enumerate(group.week[row]):
@@ -74,33 +74,34 @@ def _group(group: ReasonGroup, calendar: Calendar, top: int) -> Iterator[str]:
 
 
 def _cell(x: int, y: int, number: int, calendar: Calendar, when: str, is_changing: bool) -> str:
-    said = (
-        f"{when}: {amount(number, calendar)} of {calendar.nodes}" + ", changes within the hour" * is_changing
+    description = (
+        f"{when}: {format_amount(number, calendar)} of {calendar.nodes}"
+        + ", changes within the hour" * is_changing
     )
     shade = _SHADES[-(-number * (len(_SHADES) - 1) // calendar.nodes) if number else 0]
     centred = ' text-anchor="middle" font-size="10"'
     inner = _text(x + (_CELL - _GAP) // 2, y + 14, f"{number}{'*' * is_changing}", centred)
     return (
-        f"<g><title>{_escaped(said)}</title>"
+        f"<g><title>{_escape(description)}</title>"
         f'<rect x="{x}" y="{y}" width="{_CELL - _GAP}" height="{_ROW - _GAP}" fill="{shade}"/>'
         f"{inner}</g>"
     )
 
 
-def _text(x: int, y: int, said: str, more: str = "") -> str:
-    return f'<text x="{x}" y="{y}"{more}>{_escaped(said)}</text>'
+def _text(x: int, y: int, content: str, attributes: str = "") -> str:
+    return f'<text x="{x}" y="{y}"{attributes}>{_escape(content)}</text>'
 
 
-def _description(calendar: Calendar, found: list[ReasonGroup]) -> str:
+def _description(calendar: Calendar, groups: list[ReasonGroup]) -> str:
     parts = []
-    for group in found:
+    for group in groups:
         names = ", ".join(group.reasons)
         if group.constant is not None:
-            parts.append(f"{names}: {amount(group.constant, calendar)} in every hour")
+            parts.append(f"{names}: {format_amount(group.constant, calendar)} in every hour")
             continue
         numbers = [number for row in group.week for number in row if number is not None]
-        shut = sum(number == 0 for number in numbers)
+        closed = sum(number == 0 for number in numbers)
         parts.append(
-            f"{names}: from {min(numbers)} to {max(numbers)} nodes, none in {shut} of {len(numbers)} hours"
+            f"{names}: from {min(numbers)} to {max(numbers)} nodes, none in {closed} of {len(numbers)} hours"
         )
-    return f"{subtitle(calendar)}. {'; '.join(parts)}."
+    return f"{format_subtitle(calendar)}. {'; '.join(parts)}."

@@ -1,10 +1,10 @@
-"""`gpupool explain` for programs."""
+"""Report of `gpupool explain POOL` as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from gpupool.reports.validate.json_text import finding_object
+from gpupool.reports.validate.json_text import finding_to_json
 from gpupool.scheduling.cost import HOURS_IN_MONTH
 
 if TYPE_CHECKING:
@@ -19,47 +19,49 @@ if TYPE_CHECKING:
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 
-def plain(explanation: Explanation) -> dict[str, Json]:
-    """Return one object for the pool; of a pool with tiers one for each of them, in Karpenter's order."""
-    known: Json = {"date": explanation.catalogue.date, "karpenter": explanation.catalogue.karpenter}
+def to_json(explanation: Explanation) -> dict[str, Json]:
+    """Return one object for the pool; of a pool with tiers one for each tier, in Karpenter's order."""
+    catalogue: Json = {"date": explanation.catalogue.date, "karpenter": explanation.catalogue.karpenter}
     if explanation.has_tiers:
-        tiers: Json = [_answer(each) for each in explanation.answers]
-        return {"pool": explanation.pool, "tiers": tiers, "catalogue": known}
-    return {**_answer(explanation.answers[0]), "catalogue": known}
+        tiers: Json = [_answer(answer) for answer in explanation.answers]
+        return {"pool": explanation.pool, "tiers": tiers, "catalogue": catalogue}
+    return {**_answer(explanation.answers[0]), "catalogue": catalogue}
 
 
 def _answer(answer: NodePoolExplanation) -> dict[str, Json]:
-    found = answer.explained
-    made: dict[str, Json] = {
-        "pool": found.pool.name,
-        "weight": found.pool.weight,
+    explained = answer.explained
+    values: dict[str, Json] = {
+        "pool": explained.pool.name,
+        "weight": explained.pool.weight,
         "nodeClass": answer.node_class or None,
-        "amiFamily": found.market.node_class.family.name,
-        "region": found.market.region,
-        "offeringsJudged": found.market.is_judged,
-        "candidates": [_candidate(each) for each in found.candidates],
-        "limits": _limits(found),
-        "cost": _cost(found),
-        "onePod": _one_pod(found),
-        "notes": [dict(finding_object(each)) for each in answer.notes],
+        "amiFamily": explained.market.node_class.family.name,
+        "region": explained.market.region,
+        "offeringsJudged": explained.market.is_judged,
+        "candidates": [_candidate(candidate) for candidate in explained.candidates],
+        "limits": _limits(explained),
+        "cost": _cost(explained),
+        "onePod": _one_pod(explained),
+        "notes": [dict(finding_to_json(note)) for note in answer.notes],
     }
-    return made if answer.exclusion is None else {**made, "why": _why(answer.exclusion)}
+    return values if answer.exclusion is None else {**values, "why": _exclusion(answer.exclusion)}
 
 
-def _candidate(each: Candidate) -> Json:
-    kind = each.kind
+def _candidate(candidate: Candidate) -> Json:
+    kind = candidate.kind
     accelerators: Json = [
         {"name": name, "count": count, "memoryMiB": memory} for count, name, memory in kind.accelerators
     ]
     return {
         "instanceType": kind.name,
-        "offered": each.is_offered,
-        "price": each.price,
-        "prices": {name: each.price if name == "on-demand" else None for name in each.capacity_types},
-        "launchable": each.is_launchable,
-        "reason": each.reason,
-        "capacityTypes": _list(each.capacity_types),
-        "zones": _list(each.zones),
+        "offered": candidate.is_offered,
+        "price": candidate.price,
+        "prices": {
+            name: candidate.price if name == "on-demand" else None for name in candidate.capacity_types
+        },
+        "launchable": candidate.is_launchable,
+        "reason": candidate.reason,
+        "capacityTypes": _list(candidate.capacity_types),
+        "zones": _list(candidate.zones),
         "accelerators": accelerators,
         "arch": kind.arch,
         "vcpus": kind.vcpus,
@@ -67,32 +69,32 @@ def _candidate(each: Candidate) -> Json:
         "localNvmeGB": kind.local_nvme,
         "efa": kind.efa or 0,
         "retired": kind.retired,
-        "allocatable": _amounts(each.allocatable),
-        "nodes": each.admitted.nodes,
-        "nodesRegistered": each.admitted.registered,
-        "limitedBy": each.admitted.by or None,
+        "allocatable": _amounts(candidate.allocatable),
+        "nodes": candidate.admitted.nodes,
+        "nodesRegistered": candidate.admitted.registered,
+        "limitedBy": candidate.admitted.by or None,
     }
 
 
-def _limits(found: PoolExplanation) -> Json:
-    launchable = [each for each in found.candidates if each.is_launchable is not False]
+def _limits(explained: PoolExplanation) -> Json:
+    launchable = [candidate for candidate in explained.candidates if candidate.is_launchable is not False]
     return {
-        "said": _amounts(found.pool.limits),
+        "said": _amounts(explained.pool.limits),
         "reached": {
             name: {
-                "most": each.amount,
-                "exact": each.is_exact,
-                "binds": each.amount >= found.pool.limits[name],
+                "most": reach.amount,
+                "exact": reach.is_exact,
+                "binds": reach.amount >= explained.pool.limits[name],
             }
-            for name, each in found.usable_limits.items()
+            for name, reach in explained.usable_limits.items()
         },
-        "nodes": {each.kind.name: each.admitted.nodes for each in launchable},
-        "never": [each.kind.name for each in launchable if each.admitted.nodes == 0],
+        "nodes": {candidate.kind.name: candidate.admitted.nodes for candidate in launchable},
+        "never": [candidate.kind.name for candidate in launchable if candidate.admitted.nodes == 0],
     }
 
 
-def _cost(found: PoolExplanation) -> Json:
-    prices, ceiling = found.market.price_list, found.ceiling
+def _cost(explained: PoolExplanation) -> Json:
+    prices, ceiling = explained.market.price_list, explained.ceiling
     if ceiling is None:
         return None
     monthly = None if ceiling.hourly is None else round(ceiling.hourly * HOURS_IN_MONTH, 2)
@@ -107,8 +109,8 @@ def _cost(found: PoolExplanation) -> Json:
     }
 
 
-def _one_pod(found: PoolExplanation) -> Json:
-    pod = found.one_pod
+def _one_pod(explained: PoolExplanation) -> Json:
+    pod = explained.one_pod
     if pod is None:
         return None
     return {
@@ -118,35 +120,36 @@ def _one_pod(found: PoolExplanation) -> Json:
     }
 
 
-def _why(why: Exclusion) -> Json:
+def _exclusion(exclusion: Exclusion) -> Json:
     refused: Json = [
-        {"requirement": _requirement(each.requirement), "has": _list(each.values)} for each in why.unmet
+        {"requirement": _requirement(mismatch.requirement), "has": _list(mismatch.values)}
+        for mismatch in exclusion.unmet
     ]
     return {
-        "instanceType": why.name,
-        "candidate": why.candidate is not None,
+        "instanceType": exclusion.name,
+        "candidate": exclusion.candidate is not None,
         "refusedBy": refused,
-        "refusedByClass": why.class_conflict or None,
-        "launchable": why.candidate.is_launchable if why.candidate else False,
-        "reason": why.candidate.reason if why.candidate else "",
-        "retired": why.retired,
+        "refusedByClass": exclusion.class_conflict or None,
+        "launchable": exclusion.candidate.is_launchable if exclusion.candidate else False,
+        "reason": exclusion.candidate.reason if exclusion.candidate else "",
+        "retired": exclusion.retired,
     }
 
 
-def _requirement(each: Requirement) -> Json:
+def _requirement(requirement: Requirement) -> Json:
     return {
-        "key": each.key,
-        "operator": each.operator,
-        "values": _list(sorted(each.values)),
-        "gte": each.gte,
-        "lte": each.lte,
+        "key": requirement.key,
+        "operator": requirement.operator,
+        "values": _list(sorted(requirement.values)),
+        "gte": requirement.gte,
+        "lte": requirement.lte,
     }
 
 
 def _amounts(amounts: Mapping[str, Amount]) -> dict[str, Json]:
     """Return amounts in base units: whole numbers, and cores with their fraction."""
-    return {name: int(each) if each == int(each) else float(each) for name, each in amounts.items()}
+    return {name: int(amount) if amount == int(amount) else float(amount) for name, amount in amounts.items()}
 
 
-def _list(words: Iterable[str]) -> list[Json]:
-    return [*words]
+def _list(values: Iterable[str]) -> list[Json]:
+    return [*values]

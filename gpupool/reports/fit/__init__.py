@@ -1,1 +1,1 @@
-"""Formats of `gpupool fit`."""
+"""Reports of `gpupool fit` as text and JSON."""

@@ -1,4 +1,4 @@
-"""Which pools take which pods, for programs."""
+"""Report of `gpupool fit` as JSON."""
 
 from __future__ import annotations
 
@@ -7,76 +7,76 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from gpupool.findings import Location
     from gpupool.karpenter.pods import Resources
-    from gpupool.reports.fit.text import FitReport, Fitted
+    from gpupool.reports.fit.text import FitReport, FittedWorkload
     from gpupool.scheduling.pods.verdicts import PodOutcome, PodPlacement, PodVerdict, PricedType
 
 Json: TypeAlias = "str | int | float | bool | dict[str, Json] | list[Json] | None"
 
 
-def plain(report: FitReport) -> dict[str, Json]:
-    """Return the region and what else was counted by, and each workload with its pools."""
+def to_json(report: FitReport) -> dict[str, Json]:
+    """Return the report as values of JSON: prices, DaemonSets, and each workload with its pools."""
     prices = report.offers.prices
-    fixed = report.counted.fixed
+    overhead = report.daemon_sets.overhead
     return {
         "region": report.offers.region or None,
         "offeringsJudged": report.offers.judged,
         "prices": {"region": prices.region, "currency": prices.currency, "date": prices.date},
-        "daemonSets": list(report.counted.names),
-        "daemonOverhead": None if fixed is None else _numbers(fixed),
-        "workloads": [_workload_plain(each) for each in report.fitted],
+        "daemonSets": list(report.daemon_sets.names),
+        "daemonOverhead": None if overhead is None else _numbers(overhead),
+        "workloads": [_workload(workload) for workload in report.workloads],
         "notes": list(report.notes),
-        "passedOver": dict(report.passed_over),
-        "skipped": [{"file": each.at.file, "reason": str(each.reason)} for each in report.skipped],
+        "passedOver": dict(report.skipped_kinds),
+        "skipped": [{"file": skipped.at.file, "reason": str(skipped.reason)} for skipped in report.skipped],
     }
 
 
-def _workload_plain(each: Fitted) -> Json:
-    template = each.template
-    missing = [*each.pod.not_judged, *([template.note] if template.note else [])]
+def _workload(workload: FittedWorkload) -> Json:
+    template = workload.template
+    missing = [*workload.pod.not_judged, *([template.note] if template.note else [])]
     return {
         "name": template.name,
         "object": template.object,
         "role": template.role or None,
         "pods": template.pods,
         "at": _place(template.at),
-        "requests": _numbers(each.pod.requests),
-        "fits": each.judged.fits,
-        "chosen": _chosen(each.judged),
-        "pools": [_verdict_plain(each, verdict) for verdict in each.judged.verdicts],
+        "requests": _numbers(workload.pod.requests),
+        "fits": workload.judged.fits,
+        "chosen": _chosen(workload.judged),
+        "pools": [_verdict(workload, verdict) for verdict in workload.judged.verdicts],
         "notJudged": list(missing),
     }
 
 
 def _chosen(judged: PodOutcome) -> Json:
-    return {"pool": judged.chosen, **_placed_plain(judged.placed)} if judged.placed else None
+    return {"pool": judged.chosen, **_placed(judged.placed)} if judged.placed else None
 
 
-def _verdict_plain(each: Fitted, verdict: PodVerdict) -> Json:
-    made: dict[str, Json] = {"pool": verdict.pool, "fits": verdict.placed is not None}
+def _verdict(workload: FittedWorkload, verdict: PodVerdict) -> Json:
+    values: dict[str, Json] = {"pool": verdict.pool, "fits": verdict.placed is not None}
     if verdict.replicas is not None:
-        made["replicas"] = verdict.replicas
+        values["replicas"] = verdict.replicas
     if verdict.is_reserved:
-        made["reserved"] = True
+        values["reserved"] = True
     if verdict.placed:
-        return {**made, **_placed_plain(verdict.placed)}
+        return {**values, **_placed(verdict.placed)}
     if verdict.refusal:
-        at = each.at(verdict)
-        made |= {"rule": str(verdict.refusal.rule), "message": verdict.refusal.message}
-        made["at"] = _place(at) if at else None
-    return made
+        at = workload.at(verdict)
+        values |= {"rule": str(verdict.refusal.rule), "message": verdict.refusal.message}
+        values["at"] = _place(at) if at else None
+    return values
 
 
-def _placed_plain(placed: PodPlacement) -> dict[str, Json]:
+def _placed(placed: PodPlacement) -> dict[str, Json]:
     return {
         "capacityType": placed.capacity_type or None,
-        "first": _machine(placed.first),
-        "dearest": _machine(placed.dearest),
+        "first": _priced_type(placed.first),
+        "dearest": _priced_type(placed.dearest),
         "instanceTypes": list(placed.types),
     }
 
 
-def _machine(machine: PricedType | None) -> Json:
-    return {"instanceType": machine.name, "price": machine.price} if machine else None
+def _priced_type(priced: PricedType | None) -> Json:
+    return {"instanceType": priced.name, "price": priced.price} if priced else None
 
 
 def _numbers(resources: Resources) -> dict[str, Json]:

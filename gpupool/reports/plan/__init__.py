@@ -1,1 +1,1 @@
-"""A plan in each format that people and programs read; it is all values, and nothing here asks a cluster."""
+"""Reports on a plan as text, JSON, Markdown, unified diff and GitHub annotations."""

@@ -1,4 +1,4 @@
-"""Which formats a plan is written in; each is imported only when it is asked for."""
+"""Formats of a plan; the module of a format is imported only when it is used."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class PlanWriter(Protocol):
-    """How a plan is written; a format that has no use for an option leaves it unused."""
+    """A function that renders a plan; a format may ignore an option."""
 
     def __call__(self, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-        """Return the text: with changes in words only, and with colours for a terminal, where that is asked."""
+        """Return the plan as text, optionally with formatting-only changes and terminal colours."""
 
 
-def _write(module: str, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    document: PlanWriter = import_module(f"{__package__}.{module}").document
-    return document(plan, show_textual=show_textual, colour=colour)
+def _render(module: str, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+    render: PlanWriter = import_module(f"{__package__}.{module}").render_plan
+    return render(plan, show_textual=show_textual, colour=colour)
 
 
 _MODULES: Final = {
@@ -34,6 +34,6 @@ _MODULES: Final = {
 }
 
 FORMATS: Final[Mapping[str, PlanWriter]] = MappingProxyType(
-    {name: partial(_write, module) for name, module in _MODULES.items()}
+    {name: partial(_render, module) for name, module in _MODULES.items()}
 )
-"""How a plan is written, by the name that a user gives."""
+"""Functions that render a plan, by the value of `-o`."""

@@ -1,23 +1,23 @@
-"""A plan for GitHub Actions: annotations beside the blueprint's lines, a step's summary, a step's outputs."""
+"""A plan for GitHub Actions: annotations of the blueprint's lines, step summary and step outputs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.reports.escaping import one_line, visible
-from gpupool.reports.plan.markdown import LengthLimit, fitted
-from gpupool.reports.plan.wording import condition, headline, node_claims, verdict
+from gpupool.reports.plan.markdown import LengthLimit, render_within
+from gpupool.reports.plan.wording import find_verdict, format_condition, format_headline, format_node_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.planning.plan import BlueprintPlace, Change, Plan
 
-_MOST: Final = 10
-"""GitHub shows no more annotations of one level for a step."""
+_MAX_ANNOTATIONS: Final = 10
+"""Annotations of one level that GitHub shows for a step."""
 
 _SUMMARY_BYTES: Final = 900 * 1024
-"""GitHub refuses a summary over 1 MiB, and other commands of the step may write to it too."""
+"""GitHub rejects a summary over 1 MiB, and other commands of the step may write to it too."""
 
 
 class _Note(NamedTuple):
@@ -26,58 +26,58 @@ class _Note(NamedTuple):
     place: BlueprintPlace | None = None
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Return workflow commands: errors, then warnings, then one notice; of each level the gravest ten."""
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+    """Return workflow commands: errors, then warnings, then one notice; at most ten of each level."""
     del show_textual, colour
     levels = {
         "error": [*_errors(plan)],
         "warning": [*_warnings(plan)],
-        "notice": [_Note("gpupool plan", headline(plan))],
+        "notice": [_Note("gpupool plan", format_headline(plan))],
     }
-    return "".join(_command(level, each) for level, notes in levels.items() for each in _first(notes))
+    return "".join(_command(level, note) for level, notes in levels.items() for note in _limit(notes))
 
 
-def step_summary(plan: Plan) -> str:
-    """Return what a step's page shows, as Markdown."""
-    return fitted(plan, LengthLimit(_SUMMARY_BYTES, lambda text: len(text.encode())))
+def render_step_summary(plan: Plan) -> str:
+    """Return the summary of a step as Markdown."""
+    return render_within(plan, LengthLimit(_SUMMARY_BYTES, lambda text: len(text.encode())))
 
 
-def step_outputs(plan: Plan, exit_code: int) -> str:
-    """Return what later steps can ask, one `key=value` on each line."""
-    said = {
+def render_step_outputs(plan: Plan, exit_code: int) -> str:
+    """Return the outputs of a step, one `key=value` on each line."""
+    outputs = {
         "has_changes": str(plan.has_changes).lower(),
         "creates": plan.summary.create,
         "updates": plan.summary.update,
         "deletes": plan.summary.delete,
-        "verdict": verdict(plan),
+        "verdict": find_verdict(plan),
         "plan_id": visible(plan.id),
         "exit_code": exit_code,
     }
-    return "".join(f"{key}={value}\n" for key, value in said.items())
+    return "".join(f"{key}={value}\n" for key, value in outputs.items())
 
 
 def _errors(plan: Plan) -> Iterator[_Note]:
-    yield from _rejected(plan)
-    yield from _contested(plan)
+    yield from _rejections(plan)
+    yield from _conflicts(plan)
     for change in plan.changes:
         if change.blocked:
             yield _Note(f"{change.address} is blocked", change.blocked, change.place)
     yield from _guards(plan, passed=False)
 
 
-def _rejected(plan: Plan) -> Iterator[_Note]:
+def _rejections(plan: Plan) -> Iterator[_Note]:
     for change in plan.changes:
-        for each in change.rejections:
-            field = f"{each.field}: " if each.field else ""
-            place = each.place or change.place
-            yield _Note(f"{change.address} is rejected", f"{field}{each.message}", place)
+        for rejection in change.rejections:
+            field = f"{rejection.field}: " if rejection.field else ""
+            place = rejection.place or change.place
+            yield _Note(f"{change.address} is rejected", f"{field}{rejection.message}", place)
 
 
-def _contested(plan: Plan) -> Iterator[_Note]:
+def _conflicts(plan: Plan) -> Iterator[_Note]:
     for change in plan.changes:
-        for each in change.conflicts:
-            when = f", who wrote the object at {each.when}" if each.when else ""
-            message = f"{each.path} is owned by {each.manager} ({each.kind}){when}"
+        for conflict in change.conflicts:
+            when = f", who wrote the object at {conflict.when}" if conflict.when else ""
+            message = f"{conflict.path} is owned by {conflict.manager} ({conflict.kind}){when}"
             yield _Note(f"{change.address} has a conflict", message, change.place)
 
 
@@ -102,35 +102,38 @@ def _warnings(plan: Plan) -> Iterator[_Note]:
 
 
 def _deletion(plan: Plan, change: Change) -> str:
-    claims = node_claims(change)
-    said = (change.reason, f"it has {claims}" if claims else "", condition(plan, change))
-    return ", ".join(filter(None, said)) or "it is deleted"
+    claims = format_node_claims(change)
+    parts = (change.reason, f"it has {claims}" if claims else "", format_condition(plan, change))
+    return ", ".join(filter(None, parts)) or "it is deleted"
 
 
-def _first(notes: list[_Note]) -> list[_Note]:
-    """Return as many as are shown; the last of them counts those that are not."""
-    if len(notes) <= _MOST:
+def _limit(notes: list[_Note]) -> list[_Note]:
+    """Return as many notes as GitHub shows; the last one counts the rest."""
+    if len(notes) <= _MAX_ANNOTATIONS:
         return notes
-    more = len(notes) - _MOST + 1
-    return [*notes[: _MOST - 1], _Note("gpupool plan", f"{more} more; the step's summary has them")]
+    more = len(notes) - _MAX_ANNOTATIONS + 1
+    return [
+        *notes[: _MAX_ANNOTATIONS - 1],
+        _Note("gpupool plan", f"{more} more; the step's summary has them"),
+    ]
 
 
 def _command(level: str, note: _Note) -> str:
     place = note.place
-    # Annotations stand beside files of these names, which git writes without `./`.
+    # GitHub matches annotations with files by name, as git writes it: without `./`.
     properties = {
         "file": visible(place.file.removeprefix("./")) if place else "",
         "line": place.line if place else 0,
         "col": place.column if place else 0,
         "title": one_line(note.title),
     }
-    said = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
-    return f"::{level} {said}::{_escaped(one_line(note.message))}\n"
+    pairs = ",".join(f"{name}={_escape_property(str(value))}" for name, value in properties.items() if value)
+    return f"::{level} {pairs}::{_escape(one_line(note.message))}\n"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")

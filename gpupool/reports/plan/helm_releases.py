@@ -1,4 +1,4 @@
-"""Helm releases beside what the blueprint renders, in words."""
+"""Differences between installed Helm releases and the blueprint as text."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from gpupool.rollout.helm_releases import ReleaseDiff
 
 
-def text(found: Iterable[ReleaseDiff]) -> str:
-    """Return each release with what an upgrade would change."""
-    return "".join(f"{one_line(line)}\n" for each in found for line in _lines(each))
+def render_releases(releases: Iterable[ReleaseDiff]) -> str:
+    """Return each release with the values that an upgrade would change."""
+    return "".join(f"{one_line(line)}\n" for release in releases for line in _lines(release))
 
 
-def _lines(found: ReleaseDiff) -> Iterator[str]:
-    head = f"Helm release {found.release} of {found.chart}"
-    if found.installed is None:
-        yield f"{head}: not installed, {found.desired} is wanted"
-    elif not found.differs:
-        yield f"{head}: {found.installed}, with the values that the blueprint renders"
+def _lines(release: ReleaseDiff) -> Iterator[str]:
+    head = f"Helm release {release.release} of {release.chart}"
+    if release.installed is None:
+        yield f"{head}: not installed, {release.desired} is wanted"
+    elif not release.differs:
+        yield f"{head}: {release.installed}, with the values that the blueprint renders"
     else:
-        other = "" if found.installed == found.desired else f", {found.desired} is wanted"
-        yield f"{head}: {found.installed}{other}{', values differ' * bool(found.values)}"
-        for each in found.values:
-            yield f"    {each.path}: {json.dumps(each.before)} -> {json.dumps(each.after)}"
+        upgrade = "" if release.installed == release.desired else f", {release.desired} is wanted"
+        yield f"{head}: {release.installed}{upgrade}{', values differ' * bool(release.values)}"
+        for change in release.values:
+            yield f"    {change.path}: {json.dumps(change.before)} -> {json.dumps(change.after)}"

@@ -1,4 +1,4 @@
-"""A plan as JSON: the text of its file."""
+"""A plan as JSON, the format of plan files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Return the plan file, which `show` and `apply` read back; it always holds all."""
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+    """Return the text of a plan file, which `show` and `apply` read; it always holds all changes."""
     del show_textual, colour
     return in_json(text(plan))

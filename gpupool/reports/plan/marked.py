@@ -1,4 +1,4 @@
-"""Text from outside in Markdown as GitHub reads it, so that nothing in it means anything there."""
+"""Escaping of text from outside for GitHub's Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -12,77 +12,77 @@ from gpupool.reports.plan.sections import Message, Quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gpupool.reports.plan.sections import Line
+    from gpupool.reports.plan.sections import SectionLine
 
 _TICKS = re.compile(r"`+")
 _SPAN = re.compile(r"`([^`]+)`")
-_WORD = re.compile(
+_PLAIN_WORD = re.compile(
     r"(?!www\.|GH-|.*://|\d+[.)]$)[a-z0-9(\"'][a-z0-9.,;:!?'\"()/%+=-]*|[.,;:!?)]{1,3}",
     re.IGNORECASE | re.ASCII,
 )
-"""What means nothing in Markdown and links to nothing; any other word is shown as code."""
+"""Words without a meaning in Markdown and without a link; any other word is shown as code."""
 
 _SHORTEST_FENCE: Final = 3
 
 
-def code(text: str) -> str:
+def format_code(text: str) -> str:
     """Return a value as code on one line."""
-    said = one_line(text) or '""'
-    ticks = "`" * (_longest_run(said) + 1)
-    blank = " " if said[0] in "` " or said[-1] in "` " else ""
-    return f"{ticks}{blank}{said}{blank}{ticks}"
+    shown = one_line(text) or '""'
+    ticks = "`" * (_longest_run(shown) + 1)
+    blank = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{ticks}{blank}{shown}{blank}{ticks}"
 
 
-def prose(text: str) -> str:
-    """Return a message: plain words as they are, what stands in backticks or is no plain word as code."""
-    return _joined(_pieces(one_line(text)))
+def format_prose(text: str) -> str:
+    """Return a message with plain words unchanged, and text in backticks and other words as code."""
+    return _join(_pieces(one_line(text)))
 
 
-def line(parts: Line) -> str:
+def format_line(parts: SectionLine) -> str:
     """Return a line of a section."""
-    return _joined(_spelled(part) for part in parts)
+    return _join(_fragment(part) for part in parts)
 
 
-def html_code(text: str) -> str:
-    """Return a value as code where Markdown is not read, inside of HTML."""
+def format_html_code(text: str) -> str:
+    """Return a value as code inside HTML, where Markdown is not parsed."""
     return f"<code>{escape(one_line(text))}</code>"
 
 
-def comment(*words: str) -> str:
-    """Return an HTML comment that nobody sees, of words that can't end it."""
-    said = ":".join(re.sub(r"[^A-Za-z0-9._-]", "_", word[:100]) for word in words)
-    return f"<!-- {said} -->"
+def format_comment(*values: str) -> str:
+    """Return an HTML comment of these values, without characters that could end it."""
+    content = ":".join(re.sub(r"[^A-Za-z0-9._-]", "_", value[:100]) for value in values)
+    return f"<!-- {content} -->"
 
 
-def block(text: str, language: str) -> str:
+def format_block(text: str, language: str) -> str:
     """Return lines as a code block, with a fence that is longer than any in them."""
     fence = "`" * max(_SHORTEST_FENCE, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}{fence}\n"
 
 
-def _spelled(part: str | Quoted | Message) -> str:
+def _fragment(part: str | Quoted | Message) -> str:
     if isinstance(part, Quoted):
-        return code(part.text)
-    return prose(part.text) if isinstance(part, Message) else part
+        return format_code(part.text)
+    return format_prose(part.text) if isinstance(part, Message) else part
 
 
 def _pieces(text: str) -> Iterator[str]:
     for index, piece in enumerate(_SPAN.split(text)):
         if index % 2:
-            yield code(piece)
+            yield format_code(piece)
         else:
-            yield from _words(piece)
+            yield from _split_words(piece)
 
 
-def _words(text: str) -> Iterator[str]:
-    """Yield words and the blanks between them; words beside each other that are not plain become one code."""
+def _split_words(text: str) -> Iterator[str]:
+    """Yield words and the blanks between them; adjacent words that are not plain become one code span."""
     odd: list[str] = []
     for piece in re.split(r"( +)", text):
         if not piece:
             continue
         if piece.isspace() and odd:
             odd.append(piece)
-        elif piece.isspace() or _WORD.fullmatch(piece):
+        elif piece.isspace() or _PLAIN_WORD.fullmatch(piece):
             yield from _code_of(odd)
             odd = []
             yield piece
@@ -92,20 +92,20 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _code_of(odd: list[str]) -> Iterator[str]:
-    said = "".join(odd)
-    if said:
-        yield code(said.rstrip())
-        if said[-1] == " ":
+    span = "".join(odd)
+    if span:
+        yield format_code(span.rstrip())
+        if span[-1] == " ":
             yield " "
 
 
-def _joined(pieces: Iterable[str]) -> str:
-    """Put pieces together with a blank between two codes, whose backticks would run into each other."""
-    made = ""
+def _join(pieces: Iterable[str]) -> str:
+    """Join pieces, with a blank between two code spans, whose backticks would run together."""
+    text = ""
     for piece in pieces:
-        apart = " " if made.endswith("`") and piece.startswith("`") else ""
-        made = f"{made}{apart}{piece}"
-    return made
+        blank = " " if text.endswith("`") and piece.startswith("`") else ""
+        text = f"{text}{blank}{piece}"
+    return text
 
 
 def _longest_run(text: str) -> int:

@@ -17,29 +17,31 @@ _NOWHERE: Final = "/dev/null"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.+")
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Return what changes in each object; nothing at all where nothing does."""
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+    """Return the diffs of all objects; the empty text where nothing changes."""
     del colour
-    return "".join(diff(each) for each in plan.changes if is_shown(each, show_textual=show_textual))
+    return "".join(
+        render_diff(change) for change in plan.changes if is_shown(change, show_textual=show_textual)
+    )
 
 
-def diff(change: Change) -> str:
-    """Return what changes in one object; nothing where the plan does not know what it would be."""
-    is_new, is_gone = "create" in change.actions, "delete" in change.actions
-    if (change.before is None and not is_new) or (change.after is None and not is_gone):
+def render_diff(change: Change) -> str:
+    """Return the diff of one object; the empty text where the plan lacks one of its two states."""
+    is_new, is_deleted = "create" in change.actions, "delete" in change.actions
+    if (change.before is None and not is_new) or (change.after is None and not is_deleted):
         return ""
-    name = _name(change.address)
+    name = _file_name(change.address)
     return "".join(
         unified_diff(
-            [] if is_new else yaml_lines(change.before),
-            [] if is_gone else yaml_lines(change.after),
+            [] if is_new else to_yaml_lines(change.before),
+            [] if is_deleted else to_yaml_lines(change.after),
             _NOWHERE if is_new else f"live/{name}",
-            _NOWHERE if is_gone else f"blueprint/{name}",
+            _NOWHERE if is_deleted else f"blueprint/{name}",
         )
     )
 
 
-def yaml_lines(value: Any) -> list[str]:  # noqa: ANN401 - whatever an object holds
+def to_yaml_lines(value: Any) -> list[str]:  # noqa: ANN401 - any value of an object
     """Return an object as lines of YAML, or of JSON where YAML's readers would not agree on a number."""
     if value is None:
         return []
@@ -50,6 +52,6 @@ def yaml_lines(value: Any) -> list[str]:  # noqa: ANN401 - whatever an object ho
     return [f"{line}\n" for line in written.split("\n")[:-1]]
 
 
-def _name(address: str) -> str:
-    """Return a name that a file can have, whatever stands in a plan file."""
+def _file_name(address: str) -> str:
+    """Return a valid file name for an address, which a plan file may hold in any form."""
     return "/".join(_UNSAFE.sub("_", part) or "_" for part in address.split("/", 1))

@@ -1,11 +1,11 @@
-"""What a plan has to say beside its changes, section by section, for each format to spell in its own way."""
+"""Sections of a plan beside its changes: deletions, conflicts, rejections, guards, warnings and more."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gpupool.reports.plan.wording import at, condition, node_claims, shown
+from gpupool.reports.plan.wording import format_condition, format_node_claims, format_place, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,39 +14,39 @@ if TYPE_CHECKING:
 
 
 class Quoted(NamedTuple):
-    """A value from outside, shown as it is."""
+    """A value from outside, shown unchanged."""
 
     text: str
 
 
 class Message(NamedTuple):
-    """A message of another part of gpupool or of the API server, with anything in it."""
+    """A message of gpupool or of the API server, which may hold any characters."""
 
     text: str
 
 
-Part: TypeAlias = str | Quoted | Message
-Line: TypeAlias = tuple[Part, ...]
-"""Parts that are ours, and thus safe in every format, and parts that are not."""
+SectionFragment: TypeAlias = str | Quoted | Message
+SectionLine: TypeAlias = tuple[SectionFragment, ...]
+"""Fragments: plain ones are constants and safe in every format, the others need escaping."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Lines of one sort under a title."""
+    """Lines of one kind under a title."""
 
     title: str
     meaning: str
-    lines: tuple[Line, ...]
+    lines: tuple[SectionLine, ...]
     is_essential: bool = False
-    """Whether nothing of it may be left out while anything else is there."""
+    """Whether its lines are left out last where a report is too long."""
 
     is_in_blocks: bool = False
-    """Whether the changes themselves say it too, where each of them is shown."""
+    """Whether a report that shows every change has the same text there."""
 
 
-def sections(plan: Plan) -> list[Section]:
-    """Return the sections that have something to say, the gravest first."""
-    made = (
+def collect_sections(plan: Plan) -> list[Section]:
+    """Return the sections that have lines, the most important first."""
+    all_sections = (
         Section(
             "Deletions",
             "what the blueprint no longer has",
@@ -72,87 +72,94 @@ def sections(plan: Plan) -> list[Section]:
         Section(
             "Noted by guards", "the rest is applied", tuple(_guards(plan, passed=True)), is_essential=True
         ),
-        Section("Warnings", "", tuple((Message(each),) for each in plan.warnings)),
+        Section("Warnings", "", tuple((Message(warning),) for warning in plan.warnings)),
         Section("Drift", "changed in the cluster, and changed back by this plan", tuple(_drift(plan))),
         Section("Residue", "in the cluster and not in the blueprint; it stays", tuple(_residue(plan))),
         Section(
             "Orphans",
             "labelled as this blueprint's, and not in its inventory; never deleted",
-            tuple((Quoted(each),) for each in plan.orphans),
+            tuple((Quoted(address),) for address in plan.orphans),
         ),
         Section(
             "Lost",
             "in the inventory, and without the blueprint's label",
-            tuple((Quoted(each),) for each in plan.lost),
+            tuple((Quoted(address),) for address in plan.lost),
         ),
         Section(
             "Charts",
             "gpupool runs no Helm; upgrade them with",
-            tuple((Quoted(each),) for each in plan.charts if plan.has_changes),
+            tuple((Quoted(command),) for command in plan.charts if plan.has_changes),
         ),
     )
-    return [each for each in made if each.lines]
+    return [section for section in all_sections if section.lines]
 
 
-def _deletions(plan: Plan) -> Iterator[Line]:
+def _deletions(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         if "delete" in change.actions:
-            claims, waits = node_claims(change), condition(plan, change)
-            having: Line = (" with ", claims) if claims else ()
-            waiting: Line = (", ", Message(waits)) if waits else ()
-            reason: Line = (": ", Message(change.reason)) if change.reason else ()
+            claims, waits = format_node_claims(change), format_condition(plan, change)
+            having: SectionLine = (" with ", claims) if claims else ()
+            waiting: SectionLine = (", ", Message(waits)) if waits else ()
+            reason: SectionLine = (": ", Message(change.reason)) if change.reason else ()
             yield (Quoted(change.address), *having, *waiting, *reason)
 
 
-def _conflicts(plan: Plan) -> Iterator[Line]:
+def _conflicts(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
-        for each in change.conflicts:
-            since = (", who wrote the object at ", Quoted(each.when)) if each.when else ()
-            owner: Line = (Quoted(each.manager), f" ({each.kind})")
-            yield (*_field_of(change, each.path), " is owned by ", *owner, *since)
+        for conflict in change.conflicts:
+            since = (", who wrote the object at ", Quoted(conflict.when)) if conflict.when else ()
+            owner: SectionLine = (Quoted(conflict.manager), f" ({conflict.kind})")
+            yield (*_address_field(change, conflict.path), " is owned by ", *owner, *since)
 
 
-def _rejections(plan: Plan) -> Iterator[Line]:
+def _rejections(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
-        for each in change.rejections:
-            place = at(each.place, column=True)
-            before: Line = (Quoted(place), " ") if place else ()
-            yield (*before, *_field_of(change, each.field), ": ", Message(each.message))
+        for rejection in change.rejections:
+            place = format_place(rejection.place, column=True)
+            before: SectionLine = (Quoted(place), " ") if place else ()
+            yield (*before, *_address_field(change, rejection.field), ": ", Message(rejection.message))
 
 
-def _blocked(plan: Plan) -> Iterator[Line]:
+def _blocked(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         if change.blocked:
             yield (Quoted(change.address), ": ", Message(change.blocked))
 
 
-def _guards(plan: Plan, *, passed: bool) -> Iterator[Line]:
+def _guards(plan: Plan, *, passed: bool) -> Iterator[SectionLine]:
     for guard in plan.guards:
         if guard.passed is passed:
-            remedy: Line = ("; to pass it: ", Quoted(guard.remedy)) if guard.remedy else ()
+            remedy: SectionLine = ("; to pass it: ", Quoted(guard.remedy)) if guard.remedy else ()
             yield (Quoted(guard.name), ": ", Message(guard.message), *remedy)
 
 
-def _drift(plan: Plan) -> Iterator[Line]:
+def _drift(plan: Plan) -> Iterator[SectionLine]:
     def is_drift(field: FieldChange) -> bool:
         return field.cause == "drift" and field.semantic
 
-    for change, field in _each_field(plan, is_drift):
-        values = (" is ", Quoted(shown(field.before)), ", should be ", Quoted(shown(field.after)))
-        owner: Line = ("; by ", Quoted(field.owner)) if field.owner else ()
-        yield (*_field_of(change, field.path), *values, *owner)
+    for change, field in _find_fields(plan, is_drift):
+        values = (
+            " is ",
+            Quoted(format_value(field.before)),
+            ", should be ",
+            Quoted(format_value(field.after)),
+        )
+        owner: SectionLine = ("; by ", Quoted(field.owner)) if field.owner else ()
+        yield (*_address_field(change, field.path), *values, *owner)
 
 
-def _each_field(plan: Plan, is_wanted: Callable[[FieldChange], bool]) -> Iterator[tuple[Change, FieldChange]]:
-    return ((change, field) for change in plan.changes for field in change.fields if is_wanted(field))
+def _find_fields(
+    plan: Plan, is_included: Callable[[FieldChange], bool]
+) -> Iterator[tuple[Change, FieldChange]]:
+    return ((change, field) for change in plan.changes for field in change.fields if is_included(field))
 
 
-def _residue(plan: Plan) -> Iterator[Line]:
+def _residue(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
-        for each in change.residue:
-            owner: Line = ("; by ", Quoted(each.owner)) if each.owner else ()
-            yield (*_field_of(change, each.path), ": ", Quoted(shown(each.value)), *owner)
+        for residue in change.residue:
+            owner: SectionLine = ("; by ", Quoted(residue.owner)) if residue.owner else ()
+            yield (*_address_field(change, residue.path), ": ", Quoted(format_value(residue.value)), *owner)
 
 
-def _field_of(change: Change, path: str) -> Line:
+def _address_field(change: Change, path: str) -> SectionLine:
     return (Quoted(change.address), " ", Quoted(path)) if path else (Quoted(change.address),)

@@ -1,35 +1,35 @@
-"""A plan for people: a block for each change, what has to be known beside them, and what it comes to."""
+"""A plan as text: a block for each change, the sections, and the verdict."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.reports.escaping import one_line, visible
-from gpupool.reports.plan.patch import yaml_lines
-from gpupool.reports.plan.sections import Section, sections
+from gpupool.reports.plan.patch import to_yaml_lines
+from gpupool.reports.plan.sections import Section, collect_sections
 from gpupool.reports.plan.wording import (
-    action,
-    agreed,
-    at,
-    condition,
-    field_line,
-    fields_shown,
-    headline,
-    hidden,
+    choose_symbol,
+    find_verdict,
+    format_action,
+    format_condition,
+    format_consent,
+    format_field,
+    format_headline,
+    format_hidden,
+    format_node_claims,
+    format_place,
+    format_signature,
+    format_unverified,
     is_shown,
-    node_claims,
-    signing,
-    symbol,
-    unverified,
-    verdict,
+    select_fields,
 )
-from gpupool.reports.styles import styled
+from gpupool.reports.styles import apply_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.planning.plan import Change, Plan
-    from gpupool.reports.plan.sections import Line
+    from gpupool.reports.plan.sections import SectionLine
 
 _INDENT: Final = "    "
 _COLOURS: Final = {"+": "green", "~": "yellow", "-": "bold red", "!": "bold magenta", "=": "dim"}
@@ -37,26 +37,28 @@ _BOLD: Final = "bold"
 
 
 class _Style(NamedTuple):
-    """How lines are dressed."""
+    """Style of the lines."""
 
     colour: bool
 
-    def line(self, said: str, style: str = "") -> str:
-        """Return a line, coloured where that is asked for."""
-        return f"{styled(said, style, colour=self.colour and bool(style))}\n"
+    def line(self, text: str, style: str = "") -> str:
+        """Return a line, in a style where colour is on."""
+        return f"{apply_style(text, style, colour=self.colour and bool(style))}\n"
 
 
-def document(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Return the plan; one that changes nothing is one sentence, and what is worth knowing all the same."""
+def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+    """Return the plan; one without changes is its sections and one sentence."""
     style = _Style(colour)
     blocks = [
-        "".join(_block(plan, each, style, show_textual=show_textual))
-        for each in plan.changes
-        if is_shown(each, show_textual=show_textual)
+        "".join(_block(plan, change, style, show_textual=show_textual))
+        for change in plan.changes
+        if is_shown(change, show_textual=show_textual)
     ]
-    blocks += ["".join(_section(each, style)) for each in sections(plan) if not each.is_in_blocks]
+    blocks += [
+        "".join(_section(section, style)) for section in collect_sections(plan) if not section.is_in_blocks
+    ]
     blocks.append("".join(_end(plan, style, show_textual=show_textual)))
-    head = [] if verdict(plan) == "none" else ["".join(f"{line}\n" for line in _head(plan))]
+    head = [] if find_verdict(plan) == "none" else ["".join(f"{line}\n" for line in _head(plan))]
     return "\n".join([*head, *blocks])
 
 
@@ -68,18 +70,19 @@ def _head(plan: Plan) -> Iterator[str]:
     context = one_line(target.context) or "no context"
     yield f"Cluster    {context}, {one_line(target.server)}, uid {one_line(target.uid) or 'unknown'}"
     if plan.id:
-        yield f"Plan       {one_line(plan.id[:12])}, good until {one_line(plan.expires_at)}, {signing(plan)}"
-    if options := agreed(plan):
+        expiry = f"good until {one_line(plan.expires_at)}"
+        yield f"Plan       {one_line(plan.id[:12])}, {expiry}, {format_signature(plan)}"
+    if options := format_consent(plan):
         yield f"Consent    {one_line(options)}"
 
 
 def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> Iterator[str]:
-    mark, place = symbol(change), at(change.place)
-    beside = _beside(plan, change) if "delete" in change.actions else f"  {place}" if place else ""
-    yield style.line(f"{mark} {action(change)} {visible(change.address)}{beside}", _COLOURS[mark])
-    for said in (change.reason, change.blocked and f"blocked: {change.blocked}"):
-        if said:
-            yield style.line(f"{_INDENT}{one_line(said)}")
+    mark, place = choose_symbol(change), format_place(change.place)
+    beside = _deletion_details(plan, change) if "delete" in change.actions else f"  {place}" if place else ""
+    yield style.line(f"{mark} {format_action(change)} {visible(change.address)}{beside}", _COLOURS[mark])
+    for note in (change.reason, change.blocked and f"blocked: {change.blocked}"):
+        if note:
+            yield style.line(f"{_INDENT}{one_line(note)}")
     if change.force:
         yield style.line(f"{_INDENT}fields of other owners are overwritten, as allowed")
     if change.verified != "server":
@@ -87,32 +90,32 @@ def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> 
     if "create" in change.actions:
         for line in _created(change):
             yield style.line(f"{_INDENT}+ {line}", _COLOURS["+"])
-    for field in fields_shown(change, show_textual=show_textual):
-        line = field_line(field)
+    for field in select_fields(change, show_textual=show_textual):
+        line = format_field(field)
         yield style.line(f"{_INDENT}{line}", _COLOURS[line[0]] if field.semantic else _COLOURS["="])
 
 
-def _beside(plan: Plan, change: Change) -> str:
-    claims, waits = node_claims(change), condition(plan, change)
-    said = ", ".join(filter(None, (f"with {claims}" if claims else "", waits)))
-    return f"  {said}" if said else ""
+def _deletion_details(plan: Plan, change: Change) -> str:
+    claims, waits = format_node_claims(change), format_condition(plan, change)
+    details = ", ".join(filter(None, (f"with {claims}" if claims else "", waits)))
+    return f"  {details}" if details else ""
 
 
 def _created(change: Change) -> Iterator[str]:
-    """Return what a new object will hold; its first line, its kind, stands above."""
+    """Return the lines of a new object without its kind, which the line above has."""
     after = change.after if isinstance(change.after, dict) else {}
     body = {key: value for key, value in after.items() if key not in {"apiVersion", "kind"}}
-    return (line.rstrip("\n") for line in yaml_lines(body or None))
+    return (line.rstrip("\n") for line in to_yaml_lines(body or None))
 
 
 def _section(section: Section, style: _Style) -> Iterator[str]:
     meaning = f": {section.meaning}" if section.meaning else ""
     yield style.line(f"{section.title}{meaning}", _BOLD)
     for line in section.lines:
-        yield style.line(f"{_INDENT}{plain(line)}")
+        yield style.line(f"{_INDENT}{_render_line(line)}")
 
 
-def plain(line: Line) -> str:
+def _render_line(line: SectionLine) -> str:
     """Return a line of a section on one line of text."""
     return "".join(part if isinstance(part, str) else one_line(part.text) for part in line)
 
@@ -120,8 +123,8 @@ def plain(line: Line) -> str:
 def _end(plan: Plan, style: _Style, *, show_textual: bool) -> Iterator[str]:
     cluster = one_line(plan.target.context or plan.target.server)
     names = f"cluster {cluster}", f"blueprint {one_line(plan.source.blueprint)}"
-    yield style.line(headline(plan, *names), _BOLD)
-    if (left_out := hidden(plan)) and not show_textual:
+    yield style.line(format_headline(plan, *names), _BOLD)
+    if (left_out := format_hidden(plan)) and not show_textual:
         yield style.line(left_out)
-    if said := unverified(plan):
-        yield style.line(said)
+    if unverified := format_unverified(plan):
+        yield style.line(unverified)

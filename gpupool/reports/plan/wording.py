@@ -1,4 +1,4 @@
-"""What a plan comes to, in the words that every format uses."""
+"""Verdict, headline and other texts of a plan that all formats share."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["none", "changes", "deletes", "blocked"]
 
-_LONGEST: Final = 300
-_HIDDEN = re.compile(r"\(sensitive, sha256:[0-9a-f]+\)")
+_MAX_CHARACTERS: Final = 300
+_SENSITIVE = re.compile(r"\(sensitive, sha256:[0-9a-f]+\)")
 _UNPRUNED: Final = "only with --prune"
-_WORDS: Final = {"create": "create", "adopt": "take over", "update": "update", "delete": "DELETE"}
+_VERBS: Final = {"create": "create", "adopt": "take over", "update": "update", "delete": "DELETE"}
 
 
-def verdict(plan: Plan) -> Verdict:
-    """Say in a word what a plan comes to, the gravest that is true.
+def find_verdict(plan: Plan) -> Verdict:
+    """Return the verdict of a plan; of several that apply, the most serious.
 
-    It is `blocked` where something that was asked for can't be done as things are. Deletions count where
-    they were agreed to: without that, none is made.
+    It is `blocked` where a change can't be applied or a guard blocks the plan. Deletions count only with
+    `--prune`: without it, nothing is deleted.
     """
-    if any(is_in_trouble(change) for change in plan.changes) or failed_guards(plan):
+    if any(is_in_trouble(change) for change in plan.changes) or count_failed_guards(plan):
         return "blocked"
     if plan.consent.prune and any("delete" in change.actions for change in plan.changes):
         return "deletes"
@@ -38,33 +38,33 @@ def verdict(plan: Plan) -> Verdict:
 
 
 def is_in_trouble(change: Change) -> bool:
-    """Return whether a change can't be made as it stands."""
+    """Return whether a change is blocked, in conflict or rejected."""
     return bool(change.blocked or change.conflicts or change.rejections)
 
 
-def failed_guards(plan: Plan) -> int:
-    """Return the number of guards that hold the plan back."""
+def count_failed_guards(plan: Plan) -> int:
+    """Return the number of guards that block the plan."""
     return sum(not guard.passed for guard in plan.guards)
 
 
-def headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blueprint") -> str:
-    """Return one sentence with the verdict and what stands behind it."""
-    found = verdict(plan)
-    counts = ", ".join(tally(plan)) or "nothing in it"
-    if found == "none":
+def format_headline(plan: Plan, cluster: str = "the cluster", blueprint: str = "the blueprint") -> str:
+    """Return one sentence with the verdict and the counts behind it."""
+    verdict = find_verdict(plan)
+    counts = ", ".join(format_counts(plan)) or "nothing in it"
+    if verdict == "none":
         return f"No changes: {cluster} is as {blueprint} says ({counts})."
-    words = {"changes": "Changes", "deletes": "Changes, with deletions", "blocked": "Blocked"}
-    troubles = ", ".join(_troubles(plan))
-    return f"{words[found]}: {'; '.join(filter(None, (troubles, counts)))}."
+    titles = {"changes": "Changes", "deletes": "Changes, with deletions", "blocked": "Blocked"}
+    troubles = ", ".join(_count_troubles(plan))
+    return f"{titles[verdict]}: {'; '.join(filter(None, (troubles, counts)))}."
 
 
-def tally(plan: Plan) -> Iterator[str]:
-    """Count the objects of each fate, those that there are."""
+def format_counts(plan: Plan) -> Iterator[str]:
+    """Yield the number of objects for each outcome that occurs."""
     summary = plan.summary
     count = sum(change.node_claims or 0 for change in plan.changes if is_pool(change.ref))
     ending = f" with {nodes(count)}" if count else ""
     ending += "" if plan.consent.prune else f" ({_UNPRUNED})"
-    for count, words in (
+    for count, outcome in (
         (summary.create, "to create"),
         (summary.update, "to update"),
         (summary.delete, f"to delete{ending}"),
@@ -72,10 +72,10 @@ def tally(plan: Plan) -> Iterator[str]:
         (summary.textual, "equivalent"),
     ):
         if count:
-            yield f"{count} {words}"
+            yield f"{count} {outcome}"
 
 
-def _troubles(plan: Plan) -> Iterator[str]:
+def _count_troubles(plan: Plan) -> Iterator[str]:
     summary = plan.summary
     if summary.rejected:
         yield f"{summary.rejected} rejected by the API server"
@@ -83,43 +83,43 @@ def _troubles(plan: Plan) -> Iterator[str]:
         yield f"{summary.conflicts} with conflicts"
     if summary.blocked:
         yield f"{summary.blocked} blocked"
-    if failed := failed_guards(plan):
+    if failed := count_failed_guards(plan):
         yield f"{failed} guard{'s' * (failed != 1)} not passed"
 
 
 def is_shown(change: Change, *, show_textual: bool) -> bool:
-    """Return whether a change is worth a word; one in words only is where that is asked for."""
+    """Return whether a change is shown; one in formatting only is shown with `show_textual`."""
     if change.writes or is_in_trouble(change):
         return True
     return show_textual and bool(change.fields)
 
 
-def fields_shown(change: Change, *, show_textual: bool) -> list[FieldChange]:
-    """Return the changed leaves that mean something, and the others where that is asked for."""
+def select_fields(change: Change, *, show_textual: bool) -> list[FieldChange]:
+    """Return the semantic changes of fields, and with `show_textual` those in formatting too."""
     return [field for field in change.fields if field.semantic or show_textual]
 
 
-def hidden(plan: Plan) -> str:
-    """Return how many changes are left out because they are in words only; nothing where there are none."""
+def format_hidden(plan: Plan) -> str:
+    """Return how many changes in formatting are not shown; the empty text where there are none."""
     count = sum(not field.semantic for change in plan.changes for field in change.fields)
     if not count:
         return ""
     return f"Not shown: {count} difference{'s' * (count != 1)} in formatting only; see --show-textual."
 
 
-def unverified(plan: Plan) -> str:
-    """Return how many changes no API server has judged; nothing where it has judged all."""
+def format_unverified(plan: Plan) -> str:
+    """Return how many objects no dry run has checked; the empty text where all are checked."""
     count = sum(change.verified != "server" for change in plan.changes)
-    return f"Not checked by the API server in a dry run: {objects(count)}." if count else ""
+    return f"Not checked by the API server in a dry run: {format_objects(count)}." if count else ""
 
 
-def objects(count: int) -> str:
-    """Count objects."""
+def format_objects(count: int) -> str:
+    """Return a number of objects as text."""
     return f"{count} object{'s' * (count != 1)}"
 
 
-def symbol(change: Change) -> str:
-    """Return one character for what becomes of an object."""
+def choose_symbol(change: Change) -> str:
+    """Return one character for the change of an object."""
     if is_in_trouble(change):
         return "!"
     if "delete" in change.actions:
@@ -129,48 +129,48 @@ def symbol(change: Change) -> str:
     return "~" if change.writes else "="
 
 
-def action(change: Change) -> str:
-    """Return what is done to an object."""
-    done = [_WORDS[each] for each in change.actions if each in _WORDS]
-    return " and ".join(done) or ("keep" if change.blocked else "leave")
+def format_action(change: Change) -> str:
+    """Return the action on an object as text."""
+    verbs = [_VERBS[action] for action in change.actions if action in _VERBS]
+    return " and ".join(verbs) or ("keep" if change.blocked else "leave")
 
 
-def condition(plan: Plan, change: Change) -> str:
-    """Say on what a deletion waits; nothing where it is made at once."""
+def format_condition(plan: Plan, change: Change) -> str:
+    """Return the condition of a deletion; the empty text where it has none."""
     if not plan.consent.prune:
         return _UNPRUNED
     return "kept until they are gone" if is_kept(change, plan.consent) else ""
 
 
-def node_claims(change: Change) -> str:
-    """Return how many NodeClaims a pool or class that is deleted has; nothing where that is not known."""
+def format_node_claims(change: Change) -> str:
+    """Return how many NodeClaims a deleted pool or class has; the empty text where that is unknown."""
     return "" if change.node_claims is None else nodes(change.node_claims)
 
 
-def agreed(plan: Plan) -> str:
+def format_consent(plan: Plan) -> str:
     """Return the consent of a plan as options of the command line; the empty text where it is the default."""
     consent, default = plan.consent, Consent()
-    said = [
+    options = [
         ("--prune", consent.prune),
         (f"--max-deletes {consent.max_deletes}", consent.max_deletes != default.max_deletes),
         ("--drain", consent.drain),
-        *((f"--allow-delete {each}", True) for each in consent.allow_delete),
+        *((f"--allow-delete {address}", True) for address in consent.allow_delete),
         ("--allow-empty", consent.allow_empty),
-        *((f"--adopt {each}", True) for each in consent.adopt),
-        *((f"--adopt-from {each}", True) for each in consent.adopt_from),
+        *((f"--adopt {address}", True) for address in consent.adopt),
+        *((f"--adopt-from {manager}", True) for manager in consent.adopt_from),
         ("--fail-on-admission", consent.fail_on_admission),
         (f"--on-conflict {consent.on_conflict}", consent.on_conflict != default.on_conflict),
     ]
-    return " ".join(option for option, is_set in said if is_set)
+    return " ".join(option for option, is_set in options if is_set)
 
 
-def signing(plan: Plan) -> str:
-    """Return whether a plan is signed; by whom, only `--verify-key` tells."""
+def format_signature(plan: Plan) -> str:
+    """Return whether a plan is signed; only `--verify-key` checks by whom."""
     return "signed" if plan.signature else "not signed"
 
 
-def at(place: BlueprintPlace | None, *, column: bool = False) -> str:
-    """Return `file:line`; nothing where there is no place."""
+def format_place(place: BlueprintPlace | None, *, column: bool = False) -> str:
+    """Return `file:line`; the empty text without a place."""
     if place is None:
         return ""
     lines = f":{place.line}" if place.line else ""
@@ -178,22 +178,22 @@ def at(place: BlueprintPlace | None, *, column: bool = False) -> str:
     return f"{one_line(place.file)}{lines}{columns}"
 
 
-def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
-    """Return a value on one line: JSON, but what stands for a sensitive one as it is."""
-    if isinstance(value, str) and _HIDDEN.fullmatch(value):
+def format_value(value: Any) -> str:  # noqa: ANN401 - any value of a field
+    """Return a value on one line as JSON; the digest of a sensitive value is unchanged."""
+    if isinstance(value, str) and _SENSITIVE.fullmatch(value):
         return value
-    said = json.dumps(value, ensure_ascii=False)
-    return visible(said[:_LONGEST]) + "…" * (len(said) > _LONGEST)
+    text = json.dumps(value, ensure_ascii=False)
+    return visible(text[:_MAX_CHARACTERS]) + "…" * (len(text) > _MAX_CHARACTERS)
 
 
-def field_line(field: FieldChange) -> str:
-    """Return a changed leaf with what it was and what it would be, and who says so if not the blueprint."""
-    said = {
-        "add": f"+ {visible(field.path)}: {shown(field.after)}",
-        "remove": f"- {visible(field.path)}: {shown(field.before)}",
-        "replace": f"~ {visible(field.path)}: {shown(field.before)} -> {shown(field.after)}",
+def format_field(field: FieldChange) -> str:
+    """Return a changed field with its old and new value, and its cause where that is not the blueprint."""
+    texts = {
+        "add": f"+ {visible(field.path)}: {format_value(field.after)}",
+        "remove": f"- {visible(field.path)}: {format_value(field.before)}",
+        "replace": f"~ {visible(field.path)}: {format_value(field.before)} -> {format_value(field.after)}",
     }
-    return said[field.op] + _cause(field)
+    return texts[field.op] + _cause(field)
 
 
 def _cause(field: FieldChange) -> str:

@@ -1,1 +1,1 @@
-"""Formats of `gpupool status`."""
+"""Reports of `gpupool status` as text and JSON."""

@@ -1,4 +1,4 @@
-"""How a blueprint's objects are in a cluster, for programs.
+"""Report of `gpupool status` as JSON.
 
     cluster:    {context, server, uid}
     blueprint:  its name
@@ -7,8 +7,8 @@
                 [{kind, name, exists, ready, reason, events, blueprint, pool}]
     notes:      [text]
 
-The `events` of an object are its newest warnings, [{reason, message, count, last}]; they are asked for where
-an object of the blueprint is not Ready.
+The `events` of an object are its newest warnings, [{reason, message, count, last}]; they are read where an
+object of the blueprint is not Ready.
 
 A `pool`, null for other kinds and for what does not exist, is
 
@@ -29,41 +29,46 @@ if TYPE_CHECKING:
 Json: TypeAlias = "str | int | bool | dict[str, Json] | list[Json] | None"
 
 
-def plain(status: Status) -> dict[str, Json]:
-    """Return the whole as values of JSON."""
-    listed = status.inventory
+def to_json(status: Status) -> dict[str, Json]:
+    """Return the status as values of JSON."""
+    inventory = status.inventory
     return {
         "cluster": {"context": status.context, "server": status.server, "uid": status.uid},
         "blueprint": status.blueprint,
         "inventory": None
-        if listed is None
+        if inventory is None
         else {
-            "namespace": listed.place.namespace,
-            "name": listed.place.name,
-            "uid": listed.uid or None,
-            "serial": listed.serial,
+            "namespace": inventory.place.namespace,
+            "name": inventory.place.name,
+            "uid": inventory.uid or None,
+            "serial": inventory.serial,
             "pending": status.is_pending,
         },
-        "objects": [_thing(each) for each in status.objects],
-        "left": [_thing(each) for each in status.left],
-        "others": [_thing(each) for each in status.others],
+        "objects": [_object(entry) for entry in status.objects],
+        "left": [_object(entry) for entry in status.left],
+        "others": [_object(entry) for entry in status.others],
         "notes": list(status.notes),
     }
 
 
-def _thing(thing: ObjectStatus) -> Json:
+def _object(entry: ObjectStatus) -> Json:
     return {
-        "kind": thing.kind,
-        "name": thing.name,
-        "exists": thing.exists,
-        "ready": thing.readiness.is_ready,
-        "reason": thing.readiness.reason,
+        "kind": entry.kind,
+        "name": entry.name,
+        "exists": entry.exists,
+        "ready": entry.readiness.is_ready,
+        "reason": entry.readiness.reason,
         "events": [
-            {"reason": each.reason, "message": each.message, "count": each.times, "last": each.last or None}
-            for each in thing.events
+            {
+                "reason": event.reason,
+                "message": event.message,
+                "count": event.times,
+                "last": event.last or None,
+            }
+            for event in entry.events
         ],
-        "blueprint": thing.owner or None,
-        "pool": _pool(thing.pool) if thing.pool else None,
+        "blueprint": entry.owner or None,
+        "pool": _pool(entry.pool) if entry.pool else None,
     }
 
 
@@ -77,15 +82,15 @@ def _pool(pool: PoolStatus) -> Json:
         "nodeClaims": counts,
         "machines": [
             {
-                "instanceType": machine.instance_type,
-                "capacityType": machine.capacity_type,
-                "zone": machine.zone,
+                "instanceType": instance.instance_type,
+                "capacityType": instance.capacity_type,
+                "zone": instance.zone,
                 "number": number,
             }
-            for machine, number in nodes.instances
+            for instance, number in nodes.instances
         ],
         "resources": [
-            {"name": each.resource, "used": each.used, "limit": each.limit or None} for each in pool.use
+            {"name": use.resource, "used": use.used, "limit": use.limit or None} for use in pool.use
         ],
         "notes": list(pool.notes),
     }

@@ -1,1 +1,1 @@
-"""Formats of `gpupool validate`."""
+"""Reports of `gpupool validate` as text, JSON, SARIF, JUnit and GitHub annotations."""

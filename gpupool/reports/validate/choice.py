@@ -1,4 +1,4 @@
-"""Which formats there are; each is imported only when it is asked for."""
+"""Formats of `gpupool validate`; the module of a format is imported only when it is used."""
 
 from importlib import import_module
 from types import MappingProxyType
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 FORMATS: Final = MappingProxyType(
     {"text": "text", "json": "json_text", "github": "github", "sarif": "sarif", "junit": "junit"}
 )
-"""The module of each format, by the name that a user gives; each has a function `document`."""
+"""Modules of the formats, by the value of `-o`; each module has a function `render_report`."""
 
 
-def document(report: Report, name: str) -> str:
+def render_report(report: Report, name: str) -> str:
     """Return a report in one of the `FORMATS`."""
-    write: Callable[[Report], str] = import_module(f"{__package__}.{FORMATS[name]}").document
-    return write(report)
+    render: Callable[[Report], str] = import_module(f"{__package__}.{FORMATS[name]}").render_report
+    return render(report)

@@ -1,4 +1,4 @@
-"""A report as JSON: `{"findings": […], "summary": {…}}`."""
+"""Report of `gpupool validate` as JSON: `{"findings": […], "summary": {…}}`."""
 
 import json
 from typing import Any
@@ -9,28 +9,31 @@ from gpupool.findings import Finding, Severity
 from gpupool.reports.escaping import in_json
 
 
-def document(report: Report) -> str:
+def render_report(report: Report) -> str:
     """Return every finding with all of its keys, and the summary; `line` is null for a file as a whole."""
-    found = {"findings": [finding_object(each) for each in report.findings], "summary": summary(report)}
-    return in_json(json.dumps(found, indent=2, ensure_ascii=False)) + "\n"
+    values = {
+        "findings": [finding_to_json(finding) for finding in report.findings],
+        "summary": summary_to_json(report),
+    }
+    return in_json(json.dumps(values, indent=2, ensure_ascii=False)) + "\n"
 
 
-def summary(report: Report) -> dict[str, Any]:
-    """Return what was checked in plain values."""
+def summary_to_json(report: Report) -> dict[str, Any]:
+    """Return the counts of checked and skipped files and objects as values of JSON."""
     return {
         "files": len(report.files),
         "documents": report.documents,
         "objects": report.count_kinds(),
         "passedOver": dict(report.other_kinds),
         "skipped": [
-            {"file": each.at.file, "line": each.at.line or None, "reason": each.reason}
-            for each in report.skipped
+            {"file": skipped.at.file, "line": skipped.at.line or None, "reason": skipped.reason}
+            for skipped in report.skipped
         ],
         **{f"{severity}s": report.count(severity) for severity in Severity},
     }
 
 
-def finding_object(finding: Finding) -> dict[str, Any]:
+def finding_to_json(finding: Finding) -> dict[str, Any]:
     """Return one finding with all of its keys; `also` has the other places of the same finding."""
     return {
         "rule": str(finding.code),
@@ -39,7 +42,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "fix": finding.fix,
         **_place(finding),
-        "also": [_place(each) for each in finding.also],
+        "also": [_place(other) for other in finding.also],
     }
 
 

@@ -1,4 +1,4 @@
-"""A report as JUnit's XML: a suite for each file, a case for the file and for each object in it."""
+"""Report of `gpupool validate` as JUnit XML, with a suite for each file and a case for each object."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from gpupool.reports import finding_text
 from gpupool.reports.escaping import one_line, visible
 
 _FILE = "file"
-"""The case of what a file as a whole, or nothing that was checked, has to do with."""
+"""Name of the case for findings that belong to no checked object."""
 
 
 @dataclass(slots=True)
@@ -30,8 +30,8 @@ class _Suite:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def document(report: Report) -> str:
-    """Return one failure for each case with findings that fail the run; others stand in `system-out`."""
+def render_report(report: Report) -> str:
+    """Return one failure for each case with findings that fail the run; others are in `system-out`."""
     root = ET.Element("testsuites", name="gpupool")
     for file, suite in _suites(report).items():
         root.append(_suite_element(report, file, suite))
@@ -55,13 +55,13 @@ def _suites(report: Report) -> dict[str, _Suite]:
         suite(checked.at.file).objects.setdefault(checked.object, []).append(case)
     for skipped in report.skipped:
         suite(skipped.at.file).skipped.append(skipped)
-    for finding in (one for each in report.findings for one in each.occurrences):
-        _case(suite(finding.at.file), finding).findings.append(finding)
+    for finding in (place for reported in report.findings for place in reported.occurrences):
+        _find_case(suite(finding.at.file), finding).findings.append(finding)
     return suites
 
 
-def _case(suite: _Suite, finding: Finding) -> _Case:
-    """Return the case of a finding: of several objects of one name, the last that begins before it."""
+def _find_case(suite: _Suite, finding: Finding) -> _Case:
+    """Return the case of a finding: of several objects with one name, the last that begins before it."""
     named = suite.objects.get(finding.object, suite.cases[:1])
     above = bisect_right(named, finding.at, key=lambda case: case.at)
     return named[max(above - 1, 0)]
@@ -70,34 +70,34 @@ def _case(suite: _Suite, finding: Finding) -> _Case:
 def _suite_element(report: Report, file: str, suite: _Suite) -> ET.Element:
     cases = [_case_element(report, file, case) for case in suite.cases]
     cases += [_skipped_element(file, skipped) for skipped in suite.skipped]
-    made = ET.Element("testsuite", name=visible(file), tests=str(len(cases)))
-    made.set("failures", str(_having(cases, "failure")))
-    made.set("errors", "0")
-    made.set("skipped", str(_having(cases, "skipped")))
-    made.extend(cases)
-    return made
+    element = ET.Element("testsuite", name=visible(file), tests=str(len(cases)))
+    element.set("failures", str(_count_with(cases, "failure")))
+    element.set("errors", "0")
+    element.set("skipped", str(_count_with(cases, "skipped")))
+    element.extend(cases)
+    return element
 
 
 def _case_element(report: Report, file: str, case: _Case) -> ET.Element:
-    made = ET.Element("testcase", classname=visible(file), name=visible(case.name))
+    element = ET.Element("testcase", classname=visible(file), name=visible(case.name))
     failing = [finding for finding in case.findings if report.fails(finding)]
     others = [finding for finding in case.findings if not report.fails(finding)]
     if failing:
         first, more = failing[0], len(failing) - 1
         message = one_line(first.message) + (f" (and {more} more)" if more else "")
-        failure = ET.SubElement(made, "failure", type=str(first.code), message=message)
-        failure.text = finding_text.findings(failing)
+        failure = ET.SubElement(element, "failure", type=str(first.code), message=message)
+        failure.text = finding_text.render_findings(failing)
     if others:
-        ET.SubElement(made, "system-out").text = finding_text.findings(others)
-    return made
+        ET.SubElement(element, "system-out").text = finding_text.render_findings(others)
+    return element
 
 
 def _skipped_element(file: str, skipped: Skipped) -> ET.Element:
     name = f"line {skipped.at.line}" if skipped.at.line else _FILE
-    made = ET.Element("testcase", classname=visible(file), name=name)
-    ET.SubElement(made, "skipped", message=one_line(skipped.reason))
-    return made
+    element = ET.Element("testcase", classname=visible(file), name=name)
+    ET.SubElement(element, "skipped", message=one_line(skipped.reason))
+    return element
 
 
-def _having(cases: Sequence[ET.Element], tag: str) -> int:
+def _count_with(cases: Sequence[ET.Element], tag: str) -> int:
     return sum(case.find(tag) is not None for case in cases)

@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, which code scanning services read."""
+"""Report of `gpupool validate` as SARIF 2.1.0 for code scanning services."""
 
 import json
 from collections import Counter
@@ -12,21 +12,21 @@ from gpupool.checking.report import Report
 from gpupool.codes import Code, layer
 from gpupool.findings import Finding, Severity
 from gpupool.reports.escaping import in_json
-from gpupool.reports.validate.json_text import summary
+from gpupool.reports.validate.json_text import summary_to_json
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _MEANINGS: Mapping[str, str] = {code.value: code.meaning for code in Code}
 
 
-def document(report: Report) -> str:
-    """Return one run with a result for each finding; of the rules, those that found something."""
+def render_report(report: Report) -> str:
+    """Return one run with a result for each finding, and the rules that have a result."""
     codes = sorted({str(finding.code) for finding in report.findings})
     run = {
         "tool": {"driver": {"name": "gpupool", "rules": [_rule(code) for code in codes]}},
         "columnKind": "unicodeCodePoints",
         "results": list(_results(report.findings, codes)),
-        "properties": {"summary": summary(report)},
+        "properties": {"summary": summary_to_json(report)},
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return in_json(json.dumps(log, indent=2, ensure_ascii=False)) + "\n"
@@ -38,13 +38,13 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _results(findings: Sequence[Finding], codes: Sequence[str]) -> Iterator[dict[str, Any]]:
-    index = {code: at for at, code in enumerate(codes)}
+    indexes = {code: index for index, code in enumerate(codes)}
     seen: Counter[tuple[str, ...]] = Counter()
-    # Code scanning shows a result at its first location only, so that each place is a result of its own.
-    for finding in (one for each in findings for one in each.occurrences):
+    # Code scanning shows a result at its first location only, so each place needs a result of its own.
+    for finding in (place for reported in findings for place in reported.occurrences):
         subject = (str(finding.code), finding.at.file, finding.object, finding.path)
         seen[subject] += 1
-        yield _result(finding, index[finding.code], _fingerprint(*subject, str(seen[subject])))
+        yield _result(finding, indexes[finding.code], _fingerprint(*subject, str(seen[subject])))
 
 
 def _result(finding: Finding, index: int, fingerprint: str) -> dict[str, Any]:
@@ -78,5 +78,5 @@ def _uri(file: str) -> str:
 
 
 def _fingerprint(*parts: str) -> str:
-    """Return what stays the same when lines move: the rule, the object and the field, not the place."""
+    """Return a digest that stays the same when lines move: of the rule, the object and the field."""
     return sha256(json.dumps(parts).encode("ascii")).hexdigest()[:32]

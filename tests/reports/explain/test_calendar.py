@@ -6,8 +6,8 @@ from datetime import date
 from xml.etree import ElementTree as ET
 
 from gpupool.explain.calendar import Calendar, build_calendar
-from gpupool.reports.explain.calendar import as_json, text
-from gpupool.reports.explain.calendar_svg import svg
+from gpupool.reports.explain.calendar import render_text, to_json
+from gpupool.reports.explain.calendar_svg import render_svg
 from gpupool.yamlio.located import Plain
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -56,13 +56,13 @@ def made(budgets: list[Plain], name: str = "chat", nodes: int = 10) -> Calendar:
 
 
 def test_a_week_is_drawn_in_79_columns() -> None:
-    found = text(made(BUDGETS), colour=False)
+    found = render_text(made(BUDGETS), colour=False)
     assert found == EXPECTED
     assert all(len(line) <= 79 for line in found.splitlines()[:-2])
 
 
 def test_colour_changes_nothing_but_the_colour() -> None:
-    coloured = text(made(BUDGETS), colour=True)
+    coloured = render_text(made(BUDGETS), colour=True)
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == EXPECTED
     assert coloured.count("\x1b[0m") == coloured.count("\x1b[38;5;") > 150
 
@@ -71,23 +71,23 @@ def test_many_numbers_get_letters() -> None:
     budgets: list[Plain] = [
         {"nodes": str(hour), "schedule": f"0 {hour} * * *", "duration": "1h"} for hour in range(24)
     ]
-    found = text(made(budgets, nodes=200), colour=False)
+    found = render_text(made(budgets, nodes=200), colour=False)
     assert "·· 0   aa 1   ab 2   ac 3" in found
 
 
 def test_a_pool_without_budgets_is_unbounded() -> None:
-    found = text(made([]), colour=False)
+    found = render_text(made([]), colour=False)
     assert "Empty, Drifted, Underutilized: 10 (all) in every hour of the week" in found
     assert "all nodes can be disrupted at once" in found
 
 
 def test_what_a_file_says_can_not_steer_the_terminal() -> None:
     odd: Plain = {"nodes": "1", "schedule": "\x1b[31m 0 0 * *", "duration": "1h"}
-    assert "\x1b" not in text(made([odd], name="a\x1b]0;b"), colour=False)
+    assert "\x1b" not in render_text(made([odd], name="a\x1b]0;b"), colour=False)
 
 
 def test_the_json_has_a_list_of_hours_for_each_day() -> None:
-    found = as_json(made(BUDGETS))
+    found = to_json(made(BUDGETS))
     assert json.loads(json.dumps(found)) == found
     assert isinstance(found, dict)
     assert (found["timezone"], found["nodes"], found["weekOf"]) == ("Europe/Berlin", 10, "2026-03-23")
@@ -101,9 +101,9 @@ def test_the_json_has_a_list_of_hours_for_each_day() -> None:
 
 
 def test_the_picture_names_itself_and_each_hour() -> None:
-    found = svg(made(BUDGETS, name="<chat> & co"))
+    found = render_svg(made(BUDGETS, name="<chat> & co"))
     root = ET.fromstring(found)  # noqa: S314 - we wrote it ourselves a line above
-    assert found == svg(made(BUDGETS, name="<chat> & co"))
+    assert found == render_svg(made(BUDGETS, name="<chat> & co"))
     assert root.attrib["role"] == "img"
     assert root.findtext(f"{SVG}title") == "NodePool <chat> & co: nodes that may be disrupted, by hour"
     assert "Drifted, Underutilized: from 0 to 2 nodes, none in 65 of 167 hours" in (
@@ -125,4 +125,4 @@ def test_the_picture_names_itself_and_each_hour() -> None:
 
 def test_the_picture_holds_only_what_xml_can() -> None:
     odd: Plain = {"nodes": "1", "schedule": "\x1b[31m 0 0 \ud800 *", "duration": "1h"}
-    ET.fromstring(svg(made([odd], name="a\x00b\ufffe")).encode())  # noqa: S314 - our own text
+    ET.fromstring(render_svg(made([odd], name="a\x00b\ufffe")).encode())  # noqa: S314 - our own text

@@ -10,9 +10,9 @@ from gpupool.explain.explanation import Explanation, explain_pool
 from gpupool.karpenter.labels import INSTANCE_FAMILY, INSTANCE_GPU_COUNT, INSTANCE_TYPE
 from gpupool.karpenter.requirements import build_requirement
 from gpupool.pools import LoadedNodePool, LoadedNodePools
-from gpupool.reports.explain.json_text import plain
-from gpupool.reports.explain.text import MOST_ROWS, overview, page, said
-from gpupool.reports.tables import aligned
+from gpupool.reports.explain.json_text import to_json
+from gpupool.reports.explain.text import MAX_ROWS, format_requirement, render_overview, render_page
+from gpupool.reports.tables import align_rows
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.yamlio.documents import read_documents
 from tests.scheduling.classes import CLASSES
@@ -48,13 +48,13 @@ REQUIREMENTS = {
 def test_a_requirement_in_words(name: str) -> None:
     found, words = REQUIREMENTS[name]
 
-    assert said(found) == words
+    assert format_requirement(found) == words
 
 
 def test_columns_stand_under_each_other() -> None:
     rows = [("NAME", "N", ""), ("a", "10", "x"), ("long", "9", "")]
 
-    assert list(aligned(rows, right={1})) == ["NAME   N", "a     10  x", "long   9"]
+    assert list(align_rows(rows, right={1})) == ["NAME   N", "a     10  x", "long   9"]
 
 
 def explained(body: Body, region: str | None = REGION) -> Explanation:
@@ -77,7 +77,7 @@ def pool(*types: str, **spec: object) -> Body:
 
 
 def lines(body: Body, region: str | None = REGION) -> list[str]:
-    return page(explained(body, region)).splitlines()
+    return render_page(explained(body, region)).splitlines()
 
 
 def test_more_types_than_a_page_holds_are_counted() -> None:
@@ -85,7 +85,7 @@ def test_more_types_than_a_page_holds_are_counted() -> None:
 
     table = written[written.index("1400 candidate types, 1328 launchable") + 1 :]
     assert table[0].startswith("TYPE ")
-    assert table[MOST_ROWS + 1] == f"... and {1400 - MOST_ROWS} more; -o json lists all of them"
+    assert table[MAX_ROWS + 1] == f"... and {1400 - MAX_ROWS} more; -o json lists all of them"
 
 
 def test_the_cheapest_stand_first_and_those_without_a_price_last() -> None:
@@ -150,25 +150,25 @@ def test_a_cost_that(name: str) -> None:
     body, words, short = COSTS[name]
 
     assert next(line for line in lines(body) if line.startswith("Cost")) == words
-    assert overview([explained(body)]).splitlines()[1].split("  ")[-1] == short
+    assert render_overview([explained(body)]).splitlines()[1].split("  ")[-1] == short
 
 
 def test_without_a_region_nothing_is_said_of_prices() -> None:
     found = explained(pool("p5.48xlarge", limits={"nvidia.com/gpu": "16"}), None)
 
-    text, told = page(found), plain(found)
+    text, told = render_page(found), to_json(found)
 
     assert "USD an hour" not in text
     assert "  region  not set" in text
     assert (told["cost"], told["onePod"], told["offeringsJudged"]) == (None, None, False)
-    assert overview([found]).splitlines()[1].split() == ["gpu", "0", "1", "-", "-"]
+    assert render_overview([found]).splitlines()[1].split() == ["gpu", "0", "1", "-", "-"]
 
 
 def test_limits_of_types_as_programs_read_them() -> None:
     body = node_pool("gpu", [{"key": INSTANCE_FAMILY, "operator": "In", "values": ["g6"]},
                              {"key": INSTANCE_GPU_COUNT, "operator": "Gt", "values": ["1"]}], limits={"nvidia.com/gpu": "4"})  # fmt: skip
 
-    told: Any = plain(explained(body))["limits"]
+    told: Any = to_json(explained(body))["limits"]
 
     assert told["nodes"] == {"g6.12xlarge": 1, "g6.24xlarge": 1, "g6.48xlarge": 0}
     assert told["never"] == ["g6.48xlarge"]
@@ -184,9 +184,9 @@ def test_as_many_types_as_a_page_holds_are_all_there() -> None:
             )
         )
     ]
-    held = lines(pool(*names[:MOST_ROWS]))
-    one_more = lines(pool(*names[: MOST_ROWS + 1]))
+    held = lines(pool(*names[:MAX_ROWS]))
+    one_more = lines(pool(*names[: MAX_ROWS + 1]))
 
-    assert f"{MOST_ROWS} candidate types" in "\n".join(held)
+    assert f"{MAX_ROWS} candidate types" in "\n".join(held)
     assert [line for line in held if "-o json" in line] == []
     assert [line for line in one_more if "-o json" in line] == ["... and 1 more; -o json lists all of them"]

@@ -8,7 +8,7 @@ from gpupool.findings import Location
 from gpupool.provenance.trace import trace
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Provenance
 from gpupool.rendering.render import build_manifests
-from gpupool.reports.explain.provenance import as_json, text
+from gpupool.reports.explain.provenance import render_text, to_json
 from tests.test_examples import EXAMPLES
 
 LIMITS = """\
@@ -39,11 +39,11 @@ def _in_examples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_layer_has_a_line() -> None:
-    assert text(asked("chat.limits")) == LIMITS
+    assert render_text(asked("chat.limits")) == LIMITS
 
 
 def test_what_several_objects_have_alike_is_said_once() -> None:
-    assert text(asked("chat.expireAfter")).splitlines()[-1] == (
+    assert render_text(asked("chat.expireAfter")).splitlines()[-1] == (
         "  → NodePool chat-spot, chat-ondemand, chat-reserved spec.template.spec.expireAfter: 336h"
     )
 
@@ -52,15 +52,15 @@ def test_another_word_is_named() -> None:
     said = LayerValue("profile a", ("instances", "gpus"), Location("a.yaml", 3, 4), 8, LayerOutcome.REPLACED)
     wins = LayerValue("pool", ("requirements", "x/y"), Location("b.yaml", 1, 2), 4, LayerOutcome.WINS)
     found = Provenance("a.x", (Origin(("pools", "a", "requirements", "x/y"), 4, (said, wins)),))
-    assert text(found) == (
+    assert render_text(found) == (
         "pools.a.requirements[x/y] = 4\n  profile a  a.yaml:3:4  instances.gpus: 8\n  pool       b.yaml:1:2  4                  (wins)\n"
     )
 
 
 def test_nothing_said_is_said() -> None:
-    assert text(Provenance("a.weight", ())) == "a.weight: not set, and not rendered\n"
+    assert render_text(Provenance("a.weight", ())) == "a.weight: not set, and not rendered\n"
     removed = LayerValue("pool", ("taints",), Location("a.yaml", 1, 1), None, LayerOutcome.REMOVES)
-    found = text(Provenance("a.taints", (Origin(("pools", "a", "taints"), None, (removed,)),)))
+    found = render_text(Provenance("a.taints", (Origin(("pools", "a", "taints"), None, (removed,)),)))
     assert found == "pools.a.taints: not set\n  pool  a.yaml:1:1  null  (removes it)\n"
 
 
@@ -68,13 +68,13 @@ def test_what_a_file_says_can_not_steer_the_terminal() -> None:
     odd = LayerValue(
         "pool\x1b", ("x\x1b",), Location("a\x1b.yaml", 1, 1), "\x1b[31m" + "x" * 5000, LayerOutcome.WINS
     )
-    shown = text(Provenance("a\x1b", (Origin(("pools", "\x1b"), "\x1b", (odd,)),)))
+    shown = render_text(Provenance("a\x1b", (Origin(("pools", "\x1b"), "\x1b", (odd,)),)))
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) < 300
 
 
 def test_the_json_has_the_same() -> None:
-    found = as_json(asked("chat.tiers.reserved.limits.gpus"))
+    found = to_json(asked("chat.tiers.reserved.limits.gpus"))
     assert found == {
         "field": "chat.tiers.reserved.limits.gpus",
         "values": [

@@ -12,7 +12,7 @@ import pytest
 
 from gpupool.planning.plan import Plan
 from gpupool.reports.plan.formats import FORMATS
-from gpupool.reports.plan.github import step_outputs, step_summary
+from gpupool.reports.plan.github import render_step_outputs, render_step_summary
 from tests.planning.plans import EXAMPLES, large
 
 FOLDER = Path(__file__).parent / "golden"
@@ -24,8 +24,8 @@ WAYS: dict[str, Callable[[Plan], str]] = {
     "plan.json": FORMATS["json"],
     "comment.md": FORMATS["markdown"],
     "commands.txt": FORMATS["github"],
-    "summary.md": step_summary,
-    "outputs.txt": lambda plan: step_outputs(plan, 2 if plan.has_changes else 0),
+    "summary.md": render_step_summary,
+    "outputs.txt": lambda plan: render_step_outputs(plan, 2 if plan.has_changes else 0),
 }
 SAME = {"all.txt": "text.txt", "summary.md": "comment.md"}
 """What is kept only where it differs from another one."""

@@ -10,9 +10,9 @@ from markdown_it.token import Token
 
 from gpupool.planning.plan import Guard, Plan, Rejection
 from gpupool.reports.escaping import one_line
-from gpupool.reports.plan.markdown import document
-from gpupool.reports.plan.marked import code, prose
-from gpupool.reports.plan.wording import headline
+from gpupool.reports.plan.markdown import render_plan
+from gpupool.reports.plan.marked import format_code, format_prose
+from gpupool.reports.plan.wording import format_headline
 from tests.planning.plans import EXAMPLES, PLANS, TEXTS, UID, change, large, plan, pool
 from tests.tiers import examples
 
@@ -42,7 +42,7 @@ def tokens(text: str) -> list[Token]:
 @settings(derandomize=True, max_examples=examples(150))
 @given(PLANS)
 def test_nothing_from_outside_means_anything(made: Plan) -> None:
-    text = document(made, show_textual=True)
+    text = render_plan(made, show_textual=True)
     found = tokens(text)
 
     assert {token.type for token in found} <= OURS
@@ -60,7 +60,7 @@ def test_nothing_from_outside_means_anything(made: Plan) -> None:
 @settings(derandomize=True, max_examples=100)
 @given(PLANS)
 def test_is_never_too_long_and_begins_with_its_mark(made: Plan) -> None:
-    text = document(made)
+    text = render_plan(made)
 
     assert len(text) < 60_000
     assert MARK.fullmatch(text.split("\n", 1)[0])
@@ -69,7 +69,7 @@ def test_is_never_too_long_and_begins_with_its_mark(made: Plan) -> None:
 @settings(derandomize=True, max_examples=examples(150))
 @given(TEXTS)
 def test_a_value_is_one_code(text: str) -> None:
-    (inline,) = READER.parseInline(f"x {code(text)} y")
+    (inline,) = READER.parseInline(f"x {format_code(text)} y")
 
     assert [token.type for token in inline.children or []] == ["text", "code_inline", "text"]
     assert (inline.children or [])[1].content.strip() == (one_line(text).strip() or '""' * (not text))
@@ -78,7 +78,7 @@ def test_a_value_is_one_code(text: str) -> None:
 @settings(derandomize=True, max_examples=examples(150))
 @given(TEXTS)
 def test_a_message_keeps_its_words(text: str) -> None:
-    (inline,) = READER.parseInline(prose(text))
+    (inline,) = READER.parseInline(format_prose(text))
     read = "".join(token.content for token in inline.children or [])
 
     assert {token.type for token in inline.children or []} <= {"text", "code_inline"}
@@ -101,14 +101,14 @@ def test_a_message_keeps_its_words(text: str) -> None:
     ],
 )
 def test_a_message(text: str, expected: str) -> None:
-    assert prose(text) == expected
+    assert format_prose(text) == expected
 
 
 def test_a_fence_is_longer_than_any_inside() -> None:
     tricky = pool("a") | {"spec": {"text": "````\n</details>\n`````\n"}}
     fences = [
         each
-        for each in tokens(document(plan(change("NodePool/a", "create", after=tricky))))
+        for each in tokens(render_plan(plan(change("NodePool/a", "create", after=tricky))))
         if each.type == "fence"
     ]
 
@@ -117,14 +117,14 @@ def test_a_fence_is_longer_than_any_inside() -> None:
 
 
 def test_the_mark_is_of_the_blueprint_and_the_cluster_alone() -> None:
-    marks = {document(each).split("\n", 1)[0] for each in EXAMPLES.values()}
+    marks = {render_plan(each).split("\n", 1)[0] for each in EXAMPLES.values()}
 
     assert marks == {f"<!-- gpupool:ml-platform:{UID} -->"}
 
 
 def test_500_objects_keep_everything_grave() -> None:
     made = large()
-    text = document(made)
+    text = render_plan(made)
 
     assert 55_000 < len(text) < 60_000
     for each in made.changes:
@@ -143,7 +143,9 @@ def test_500_objects_keep_everything_grave() -> None:
 
 def test_the_largest_diff_goes_first() -> None:
     huge = pool("huge", text=["x" * 100 for _ in range(700)])
-    text = document(plan(change("NodePool/huge", "create", after=huge), change("NodePool/small", "create")))
+    text = render_plan(
+        plan(change("NodePool/huge", "create", after=huge), change("NodePool/small", "create"))
+    )
 
     assert text.count("<details>") == 1
     assert "<code>NodePool/small</code>" in text
@@ -157,10 +159,10 @@ def test_grave_lists_that_are_too_long_are_cut_last_and_counted() -> None:
         warnings=("mind " * 100,) * 20,
         guards=(Guard("max-deletes", passed=False, message="too many", remedy="--max-deletes 9"),),
     )
-    text = document(made)
+    text = render_plan(made)
 
     assert len(text) < 60_000
-    assert f"**{headline(made)}**" in text
+    assert f"**{format_headline(made)}**" in text
     assert "- 20 of them\n" in text
     assert "- and 450 more\n" in text
     assert "`max-deletes`: too many" in text
@@ -186,7 +188,7 @@ def test_the_worst_texts_leave_the_verdict() -> None:
         target=replace(made.target, context="`" * 5000, uid=worst),
         source=replace(made.source, blueprint=worst, commit=worst),
     )
-    text = document(made)
+    text = render_plan(made)
 
     assert len(text) < 60_000
-    assert f"**{headline(made)}**" in text
+    assert f"**{format_headline(made)}**" in text

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupool.planning.plan import Plan
-from gpupool.reports.plan.patch import diff, document
+from gpupool.reports.plan.patch import render_diff, render_plan
 from gpupool.yamlio.write import dump
 from tests.planning.plans import EXAMPLES, TEXTS, VALUES, change, large, plan
 from tests.tiers import examples
@@ -48,7 +48,7 @@ def lines_of(patch: str) -> list[str]:
 @settings(derandomize=True, max_examples=examples(150))
 @given(BODIES, BODIES)
 def test_any_change_is_applied(before: dict[str, Any], after: dict[str, Any]) -> None:
-    found = lines_of(diff(change("NodePool/x", "update", before=before, after=after)))
+    found = lines_of(render_diff(change("NodePool/x", "update", before=before, after=after)))
 
     assert found[:2] in ([], ["--- live/NodePool/x\n", "+++ blueprint/NodePool/x\n"])
     assert bool(found) == (dump(before) != dump(after))
@@ -58,7 +58,7 @@ def test_any_change_is_applied(before: dict[str, Any], after: dict[str, Any]) ->
 @pytest.mark.parametrize("made", [*EXAMPLES.values(), large(60)], ids=[*EXAMPLES, "large"])
 def test_git_applies_it(made: Plan, tmp_path: Path) -> None:
     written(made, tmp_path, "before")
-    patch = document(made, show_textual=True)
+    patch = render_plan(made, show_textual=True)
 
     ended = subprocess.run(
         ["git", "-c", "core.autocrlf=false", "apply", "--allow-empty", "--whitespace=nowarn", "-"],  # noqa: S607 - whichever there is
@@ -92,7 +92,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_what_is_new_and_what_goes_come_from_nowhere_and_go_there() -> None:
-    new, old = diff(change("NodePool/a", "create")), diff(change("NodePool/b", "delete"))
+    new, old = render_diff(change("NodePool/a", "create")), render_diff(change("NodePool/b", "delete"))
 
     assert new.startswith("--- /dev/null\n+++ blueprint/NodePool/a\n@@ -0,0 +1,")
     assert old.startswith("--- live/NodePool/b\n+++ /dev/null\n@@ -1,")
@@ -112,25 +112,25 @@ def test_what_is_new_and_what_goes_come_from_nowhere_and_go_there() -> None:
     ids=lambda each: f"{each.actions[0]}, {each.blocked or 'unknown'}",
 )
 def test_an_object_that_nobody_knows_is_no_deletion(unknown: Any) -> None:  # noqa: ANN401 - a Change
-    assert document(plan(unknown)) == ""
+    assert render_plan(plan(unknown)) == ""
 
 
 def test_words_only_are_left_out_unless_asked_for() -> None:
-    assert document(EXAMPLES["textual"]) == ""
-    assert '-    cpu: "1000"\n+    cpu: 1k\n' in document(EXAMPLES["textual"], show_textual=True)
+    assert render_plan(EXAMPLES["textual"]) == ""
+    assert '-    cpu: "1000"\n+    cpu: 1k\n' in render_plan(EXAMPLES["textual"], show_textual=True)
 
 
 @pytest.mark.parametrize(
     "address", ["NodePool/../../etc/passwd", "NodePool/a\nb", "../x", "NodePool/", "a b\tc", ""]
 )
 def test_a_name_leads_out_of_nowhere(address: str) -> None:
-    first, second = lines_of(diff(change(address, "update", before={"a": 1}, after={"a": 2})))[:2]
+    first, second = lines_of(render_diff(change(address, "update", before={"a": 1}, after={"a": 2})))[:2]
 
     assert re.fullmatch(r"--- live(/[A-Za-z0-9_-][A-Za-z0-9._-]*){1,2}\n", first)
     assert second == first.replace("--- live", "+++ blueprint")
 
 
 def test_a_number_that_yaml_has_no_place_for() -> None:
-    found = diff(change("NodePool/a", "update", before={"a": 2**70}, after={"a": 1}))
+    found = render_diff(change("NodePool/a", "update", before={"a": 2**70}, after={"a": 1}))
 
     assert f'-  "a": {2**70}\n' in found

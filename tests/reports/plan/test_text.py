@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 from gpupool.planning.plan import Consent, Plan
 from gpupool.reports.escaping import one_line, visible
-from gpupool.reports.plan.text import document
-from gpupool.reports.plan.wording import shown
+from gpupool.reports.plan.text import render_plan
+from gpupool.reports.plan.wording import format_value
 from tests.planning.plans import EXAMPLES, HIDDEN, PLANS, change, field, plan, pool
 
 CODES = re.compile("\x1b\\[[0-9;]*m")
@@ -19,19 +19,19 @@ CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 @settings(derandomize=True, max_examples=100)
 @given(PLANS)
 def test_no_value_steers_a_terminal(made: Plan) -> None:
-    assert not CONTROLS.search(document(made, show_textual=True))
+    assert not CONTROLS.search(render_plan(made, show_textual=True))
 
 
 @settings(derandomize=True, max_examples=100)
 @given(PLANS)
 def test_colours_change_no_letter(made: Plan) -> None:
-    assert CODES.sub("", document(made, colour=True)) == document(made)
+    assert CODES.sub("", render_plan(made, colour=True)) == render_plan(made)
 
 
 @settings(derandomize=True, max_examples=100)
 @given(PLANS)
 def test_every_trouble_is_named_on_one_line(made: Plan) -> None:
-    lines = document(made).splitlines()
+    lines = render_plan(made).splitlines()
 
     for each in made.changes:
         for conflict in each.conflicts:
@@ -51,7 +51,7 @@ def test_every_trouble_is_named_on_one_line(made: Plan) -> None:
 
 
 def test_a_plan_without_changes_is_one_sentence() -> None:
-    assert document(EXAMPLES["unchanged"]) == (
+    assert render_plan(EXAMPLES["unchanged"]) == (
         "No changes: cluster prod-eu is as blueprint ml-platform says (3 unchanged).\n"
     )
 
@@ -63,20 +63,20 @@ def test_a_deletion_says_how_many_node_claims_go(count: int, words: str) -> None
     gone = change("NodePool/old", "delete", node_claims=count)
     agreed = Consent(prune=True, allow_delete=("NodePool/old",))
 
-    assert f"\n- DELETE NodePool/old  with {words}\n" in document(plan(gone, consent=agreed))
-    assert f"\n- DELETE NodePool/old  with {words}, only with --prune\n" in document(plan(gone))
+    assert f"\n- DELETE NodePool/old  with {words}\n" in render_plan(plan(gone, consent=agreed))
+    assert f"\n- DELETE NodePool/old  with {words}, only with --prune\n" in render_plan(plan(gone))
 
 
 def test_a_pool_that_is_kept_until_it_is_empty_says_so() -> None:
     gone = change("NodePool/old", "delete", node_claims=2)
-    said = document(plan(gone, consent=Consent(prune=True)))
+    said = render_plan(plan(gone, consent=Consent(prune=True)))
 
     assert "\n- DELETE NodePool/old  with 2 NodeClaims, kept until they are gone\n" in said
 
 
 def test_a_long_path_stays_on_its_line() -> None:
     path = "spec." + "x" * 3000
-    said = document(plan(change("NodePool/a", "update", fields=(field(path, 1, 2),))))
+    said = render_plan(plan(change("NodePool/a", "update", fields=(field(path, 1, 2),))))
 
     assert f"    ~ {path}: 1 -> 2\n" in said
 
@@ -85,22 +85,24 @@ def test_words_only_are_counted_and_shown_when_that_is_asked() -> None:
     fields = (field("spec.weight", 1, 2), field("spec.limits.cpu", "1000", "1k", semantic=False))
     made = plan(change("NodePool/a", "update", fields=fields))
 
-    assert "spec.limits.cpu" not in document(made)
-    assert "Not shown: 1 difference in formatting only; see --show-textual." in document(made)
-    assert '    ~ spec.limits.cpu: "1000" -> "1k"\n' in document(made, show_textual=True)
-    assert "Not shown" not in document(made, show_textual=True)
+    assert "spec.limits.cpu" not in render_plan(made)
+    assert "Not shown: 1 difference in formatting only; see --show-textual." in render_plan(made)
+    assert '    ~ spec.limits.cpu: "1000" -> "1k"\n' in render_plan(made, show_textual=True)
+    assert "Not shown" not in render_plan(made, show_textual=True)
 
 
 def test_who_drifted_is_named() -> None:
     drifted = field("spec.weight", 1, 2, cause="drift", owner="")
-    said = document(plan(change("NodePool/a", "update", fields=(drifted,))))
+    said = render_plan(plan(change("NodePool/a", "update", fields=(drifted,))))
 
     assert "    ~ spec.weight: 1 -> 2  (drift: by an unknown field manager)\n" in said
     assert "    NodePool/a spec.weight is 1, should be 2\n" in said
 
 
 def test_what_was_not_dry_run_is_said() -> None:
-    said = document(plan(change("NodePool/a", "update", verified="read-only"), change("NodePool/b", "no-op")))
+    said = render_plan(
+        plan(change("NodePool/a", "update", verified="read-only"), change("NodePool/b", "no-op"))
+    )
 
     assert "    not checked by the API server in a dry run (read-only)\n" in said
     assert said.endswith("Not checked by the API server in a dry run: 1 object.\n")
@@ -109,8 +111,8 @@ def test_what_was_not_dry_run_is_said() -> None:
 def test_a_plan_that_is_not_saved_names_no_id() -> None:
     made = replace(EXAMPLES["create"], id="")
 
-    assert "Plan " not in document(made)
-    assert "good until" not in document(made)
+    assert "Plan " not in render_plan(made)
+    assert "good until" not in render_plan(made)
 
 
 @pytest.mark.parametrize(
@@ -122,18 +124,18 @@ def test_a_plan_that_is_not_saved_names_no_id() -> None:
     ],
 )  # fmt: skip
 def test_a_value_on_one_line(value: object, expected: str) -> None:
-    assert shown(value) == expected
+    assert format_value(value) == expected
 
 
 def test_a_rejected_object_that_is_new_has_no_body() -> None:
     made = plan(change("NodePool/a", "create", after=None))
 
-    assert "\n! " not in document(made)
-    assert "\n+ create NodePool/a  gpupool.yaml:12\n\nChanges: 1 to create.\n" in document(made)
+    assert "\n! " not in render_plan(made)
+    assert "\n+ create NodePool/a  gpupool.yaml:12\n\nChanges: 1 to create.\n" in render_plan(made)
 
 
 def test_a_new_object_is_shown_whole() -> None:
-    lines = document(plan(change("NodePool/a", "create"))).splitlines()
+    lines = render_plan(plan(change("NodePool/a", "create"))).splitlines()
     leaves = pool("a")["spec"]["template"]["spec"]["taints"][0].values()
 
     assert all(any(str(leaf) in line for line in lines if line.startswith("    + ")) for leaf in leaves)

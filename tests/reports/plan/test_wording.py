@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 
 from gpupool.planning.plan import Consent
-from gpupool.reports.plan.wording import agreed
+from gpupool.reports.plan.wording import format_consent
 from tests.planning.plans import plan
 
 ALL = Consent(
@@ -25,10 +25,10 @@ def test_all_that_was_agreed_to_is_shown() -> None:
     for each in fields(Consent):
         said, usual = (getattr(consent, each.name) for consent in (ALL, default))
         assert said != usual
-        assert agreed(plan(consent=replace(default, **{each.name: said})))
+        assert format_consent(plan(consent=replace(default, **{each.name: said})))
 
-    assert agreed(plan(consent=default)) == ""
-    assert agreed(plan(consent=ALL)) == (
+    assert format_consent(plan(consent=default)) == ""
+    assert format_consent(plan(consent=ALL)) == (
         "--prune --max-deletes 3 --drain --allow-delete NodePool/a --allow-empty --adopt NodePool/b"
         " --adopt-from argocd --fail-on-admission --on-conflict take"
     )

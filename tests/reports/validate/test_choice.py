@@ -6,16 +6,16 @@ import pytest
 
 from gpupool.checking.report import CheckedObject, Report
 from gpupool.findings import Location
-from gpupool.reports.validate.choice import FORMATS, document
+from gpupool.reports.validate.choice import FORMATS, render_report
 from tests.reports.examples import REPORT, UNKNOWN
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_names_every_rule_and_says_the_same_twice(name: str) -> None:
-    made = document(REPORT, name)
+    made = render_report(REPORT, name)
 
     assert [finding.code for finding in REPORT.findings if finding.code not in made] == []
-    assert made == document(REPORT, name)
+    assert made == render_report(REPORT, name)
     assert made.endswith("\n")
 
 
@@ -37,5 +37,5 @@ def _seconds(name: str, count: int) -> float:
     )
     # The processor's time and not the clock's: what else the machine does is no matter, and only the ratio counts.
     began = time.process_time()
-    document(Report(findings, ("a.yaml",), checked), name)
+    render_report(Report(findings, ("a.yaml",), checked), name)
     return time.process_time() - began

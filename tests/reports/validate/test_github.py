@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from gpupool.checking.report import Report
 from gpupool.findings import Location, Severity
 from gpupool.reports.escaping import one_line, visible
-from gpupool.reports.validate.github import document
+from gpupool.reports.validate.github import render_report
 from tests.reports.examples import REPORT, REPORTS, UNKNOWN
 from tests.tiers import examples
 
@@ -31,7 +31,7 @@ def read(line: str) -> tuple[str, dict[str, str], str]:
 
 
 def test_one_command_for_each_finding() -> None:
-    assert document(REPORT) == (
+    assert render_report(REPORT) == (
         "::error file=pools/chat.yaml,line=14,col=3,title=GP1010 [structural] NodePool/chat"
         "::unknown field `limit`%0Afix: did you mean `limits`?\n"
         "::warning file=pools/chat.yaml,line=15,col=11,title=GP1014 [structural] NodePool/chat"
@@ -53,7 +53,7 @@ def test_one_command_for_each_finding() -> None:
     ],
 )
 def test_a_file_s_name_is_escaped(file: str, written: str) -> None:
-    line = document(Report((UNKNOWN._replace(at=Location(file, 1, 1)),)))
+    line = render_report(Report((UNKNOWN._replace(at=Location(file, 1, 1)),)))
 
     assert line.startswith(f"::error file={written},line=1,col=1,title=")
 
@@ -61,13 +61,13 @@ def test_a_file_s_name_is_escaped(file: str, written: str) -> None:
 def test_a_message_keeps_colons_and_commas_and_stays_on_its_line() -> None:
     finding = UNKNOWN._replace(message="50%, a: b\r\n::error::x", fix="")
 
-    assert document(Report((finding,))).endswith(r"::50%25, a: b\r\n::error::x" + "\n")
+    assert render_report(Report((finding,))).endswith(r"::50%25, a: b\r\n::error::x" + "\n")
 
 
 @settings(derandomize=True, max_examples=examples(300))
 @given(REPORTS)
 def test_any_report_is_read_back(report: Report) -> None:
-    lines = document(report).split("\n")[:-1]
+    lines = render_report(report).split("\n")[:-1]
 
     assert len(lines) == len(report.findings)
     for line, finding in zip(lines, report.findings, strict=True):

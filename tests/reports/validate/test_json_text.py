@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from gpupool.checking.report import Report
 from gpupool.codes import layer
-from gpupool.reports.validate.json_text import document
+from gpupool.reports.validate.json_text import render_report
 from tests.reports.examples import REPORT, REPORTS, UNKNOWN, several
 from tests.tiers import examples
 
@@ -14,7 +14,7 @@ KEYS = ["rule", "layer", "severity", "message", "fix", "file", "line", "column",
 
 
 def test_the_whole_shape() -> None:
-    assert json.loads(document(REPORT)) == {
+    assert json.loads(render_report(REPORT)) == {
         "findings": [
             {
                 "rule": "GP1010",
@@ -83,7 +83,7 @@ def test_the_whole_shape() -> None:
 
 
 def test_the_other_places_of_a_finding() -> None:
-    (said,) = json.loads(document(Report((several(UNKNOWN, [(20, 3)]),))))["findings"]
+    (said,) = json.loads(render_report(Report((several(UNKNOWN, [(20, 3)]),))))["findings"]
 
     assert (said["line"], said["column"]) == (14, 3)
     assert said["also"] == [
@@ -92,7 +92,7 @@ def test_the_other_places_of_a_finding() -> None:
 
 
 def test_nothing_found() -> None:
-    made = json.loads(document(Report(())))
+    made = json.loads(render_report(Report(())))
 
     assert made["findings"] == []
     assert (made["summary"]["files"], made["summary"]["errors"], made["summary"]["skipped"]) == (0, 0, [])
@@ -101,7 +101,7 @@ def test_nothing_found() -> None:
 @settings(derandomize=True, max_examples=examples(200))
 @given(REPORTS)
 def test_any_report_is_read_back(report: Report) -> None:
-    written = json.loads(document(report).encode("utf-8"))["findings"]
+    written = json.loads(render_report(report).encode("utf-8"))["findings"]
 
     assert [list(each) for each in written] == [KEYS] * len(report.findings)
     assert [

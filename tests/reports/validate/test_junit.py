@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from gpupool.checking.report import CheckedObject, Report
 from gpupool.findings import Finding, Location, Severity
 from gpupool.reports.escaping import visible
-from gpupool.reports.validate.junit import document
+from gpupool.reports.validate.junit import render_report
 from tests.reports.examples import REPORT, REPORTS, UNKNOWN
 from tests.tiers import examples
 
 
 def parsed(report: Report) -> ET.Element:
-    return ET.fromstring(document(report).encode("utf-8"))  # noqa: S314 - our own output
+    return ET.fromstring(render_report(report).encode("utf-8"))  # noqa: S314 - our own output
 
 
 def cases(suite: ET.Element) -> list[tuple[str | None, list[str]]]:

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from gpupool.checking.report import Report
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
-from gpupool.reports.validate.sarif import document
+from gpupool.reports.validate.sarif import render_report
 from tests.reports.examples import NULL, REPORT, REPORTS, UNKNOWN, WHOLE
 from tests.tiers import examples
 
 
 def run_of(report: Report) -> dict[str, Any]:
-    log = json.loads(document(report).encode("utf-8"))
+    log = json.loads(render_report(report).encode("utf-8"))
     assert log["version"] == "2.1.0"
     assert log.keys() <= {"$schema", "version", "runs", "inlineExternalProperties", "properties"}
     (run,) = log["runs"]
