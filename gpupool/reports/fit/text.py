@@ -236,7 +236,6 @@ def _daemon_sets(daemon_sets: CountedDaemonSets) -> str:
     if daemon_sets.names:
         return one_line(f"DaemonSets counted on each node where they run: {', '.join(daemon_sets.names)}.")
     if daemon_sets.overhead is not None:
-        return one_line(
-            f"Counted for DaemonSets on each node (cluster.daemonOverhead): {format_requests(daemon_sets.overhead)}."
-        )
+        overhead = format_requests(daemon_sets.overhead)
+        return one_line(f"Counted for DaemonSets on each node (cluster.daemonOverhead): {overhead}.")
     return "No DaemonSets are counted; set --daemonsets or cluster.daemonOverhead."

@@ -303,7 +303,7 @@ def wait_until(
     state: Literal["ready", "rollout"],
     report: Callable[[Progress], None],
 ) -> list[str]:
-    """Wait until all is Ready, or rolled out; return what is not when the time is over, each with its reason."""
+    """Wait until all is Ready, or rolled out; return what is not at the timeout, each with its reason."""
     names = list_awaited(desired)
     readiness = wait_ready(reached.cluster, reached.deadline, names, report, sensitive=desired.sensitive)
     if state == "rollout" and all(item.is_ready for item in readiness.values()):
