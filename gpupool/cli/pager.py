@@ -1,6 +1,5 @@
 """Long results in a pager: `--pager` of the commands that print tables."""
 
-import inspect
 import io
 import os
 import shlex
@@ -8,12 +7,11 @@ import signal
 import subprocess
 import sys
 from contextlib import redirect_stdout
-from functools import wraps
 from typing import Annotated, Any, Final, TextIO
 
 import typer
 
-from gpupool.cli.bundle import Command
+from gpupool.cli.bundle import Command, add_options
 
 _DEFAULT: Final = "less -R"
 _COLOURS: Final = {"LESS": "R"}
@@ -41,7 +39,6 @@ class _Kept(io.StringIO):
 def has_pager(command: Command) -> Command:
     """Return a command the option `--pager`; its exit code stays the same."""
 
-    @wraps(command)
     def with_pager(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has
         if not values.pop("pager") or not sys.stdout.isatty():
             command(**values)
@@ -54,12 +51,7 @@ def has_pager(command: Command) -> Command:
             if text := kept.getvalue():
                 _show(text)
 
-    own = inspect.signature(command).parameters.values()
-    option = inspect.Parameter("pager", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_OPTION)
-    parameters = [*own, option]
-    with_pager.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_pager.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_pager
+    return add_options(command, with_pager, {"pager": (_OPTION, False)})
 
 
 def _show(text: str) -> None:
