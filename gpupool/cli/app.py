@@ -47,20 +47,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _READ_BLUEPRINTS = (
-    validate,
-    render,
-    explain,
-    fit,
-    diff,
-    plan,
-    apply,
-    status,
-    doctor,
-    rbac,
-    unlock,
-    move,
-    profiles,
-)
+    validate, render, explain, fit, diff, plan, apply, status, doctor, rbac, unlock, move, profiles,
+)  # fmt: skip
 _PRINT_TABLES = (explain, fit, status, diff, show)
 _PRINT_FINDINGS = (validate, render, explain, fit, diff, plan, apply)
 
