@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from gpupool.cli import completion_values, output
-from gpupool.cli.approval_options import consents
-from gpupool.cli.cluster_options import ends_at_once, one_deadline, reaches_cluster, seconds
-from gpupool.cli.confirmation import ensure_meant, ensure_terminal
+from gpupool.cli.approval_options import add_consent_options
+from gpupool.cli.cluster_options import (
+    add_cluster_options,
+    enforce_deadline,
+    parse_seconds,
+    stop_at_first_signal,
+)
+from gpupool.cli.confirmation import ensure_cluster_chosen, ensure_terminal
 from gpupool.cli.options import (
     Files,
     Output,
     PlanOutputs,
     VerifyKey,
+    ensure_stdin_once,
     files_or_default,
-    plan_outputs,
-    refuse_stdin_twice,
+    parse_plan_outputs,
 )
-from gpupool.cli.plan_output import CHANGED, deliver
-from gpupool.cli.progress import Live, live
+from gpupool.cli.plan_output import CHANGED, write_plan
+from gpupool.cli.progress import ProgressDisplay, show_progress
 from gpupool.errors import GuardError, UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-class _Manner(NamedTuple):
+class _ApplySettings(NamedTuple):
     """How the command line wants it to be done."""
 
     places: list[Output]
@@ -45,8 +50,8 @@ class _Manner(NamedTuple):
     """The exit code where something was changed."""
 
 
-@reaches_cluster
-@consents
+@add_cluster_options
+@add_consent_options
 def apply(  # noqa: PLR0913 - each is an option of the command line
     plan: Annotated[
         str | None,
@@ -62,7 +67,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
             "--wait",
             metavar="none|ready",
             help="What to wait for after applying.",
-            autocompletion=completion_values.one_of("none", "ready"),
+            autocompletion=completion_values.list_values("none", "ready"),
         ),
     ] = "ready",
     lock_timeout: Annotated[
@@ -96,73 +101,78 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         message = f"--wait {wait}: expected none or ready"
         raise UsageError(message)
     files, changed = files_or_default(file), CHANGED if detailed_exitcode else 0
-    refuse_stdin_twice([*files, *(each for each in (plan, verify_key) if each is not None)])
-    manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes, changed)
-    saved = None if plan is None else _Saved(plan, verify_key)
+    ensure_stdin_once([*files, *(each for each in (plan, verify_key) if each is not None)])
+    manner = _ApplySettings(
+        parse_plan_outputs(to), wait, parse_seconds("--lock-timeout", lock_timeout), yes, changed
+    )
+    saved = None if plan is None else _SavedPlan(plan, verify_key)
     if saved is not None:
         from gpupool.planning.plan import Consent
 
         if consent != Consent():
             message = "a saved plan contains its options: pass --prune and the like to `gpupool plan`"
             raise UsageError(message)
-        result: Result | None = _saved(saved, files, way, manner)
+        result: Result | None = _apply_saved(saved, files, way, manner)
     else:
         if verify_key is not None:
             message = "--verify-key requires a saved plan: gpupool apply PLAN --verify-key FILE"
             raise UsageError(message)
-        result = _planned(files, way, consent, manner)
+        result = _apply_now(files, way, consent, manner)
     if result is not None:
         from gpupool.reports.apply.result import said
         from gpupool.rollout.applying.results import ensure_complete
 
-        sys.stderr.write(said(result, _again(result, files, way, saved)))
+        sys.stderr.write(said(result, _build_retry_commands(result, files, way, saved)))
         ensure_complete(result)
         if manner.changed and result.has_written:
             raise typer.Exit(manner.changed)
 
 
-def _again(
-    result: "Result", files: list[str], way: "ClusterOptions", saved: "_Saved | None"
+def _build_retry_commands(
+    result: "Result", files: list[str], way: "ClusterOptions", saved: "_SavedPlan | None"
 ) -> "RetryCommands":
     """Return the command lines that apply the blueprint once more; a saved plan is good for one time."""
-    from gpupool.cli.command_lines import command_line, consent_words
+    from gpupool.cli.command_lines import build_command_line, build_consent_options
     from gpupool.reports.apply.not_ready import RetryCommands
 
     def line(consent: "Consent") -> str:
-        words, given = consent_words(consent), result.files or files
+        words, given = build_consent_options(consent), result.files or files
         if saved is None:
-            return command_line("apply", way, given, *words, "--yes")
+            return build_command_line("apply", way, given, *words, "--yes")
         sign, verify = (["--sign-key", "KEY"], ["--verify-key", saved.key]) if saved.key else ([], [])
-        planned = command_line("plan", way, given, *words, *sign, "-o", f"json={saved.path}")
-        return f"{planned} && {command_line('apply', way, given, saved.path, *verify)}"
+        planned = build_command_line("plan", way, given, *words, *sign, "-o", f"json={saved.path}")
+        return f"{planned} && {build_command_line('apply', way, given, saved.path, *verify)}"
 
     return RetryCommands(line(result.consent), line(replace(result.consent, prune=True)))
 
 
-def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner: _Manner) -> "Result | None":
+def _apply_now(
+    files: list[str], way: "ClusterOptions", consent: "Consent", manner: _ApplySettings
+) -> "Result | None":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout import session as sessions
 
     deadline = Deadline(way.timeout)
-    with one_deadline(way, deadline.stop):
+    with enforce_deadline(way, deadline.stop):
         session = sessions.prepare_session(files, way, consent, deadline)
-        output.say(session.desired.findings)
-        deliver(manner.places, session.plan, manner.changed, is_guarded=True)
+        output.print_findings(session.desired.findings)
+        write_plan(manner.places, session.plan, manner.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
-        ensure_meant(session.reached.context, pinned=session.reached.is_pinned)
+        ensure_cluster_chosen(session.reached.context, pinned=session.reached.is_pinned)
         if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
             sys.stderr.write("nothing to do\n")
             return None
         if session.plan.has_changes:
-            with ends_at_once():
-                _agree(session.plan, yes=manner.yes)
-        with _showing_what_is_stale(session.plan), live() as told:
+            with stop_at_first_signal():
+                _confirm(session.plan, yes=manner.yes)
+        with _print_if_stale(session.plan), show_progress() as told:
             return sessions.carry_out(
-                session, _how(manner, files, told, is_overlay_gate_on=session.desired.is_overlay_gate_on)
+                session,
+                _build_options(manner, files, told, is_overlay_gate_on=session.desired.is_overlay_gate_on),
             )
 
 
-class _Saved(NamedTuple):
+class _SavedPlan(NamedTuple):
     """A plan file, and the public key that it has to be signed by; None for any plan."""
 
     path: str
@@ -182,23 +192,25 @@ class _Saved(NamedTuple):
         return plan
 
 
-def _saved(saved: _Saved, files: list[str], way: "ClusterOptions", manner: _Manner) -> "Result":
+def _apply_saved(
+    saved: _SavedPlan, files: list[str], way: "ClusterOptions", manner: _ApplySettings
+) -> "Result":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.session import carry_out_saved
 
     deadline = Deadline(way.timeout)
     plan = saved.read()
-    with one_deadline(way, deadline.stop):
-        deliver(manner.places, plan, manner.changed, is_guarded=True)
+    with enforce_deadline(way, deadline.stop):
+        write_plan(manner.places, plan, manner.changed, is_guarded=True)
         # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.
-        with _showing_what_is_stale(plan), live() as told:
+        with _print_if_stale(plan), show_progress() as told:
             return carry_out_saved(
-                plan, files, way, deadline, _how(manner, files, told, is_overlay_gate_on=False)
+                plan, files, way, deadline, _build_options(manner, files, told, is_overlay_gate_on=False)
             )
 
 
 @contextmanager
-def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
+def _print_if_stale(plan: "Plan") -> "Iterator[None]":
     from gpupool.rollout.planning.verify import StalePlanError
 
     try:
@@ -210,7 +222,7 @@ def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
         raise
 
 
-def _agree(plan: "Plan", *, yes: bool) -> None:
+def _confirm(plan: "Plan", *, yes: bool) -> None:
     """Ask on a terminal; for each pool that is deleted, its name has to be typed."""
     if yes:
         return
@@ -231,7 +243,9 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _how(manner: _Manner, files: list[str], told: Live, *, is_overlay_gate_on: bool) -> "ApplyOptions":
+def _build_options(
+    manner: _ApplySettings, files: list[str], told: ProgressDisplay, *, is_overlay_gate_on: bool
+) -> "ApplyOptions":
     from gpupool.api.live import apply_options
 
     options = apply_options(

@@ -10,7 +10,7 @@ from pathlib import Path
 _WIDTH = 100
 
 
-def report(problem: Exception) -> str:
+def render_bug_report(problem: Exception) -> str:
     """Return one paragraph for an unexpected exception; the whole traceback with GPUPOOL_DEBUG=1.
 
     The exception's own words are left out of the paragraph: they may hold a value of the user's file.

@@ -30,7 +30,9 @@ def add_options(command: Command, wrapper: Command, options: Options, *, replace
     return wrapped
 
 
-def bundled(parameter: str, options: Options, make: Callable[..., object]) -> Callable[[Command], Command]:
+def bundle_options(
+    parameter: str, options: Options, make: Callable[..., object]
+) -> Callable[[Command], Command]:
     """Return a decorator that replaces a parameter of a command by options.
 
     `make` builds the parameter's value; it has a parameter for each option.

@@ -22,7 +22,7 @@ def catalogue(
             metavar="REGION",
             show_default=False,
             help="Ask about this region; repeat it for several. [default: your profile's]",
-            autocompletion=completion_values.regions,
+            autocompletion=completion_values.list_regions,
         ),
     ] = None,
     profile: Annotated[
@@ -46,11 +46,11 @@ def catalogue(
     from gpupool.catalogue.load import shipped, users_place
     from gpupool.catalogue.refresh import ask
     from gpupool.catalogue.renew import contents, renewed
-    from gpupool.cli.output import write
+    from gpupool.cli.output import write_file
     from gpupool.reports.catalogue import brought
 
     target = users_place() if to is None else Path(to)
     answers = ask(regions or (), profile)
     found = renewed(shipped(), answers, datetime.now(UTC).date().isoformat())
-    write(target, contents(found.catalogue))
+    write_file(target, contents(found.catalogue))
     sys.stdout.write(brought(answers, found, str(target)))

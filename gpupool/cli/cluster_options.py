@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import completion_values
-from gpupool.cli.bundle import bundled
+from gpupool.cli.bundle import bundle_options
 from gpupool.errors import ClusterError, StoppedError, UsageError
 from gpupool.reports.escaping import one_line
 
@@ -21,7 +21,7 @@ _GRACE_SECONDS = 5.0
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def _way(
+def _build_cluster_options(
     kubeconfig: str | None, context: str | None, impersonate: str | None, timeout: str, concurrency: int
 ) -> "ClusterOptions":
     from gpupool.rollout.connection import ClusterOptions
@@ -29,14 +29,16 @@ def _way(
     if impersonate is not None and not (impersonate.isascii() and impersonate.isprintable() and impersonate):
         message = f"--as {impersonate}: expected a user's name in printable ASCII"
         raise UsageError(message)
-    return ClusterOptions(kubeconfig, context, impersonate, seconds("--timeout", timeout), concurrency, _say)
+    return ClusterOptions(
+        kubeconfig, context, impersonate, parse_seconds("--timeout", timeout), concurrency, _print_line
+    )
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     sys.stderr.write(f"{one_line(text)}\n")
 
 
-reaches_cluster = bundled(
+add_cluster_options = bundle_options(
     "way",
     {
         "kubeconfig": (
@@ -57,7 +59,7 @@ reaches_cluster = bundled(
                     "--context",
                     metavar="NAME",
                     help="Kubeconfig context. [default: the blueprint's]",
-                    autocompletion=completion_values.contexts,
+                    autocompletion=completion_values.list_contexts,
                 ),
             ],
             None,
@@ -88,13 +90,13 @@ reaches_cluster = bundled(
             16,
         ),
     },
-    _way,
+    _build_cluster_options,
 )
 """Give a command, which takes `way: Way`, the options that a Way is made of."""
 
 
 @contextmanager
-def one_deadline(way: "ClusterOptions", stop: Callable[[int], None] | None = None) -> Iterator[None]:
+def enforce_deadline(way: "ClusterOptions", stop: Callable[[int], None] | None = None) -> Iterator[None]:
     """End the command when its time is up whatever it waits for, and when a signal comes.
 
     A command that writes gives `stop`, which the first signal calls so that it can end in good order; the
@@ -113,7 +115,7 @@ def one_deadline(way: "ClusterOptions", stop: Callable[[int], None] | None = Non
         message = f"timed out: --timeout is {way.timeout:g} s"
         raise ClusterError(message)
 
-    before = {number: signal.signal(number, stopped) for number in _ends()}
+    before = {number: signal.signal(number, stopped) for number in _find_stop_signals()}
     before[signal.SIGALRM] = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, way.timeout + _GRACE_SECONDS)
     try:
@@ -124,20 +126,20 @@ def one_deadline(way: "ClusterOptions", stop: Callable[[int], None] | None = Non
             signal.signal(number, handler)
 
 
-def _ends() -> list[signal.Signals]:
+def _find_stop_signals() -> list[signal.Signals]:
     """Return the signals that end a command; `nohup` lets it go on when its terminal is closed."""
     is_kept = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [signal.SIGINT, signal.SIGTERM, *([] if is_kept else [signal.SIGHUP])]
 
 
 @contextmanager
-def ends_at_once() -> Iterator[None]:
+def stop_at_first_signal() -> Iterator[None]:
     """Let the first signal end the command where it stands: while somebody is asked, nothing is under way."""
 
     def stopped(number: int, _frame: FrameType | None) -> None:
         raise StoppedError(number)
 
-    before = {number: signal.signal(number, stopped) for number in _ends()}
+    before = {number: signal.signal(number, stopped) for number in _find_stop_signals()}
     try:
         yield
     finally:
@@ -145,7 +147,7 @@ def ends_at_once() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def seconds(flag: str, said: str) -> float:
+def parse_seconds(flag: str, said: str) -> float:
     """Read a time as in 90s, 10m or 1h.
 
     Raises:

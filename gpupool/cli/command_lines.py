@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-def command_line(command: str, way: ClusterOptions, files: Iterable[str], *more: str) -> str:
+def build_command_line(command: str, way: ClusterOptions, files: Iterable[str], *more: str) -> str:
     """Return a command with the options for its files and its cluster, and more words behind them."""
     options = [word for file in files for word in ("-f", file)]
     places = (("--kubeconfig", way.kubeconfig), ("--context", way.context), ("--as", way.user))
@@ -21,7 +21,7 @@ def command_line(command: str, way: ClusterOptions, files: Iterable[str], *more:
     return shlex.join(["gpupool", command, *options, *more])
 
 
-def consent_words(consent: Consent) -> Iterator[str]:
+def build_consent_options(consent: Consent) -> Iterator[str]:
     """Yield the options that give a consent."""
     usual = type(consent)()
     for each in fields(consent):

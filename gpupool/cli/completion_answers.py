@@ -74,7 +74,9 @@ def write_answer(app: typer.Typer, environment: Mapping[str, str]) -> int:
     """Print what may stand at the cursor, nothing where that is not known; return the exit code."""
     try:
         line = environment[LINE]
-        text = "".join(f"{each}\n" for each in written(complete(app, line), line, environment.get(REPLACED)))
+        text = "".join(
+            f"{each}\n" for each in format_answer(complete(app, line), line, environment.get(REPLACED))
+        )
     except Exception:  # noqa: BLE001 - any message would land in the middle of what the user types
         return 0
     sys.stdout.write(text)
@@ -83,23 +85,23 @@ def write_answer(app: typer.Typer, environment: Mapping[str, str]) -> int:
 
 def complete(app: typer.Typer, line: str) -> Answer:
     """Return what may stand at the end of a command line."""
-    (_, *words), incomplete = split(line)
+    (_, *words), incomplete = split_line(line)
     group = get_command(app)
     if not isinstance(group, TyperGroup):
         return []
     while words and words[0].startswith("-"):
         words.pop(0)
     if not words:
-        return _option_names(group, _Typed(), incomplete) or [
+        return _complete_option_name(group, _Typed(), incomplete) or [
             Completion(name, command.get_short_help_str(_WIDTH))
             for name, command in group.commands.items()
             if name.startswith(incomplete)
         ]
     command = group.commands.get(words[0])
-    return _of_command(command, words[1:], incomplete) if isinstance(command, TyperCommand) else []
+    return _complete_command(command, words[1:], incomplete) if isinstance(command, TyperCommand) else []
 
 
-def split(line: str) -> tuple[list[str], str]:
+def split_line(line: str) -> tuple[list[str], str]:
     """Split a line into its complete words, unquoted as a shell does, and the incomplete one at its end."""
     import shlex
 
@@ -115,9 +117,9 @@ def split(line: str) -> tuple[list[str], str]:
     return words[:-1], words[-1]
 
 
-def written(answer: Answer, line: str, replaced: str | None) -> Iterator[str]:
+def format_answer(answer: Answer, line: str, replaced: str | None) -> Iterator[str]:
     """Write an answer for the shell's script; without what stands before the part that the shell replaces."""
-    incomplete = split(line)[1]
+    incomplete = split_line(line)[1]
     kept = incomplete.removesuffix(replaced) if replaced is not None and incomplete.endswith(replaced) else ""
     if isinstance(answer, Paths):
         yield f"\t{answer.kind}\t{answer.before.removeprefix(kept)}"
@@ -127,7 +129,7 @@ def written(answer: Answer, line: str, replaced: str | None) -> Iterator[str]:
             yield "\t".join(filter(None, (word.removeprefix(kept), " ".join(description.split()))))
 
 
-def _of_command(command: TyperCommand, words: Sequence[str], incomplete: str) -> Answer:
+def _complete_command(command: TyperCommand, words: Sequence[str], incomplete: str) -> Answer:
     context = typer.Context(command)
     parameters = command.get_params(context)
     options = {name: each for each in parameters if isinstance(each, TyperOption) for name in each.opts}
@@ -141,14 +143,14 @@ def _of_command(command: TyperCommand, words: Sequence[str], incomplete: str) ->
         if (values := typed.options.get(each.name))
     }
     if typed.waiting is not None:
-        return _values_of(typed.waiting, context, incomplete)
+        return _complete_value(typed.waiting, context, incomplete)
     if is_option and equals:
-        return _values_of(options[name], context, value, f"{name}=") if name in options else []
+        return _complete_value(options[name], context, value, f"{name}=") if name in options else []
     if is_option:
-        return _option_names(command, typed, incomplete)
+        return _complete_option_name(command, typed, incomplete)
     at = len(typed.arguments)
     argument = next((each for index, each in enumerate(arguments) if index == at or each.nargs == -1), None)
-    return [] if argument is None else _values_of(argument, context, incomplete)
+    return [] if argument is None else _complete_value(argument, context, incomplete)
 
 
 def _parse(words: Sequence[str], options: Mapping[str, TyperOption]) -> _Typed:
@@ -170,7 +172,7 @@ def _parse(words: Sequence[str], options: Mapping[str, TyperOption]) -> _Typed:
     return typed
 
 
-def _values_of(
+def _complete_value(
     parameter: TyperArgument | TyperOption, context: typer.Context, incomplete: str, before: str = ""
 ) -> Answer:
     """Return the values that a parameter can have, each behind `before`."""
@@ -178,10 +180,10 @@ def _values_of(
         Completion(f"{before}{each.value}", each.help or "")
         for each in parameter.shell_complete(context, incomplete)
     ]
-    return candidates or _paths(parameter.metavar or "", incomplete, before) or []
+    return candidates or _complete_paths(parameter.metavar or "", incomplete, before) or []
 
 
-def _paths(metavar: str, incomplete: str, before: str) -> Paths | None:
+def _complete_paths(metavar: str, incomplete: str, before: str) -> Paths | None:
     """Return that paths may stand there, where the metavar says so: `FILE|DIR`, `FORMAT[=PATH]`."""
     if metavar.endswith("[=PATH]"):
         name, equals, _ = incomplete.partition("=")
@@ -190,7 +192,9 @@ def _paths(metavar: str, incomplete: str, before: str) -> Paths | None:
     return Paths(kinds[0], before) if kinds else None
 
 
-def _option_names(command: TyperCommand | TyperGroup, typed: _Typed, incomplete: str) -> list[Completion]:
+def _complete_option_name(
+    command: TyperCommand | TyperGroup, typed: _Typed, incomplete: str
+) -> list[Completion]:
     """Return the options that begin as what is typed, without those that are there and count once."""
     if not incomplete.startswith("-"):
         return []

@@ -15,12 +15,12 @@ Candidates: TypeAlias = Iterable[str | tuple[str, str]]
 """Values, or pairs of a value and its description; those that do not begin as what is typed are left out."""
 
 
-def one_of(*values: str) -> Callable[[], Candidates]:
+def list_values(*values: str) -> Callable[[], Candidates]:
     """Return a completion for a closed set of values."""
     return lambda: values
 
 
-def subjects(ctx: typer.Context, incomplete: str) -> Candidates:
+def list_subjects(ctx: typer.Context, incomplete: str) -> Candidates:
     """Return what `explain` explains: pools, their fields, and codes of findings."""
     if incomplete.startswith("GP"):
         from gpupool.codes import Code
@@ -29,103 +29,107 @@ def subjects(ctx: typer.Context, incomplete: str) -> Candidates:
     if manifests := ctx.params.get("manifests"):
         from gpupool.api import pools
 
-        return pools((), [str(path) for name in manifests if (path := _path(name)).exists()]).names
+        return pools((), [str(path) for name in manifests if (path := _expand_path(name)).exists()]).names
     from gpupool.provenance import names
 
-    blueprint = names.read_unchecked(_blueprint_files(ctx))
+    blueprint = names.read_unchecked(_list_blueprint_files(ctx))
     known = names.pool_names(blueprint)
-    near = [name for name in known if f"{incomplete}.".startswith(f"{name}.")] or _only(known, incomplete)
+    near = [name for name in known if f"{incomplete}.".startswith(f"{name}.")] or _find_single(
+        known, incomplete
+    )
     fields = [path for name in near for path in names.field_paths(blueprint, name)]
-    return _next_level(list(dict.fromkeys([*known, *fields, *names.section_paths(blueprint)])), incomplete)
+    return _list_next_level(
+        list(dict.fromkeys([*known, *fields, *names.section_paths(blueprint)])), incomplete
+    )
 
 
-def addresses(ctx: typer.Context) -> Candidates:
+def list_addresses(ctx: typer.Context) -> Candidates:
     """Return the blueprint's objects, as in `NodePool/chat`."""
     from gpupool.api import render_files
 
-    return [str(each.ref) for each in render_files(_blueprint_files(ctx)).manifests]
+    return [str(each.ref) for each in render_files(_list_blueprint_files(ctx)).manifests]
 
 
-def result_formats(ctx: typer.Context) -> Candidates:
+def list_result_formats(ctx: typer.Context) -> Candidates:
     """Return the formats of a result; a calendar can also be drawn."""
     return ["text", "json", "svg"] if ctx.params.get("calendar") else ["text", "json"]
 
 
-def profiles() -> Candidates:
+def list_profiles() -> Candidates:
     """Return the names of the shipped profiles."""
     from gpupool.profiles.load import shipped_names
 
     return shipped_names()
 
 
-def karpenter_versions() -> Candidates:
+def list_karpenter_versions() -> Candidates:
     """Return the minors of Karpenter that gpupool knows."""
     from gpupool.karpenter.versions import TARGETS
 
     return TARGETS
 
 
-def contexts(ctx: typer.Context) -> Candidates:
+def list_contexts(ctx: typer.Context) -> Candidates:
     """Return the contexts of the kubeconfig."""
     from gpupool.cluster.contexts import context_names
 
     named = ctx.params.get("kubeconfig")
-    return context_names(str(_path(named)) if named else None)
+    return context_names(str(_expand_path(named)) if named else None)
 
 
-def instance_types() -> Candidates:
+def list_instance_types() -> Candidates:
     """Return every instance type of the catalogue."""
     from gpupool.catalogue.load import preferred
 
     return preferred(None).names
 
 
-def regions() -> Candidates:
+def list_regions() -> Candidates:
     """Return the regions of the catalogue."""
     from gpupool.catalogue.load import preferred
 
     return preferred(None).regions
 
 
-def timezones() -> Candidates:
+def list_timezones() -> Candidates:
     """Return the names of time zones."""
     from zoneinfo import available_timezones
 
     return sorted(available_timezones())
 
 
-def charts() -> Candidates:
+def list_charts() -> Candidates:
     """Return the charts that gpupool renders values for."""
     from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
 
     return [NVIDIA_DEVICE_PLUGIN.name]
 
 
-def _blueprint_files(ctx: typer.Context) -> list[str]:
+def _list_blueprint_files(ctx: typer.Context) -> list[str]:
     """Return the blueprint files named on the command line, or the default one."""
     # Only those that are files: a pipe would be waited for, and standard input is the terminal.
-    return [str(path) for name in ctx.params["file"] if (path := _path(name)).is_file()]
+    return [str(path) for name in ctx.params["file"] if (path := _expand_path(name)).is_file()]
 
 
-def _path(text: str) -> Path:
+def _expand_path(text: str) -> Path:
     """Expand what the shell would: the words of an unfinished line come as they are typed."""
     return Path(expandvars(text)).expanduser()
 
 
-def _next_level(paths: Sequence[str], incomplete: str) -> list[str]:
+def _list_next_level(paths: Sequence[str], incomplete: str) -> list[str]:
     """Return the outermost paths that begin as what is typed; below a single one, also the next ones."""
     matching = [path for path in paths if path.startswith(incomplete)]
-    shown = _outermost(matching)
+    shown = _find_outermost(matching)
     if len(shown) == 1:
-        shown += _outermost([path for path in matching if path not in shown])
+        shown += _find_outermost([path for path in matching if path not in shown])
     return shown
 
 
-def _outermost(paths: Sequence[str]) -> list[str]:
+def _find_outermost(paths: Sequence[str]) -> list[str]:
     return [path for path in paths if not any(path.startswith((f"{other}.", f"{other}[")) for other in paths)]
 
 
-def _only(names: Sequence[str], incomplete: str) -> list[str]:
+def _find_single(names: Sequence[str], incomplete: str) -> list[str]:
     """Return the one name that begins as what is typed, or nothing where several do."""
     matching = [name for name in names if name.startswith(incomplete)]
     return matching if len(matching) == 1 else []

@@ -5,7 +5,7 @@ import sys
 from gpupool.errors import GuardError
 
 
-def ensure_meant(context: str, *, pinned: bool) -> None:
+def ensure_cluster_chosen(context: str, *, pinned: bool) -> None:
     """Refuse to write to the current context where nobody looks on.
 
     Raises:

@@ -6,15 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
-from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, ResultOption, outputs, refuse_stdin_twice
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
+from gpupool.cli.options import (
+    DEFAULT_FILE,
+    TEXT_OR_JSON,
+    Files,
+    ResultOption,
+    ensure_stdin_once,
+    parse_outputs,
+)
 
 if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
     from gpupool.rollout.doctor.check import Diagnosis
 
 
-@reaches_cluster
+@add_cluster_options
 def doctor(
     file: Files = None,
     prove_plan_only: Annotated[
@@ -35,24 +42,24 @@ def doctor(
     gpupool doctor -f base.yaml -f prod.yaml --context prod -o json=doctor.json
     gpupool doctor --prove-plan-only
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places = outputs(to, TEXT_OR_JSON)
+    places = parse_outputs(to, TEXT_OR_JSON)
     files = file or [DEFAULT_FILE] * Path(DEFAULT_FILE).exists()
-    refuse_stdin_twice(files)
+    ensure_stdin_once(files)
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
 
     wanted = load_desired_state(files) if files else None
-    with one_deadline(way):
+    with enforce_deadline(way):
         found = diagnose(DoctorRequest(way, wanted, prove_plan_only), Deadline(way.timeout))
-    width = output.width(places)
-    output.deliver(places, lambda name: _written(found, name, width))
+    width = output.find_width(places)
+    output.write_outputs(places, lambda name: _render(found, name, width))
     if found.has_failed:
         raise typer.Exit(1)
 
 
-def _written(found: "Diagnosis", name: str, width: int | None) -> str:
+def _render(found: "Diagnosis", name: str, width: int | None) -> str:
     from gpupool.reports import doctor as report
 
-    return report.text(found, width) if name == "text" else output.json_text(report.plain(found))
+    return report.text(found, width) if name == "text" else output.render_json(report.plain(found))

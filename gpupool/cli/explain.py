@@ -18,7 +18,7 @@ from gpupool.cli.options import (
     Output,
     RegionOption,
     ResultOption,
-    outputs,
+    parse_outputs,
 )
 from gpupool.cli.terminal import has_colour
 from gpupool.errors import UsageError
@@ -30,14 +30,14 @@ _CALENDAR_FORMATS = (*TEXT_OR_JSON, "svg")
 _RULE = re.compile(r"GP[0-9]{4}")
 
 
-class _Asked(NamedTuple):
+class _ExplainRequest(NamedTuple):
     subject: str | None
     files: list[str]
     manifests: list[str]
     region: str | None
 
 
-class _Week(NamedTuple):
+class _CalendarRequest(NamedTuple):
     timezone: str | None
     nodes: int
     day: date
@@ -50,7 +50,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             metavar="POOL|POOL.FIELD|RULE",
             help="Pool, field or rule. [default: all pools, one line each]",
             show_default=False,
-            autocompletion=completion_values.subjects,
+            autocompletion=completion_values.list_subjects,
         ),
     ] = None,
     file: Files = None,
@@ -62,7 +62,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             "--why",
             metavar="TYPE",
             help="Show what excludes an instance type from the pool.",
-            autocompletion=completion_values.instance_types,
+            autocompletion=completion_values.list_instance_types,
         ),
     ] = None,
     *,
@@ -75,7 +75,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             "--timezone",
             metavar="ZONE",
             help="Time zone of the calendar. [default: the blueprint's, or UTC]",
-            autocompletion=completion_values.timezones,
+            autocompletion=completion_values.list_timezones,
         ),
     ] = None,
     nodes: Annotated[
@@ -104,31 +104,31 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
     gpupool explain chat --calendar -o text -o svg=chat.svg
     gpupool explain gpu --manifests karpenter/ --region us-east-1 -o json
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places = outputs(to, _CALENDAR_FORMATS if calendar else TEXT_OR_JSON)
+    places = parse_outputs(to, _CALENDAR_FORMATS if calendar else TEXT_OR_JSON)
     if manifests and file:
         message = "-f conflicts with --manifests: remove one of them"
         raise UsageError(message)
     if catalogue:
-        _catalogue(places, file)
+        _write_catalogue(places, file)
     elif subject is not None and _RULE.fullmatch(subject):
-        _rule(places, subject)
+        _write_rule(places, subject)
     else:
-        asked = _Asked(subject, file or [DEFAULT_FILE], manifests or [], region)
+        asked = _ExplainRequest(subject, file or [DEFAULT_FILE], manifests or [], region)
         if calendar:
-            _calendar(places, asked, _Week(timezone, nodes, _day(week)))
+            _write_calendar(places, asked, _CalendarRequest(timezone, nodes, _parse_day(week)))
         else:
-            _pools(places, asked, why)
+            _write_pools(places, asked, why)
 
 
-def _catalogue(places: list[Output], files: list[str] | None) -> None:
+def _write_catalogue(places: list[Output], files: list[str] | None) -> None:
     from gpupool import api
     from gpupool.reports import catalogue as report
 
     known = api.catalogue(files or ([DEFAULT_FILE] if Path(DEFAULT_FILE).is_file() else []))
-    _deliver(places, lambda: report.text(known), lambda: report.plain(known))
+    _write_outputs(places, lambda: report.text(known), lambda: report.plain(known))
 
 
-def _rule(places: list[Output], code: str) -> None:
+def _write_rule(places: list[Output], code: str) -> None:
     from gpupool.codes import Code, layer
 
     if code not in set(Code):
@@ -136,42 +136,42 @@ def _rule(places: list[Output], code: str) -> None:
         raise UsageError(message)
     meaning = next(each.meaning for each in Code if each == code)
     said = {"rule": code, "layer": str(layer(code)), "meaning": meaning}
-    _deliver(places, lambda: f"{code} ({said['layer']}): {said['meaning']}\n", lambda: said)
+    _write_outputs(places, lambda: f"{code} ({said['layer']}): {said['meaning']}\n", lambda: said)
 
 
-def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
+def _write_pools(places: list[Output], asked: _ExplainRequest, why: str | None) -> None:
     from gpupool import api
     from gpupool.reports.explain import json_text
     from gpupool.reports.explain import text as report
 
     pools = api.pools(asked.files, asked.manifests, asked.region)
-    output.say(pools.findings)
-    name, width = asked.subject, output.width(places)
+    output.print_findings(pools.findings)
+    name, width = asked.subject, output.find_width(places)
     if name is None:
         every = api.explain_all(pools)
-        _deliver(
+        _write_outputs(
             places,
             lambda: report.overview(every, width),
             lambda: {"pools": [json_text.plain(each) for each in every]},
         )
     elif name not in pools.names and "." in name and not asked.manifests:
-        _field(places, asked.files, name)
+        _write_field(places, asked.files, name)
     else:
         found = api.explain(pools, name, why)
-        _deliver(places, lambda: report.page(found, width), lambda: json_text.plain(found))
+        _write_outputs(places, lambda: report.page(found, width), lambda: json_text.plain(found))
         if found.has_failed:
             raise typer.Exit(1)
 
 
-def _field(places: list[Output], files: list[str], field: str) -> None:
+def _write_field(places: list[Output], files: list[str], field: str) -> None:
     from gpupool import api
     from gpupool.reports.explain import provenance as report
 
     found = api.provenance(files, field)
-    _deliver(places, lambda: report.text(found), lambda: report.as_json(found))
+    _write_outputs(places, lambda: report.text(found), lambda: report.as_json(found))
 
 
-def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
+def _write_calendar(places: list[Output], asked: _ExplainRequest, week: _CalendarRequest) -> None:
     from gpupool import api
     from gpupool.reports.explain import calendar as report
 
@@ -179,27 +179,27 @@ def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
         message = "--calendar requires a pool: gpupool explain POOL --calendar"
         raise UsageError(message)
     pools = api.pools(asked.files, asked.manifests, asked.region)
-    output.say(pools.findings)
+    output.print_findings(pools.findings)
     found = api.calendars(pools, asked.subject, week.timezone, week.nodes, week.day)
     colour = has_colour(sys.stdout)
     texts = {
         "text": lambda: "\n".join(report.text(each, colour=colour) for each in found),
-        "json": lambda: output.json_text([report.as_json(each) for each in found]),
-        "svg": lambda: _svg(found[0]),
+        "json": lambda: output.render_json([report.as_json(each) for each in found]),
+        "svg": lambda: _render_svg(found[0]),
     }
     if len(found) > 1 and any(each.format == "svg" for each in places):
         message = f"-o svg shows one NodePool: pass one of {', '.join(each.name for each in found)}"
         raise UsageError(message)
-    output.deliver(places, lambda name: texts[name]())
+    output.write_outputs(places, lambda name: texts[name]())
 
 
-def _svg(week: "Calendar") -> str:
+def _render_svg(week: "Calendar") -> str:
     from gpupool.reports.explain.calendar_svg import svg
 
     return svg(week)
 
 
-def _day(said: str | None) -> date:
+def _parse_day(said: str | None) -> date:
     try:
         return datetime.now(UTC).date() if said is None else date.fromisoformat(said)
     except ValueError:
@@ -207,5 +207,5 @@ def _day(said: str | None) -> date:
         raise UsageError(message) from None
 
 
-def _deliver(places: list[Output], text: Callable[[], str], plain: Callable[[], object]) -> None:
-    output.deliver(places, lambda name: output.json_text(plain()) if name == "json" else text())
+def _write_outputs(places: list[Output], text: Callable[[], str], plain: Callable[[], object]) -> None:
+    output.write_outputs(places, lambda name: output.render_json(plain()) if name == "json" else text())

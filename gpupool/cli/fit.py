@@ -12,8 +12,8 @@ from gpupool.cli.options import (
     OtherManifests,
     RegionOption,
     ResultOption,
-    outputs,
-    refuse_stdin_twice,
+    ensure_stdin_once,
+    parse_outputs,
 )
 from gpupool.errors import UsageError
 
@@ -53,24 +53,24 @@ def fit(
     gpupool fit jobs/ --daemonsets daemonsets/ -o json=fit.json
     helm template ./chart | gpupool fit - --manifests pools/ --region us-east-1
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places, other, daemons = outputs(to, TEXT_OR_JSON), manifests or [], daemonsets or []
+    places, other, daemons = parse_outputs(to, TEXT_OR_JSON), manifests or [], daemonsets or []
     if other and file:
         message = "-f conflicts with --manifests: remove one of them"
         raise UsageError(message)
     files = [] if other else file or [DEFAULT_FILE]
-    refuse_stdin_twice([*workload, *files, *other, *daemons])
+    ensure_stdin_once([*workload, *files, *other, *daemons])
 
     from gpupool import api
 
     report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
-    output.say(report.findings)
-    width = output.width(places)
-    output.deliver(places, lambda name: _written(report, name, width))
+    output.print_findings(report.findings)
+    width = output.find_width(places)
+    output.write_outputs(places, lambda name: _render(report, name, width))
     if report.failed:
         raise typer.Exit(1)
 
 
-def _written(report: "FitReport", name: str, width: int | None) -> str:
+def _render(report: "FitReport", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.fit.text import text
 

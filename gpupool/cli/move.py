@@ -5,17 +5,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpupool.cli.cluster_options import ends_at_once, one_deadline, reaches_cluster, seconds
-from gpupool.cli.confirmation import ensure_meant, ensure_terminal
-from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
-from gpupool.cli.progress import live
+from gpupool.cli.cluster_options import (
+    add_cluster_options,
+    enforce_deadline,
+    parse_seconds,
+    stop_at_first_signal,
+)
+from gpupool.cli.confirmation import ensure_cluster_chosen, ensure_terminal
+from gpupool.cli.options import Files, ensure_stdin_once, files_or_default
+from gpupool.cli.progress import show_progress
 from gpupool.errors import GuardError
 
 if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-@reaches_cluster
+@add_cluster_options
 def move(
     source: Annotated[
         str,
@@ -45,8 +50,8 @@ def move(
     gpupool move --from kube-system/demo -f gpupool.yaml --context prod --yes
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     files = files_or_default(file)
-    refuse_stdin_twice(files)
-    wait = seconds("--lock-timeout", lock_timeout)
+    ensure_stdin_once(files)
+    wait = parse_seconds("--lock-timeout", lock_timeout)
 
     from gpupool.api.live import move_options
     from gpupool.cluster.deadline import Deadline
@@ -60,7 +65,7 @@ def move(
     wanted = load_desired_state(files)
     place = place._replace(namespace=place.namespace or wanted.namespace)
     deadline = Deadline(way.timeout)
-    with one_deadline(way, deadline.stop):
+    with enforce_deadline(way, deadline.stop):
         reached = reach(way, wanted.pins, deadline)
         found = moving.find_move(reached, wanted, place)
         if moving.is_over(found):
@@ -68,16 +73,16 @@ def move(
             return
         sys.stdout.write(report.text(found))
         sys.stdout.flush()
-        ensure_meant(reached.context, pinned=reached.is_pinned)
-        with ends_at_once():
-            _agree(yes=yes)
-        with live() as told:
+        ensure_cluster_chosen(reached.context, pinned=reached.is_pinned)
+        with stop_at_first_signal():
+            _confirm(yes=yes)
+        with show_progress() as told:
             result = moving.carry_out(reached, wanted, found, move_options(files, wait, told.say))
     sys.stderr.write(report.ended(found, result))
     ensure_complete(result)
 
 
-def _agree(*, yes: bool) -> None:
+def _confirm(*, yes: bool) -> None:
     if yes:
         return
     ensure_terminal("--yes")

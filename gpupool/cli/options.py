@@ -32,7 +32,7 @@ Target: TypeAlias = Annotated[
         "--karpenter",
         metavar="VERSION",
         help="Karpenter version, 1.9 to 1.14. [default: 1.14]",
-        autocompletion=completion_values.karpenter_versions,
+        autocompletion=completion_values.list_karpenter_versions,
     ),
 ]
 Outputs: TypeAlias = Annotated[
@@ -40,7 +40,7 @@ Outputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"Output format: {', '.join(FORMATS)}; with =PATH, a file. Repeat it for several.",
-        autocompletion=completion_values.one_of(*FORMATS),
+        autocompletion=completion_values.list_values(*FORMATS),
     ),
 ]  # fmt: skip
 
@@ -57,7 +57,7 @@ RegionOption: TypeAlias = Annotated[
         "--region",
         metavar="REGION",
         help="AWS region. [default: the blueprint's]",
-        autocompletion=completion_values.regions,
+        autocompletion=completion_values.list_regions,
     ),
 ]
 TEXT_OR_JSON = ("text", "json")
@@ -66,7 +66,7 @@ ResultOption: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help="Output format: text, json; with =PATH, a file. Repeat it for several.",
-        autocompletion=completion_values.result_formats,
+        autocompletion=completion_values.list_result_formats,
     ),
 ]  # fmt: skip
 
@@ -76,7 +76,7 @@ PlanOutputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"Output format: {', '.join(PLAN_FORMATS)}; with =PATH, a file. Repeat it for several.",
-        autocompletion=completion_values.one_of(*PLAN_FORMATS),
+        autocompletion=completion_values.list_values(*PLAN_FORMATS),
     ),
 ]  # fmt: skip
 
@@ -99,13 +99,13 @@ class Output(NamedTuple):
     """None for standard output."""
 
 
-def outputs(words: Sequence[str] | None, formats: Collection[str] = tuple(FORMATS)) -> list[Output]:
+def parse_outputs(words: Sequence[str] | None, formats: Collection[str] = tuple(FORMATS)) -> list[Output]:
     """Read `FORMAT` and `FORMAT=PATH`; without any, text is printed.
 
     Raises:
         UsageError: for an unknown format, a path without a name, or two results in one place.
     """
-    found = [_output(word, formats) for word in words or ("text",)]
+    found = [_parse_output(word, formats) for word in words or ("text",)]
     for place, count in Counter(each.path for each in found).items():
         if count > 1:
             where = "standard output" if place is None else f"`{place}`"
@@ -116,16 +116,16 @@ def outputs(words: Sequence[str] | None, formats: Collection[str] = tuple(FORMAT
     return found
 
 
-def plan_outputs(words: Sequence[str] | None) -> list[Output]:
+def parse_plan_outputs(words: Sequence[str] | None) -> list[Output]:
     """Read how a plan is to be shown.
 
     Raises:
         UsageError: as `outputs` does.
     """
-    return outputs(words, PLAN_FORMATS)
+    return parse_outputs(words, PLAN_FORMATS)
 
 
-def _output(word: str, formats: Collection[str]) -> Output:
+def _parse_output(word: str, formats: Collection[str]) -> Output:
     name, equals, path = word.partition("=")
     if name not in formats:
         message = f"-o: unknown format `{name}`; use one of {', '.join(formats)}"
@@ -136,7 +136,7 @@ def _output(word: str, formats: Collection[str]) -> Output:
     return Output(name, Path(path) if equals and path != "-" else None)
 
 
-def refuse_stdin_twice(paths: Sequence[str]) -> None:
+def ensure_stdin_once(paths: Sequence[str]) -> None:
     """Refuse to read standard input for two things.
 
     Raises:
@@ -147,7 +147,7 @@ def refuse_stdin_twice(paths: Sequence[str]) -> None:
         raise UsageError(message)
 
 
-def target_named(version: str | None) -> str:
+def parse_target(version: str | None) -> str:
     """Return the Karpenter minor that was named, or the latest.
 
     Raises:
@@ -165,7 +165,7 @@ def target_named(version: str | None) -> str:
     return target
 
 
-def folder_named(folder: str | None) -> Path | None:
+def parse_folder(folder: str | None) -> Path | None:
     """Return the folder that was named; an empty name (an unset variable of a script) is none.
 
     Raises:

@@ -22,7 +22,7 @@ _OPTION: Final = Annotated[
 ]
 
 
-class _Kept(io.StringIO):
+class _TerminalBuffer(io.StringIO):
     """A result that is written for a terminal, but not yet shown there."""
 
     def __init__(self, terminal: TextIO) -> None:
@@ -36,25 +36,25 @@ class _Kept(io.StringIO):
         return self._terminal.fileno()
 
 
-def has_pager(command: Command) -> Command:
+def add_pager(command: Command) -> Command:
     """Return a command the option `--pager`; its exit code stays the same."""
 
     def with_pager(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has
         if not values.pop("pager") or not sys.stdout.isatty():
             command(**values)
             return
-        kept = _Kept(sys.stdout)
+        kept = _TerminalBuffer(sys.stdout)
         try:
             with redirect_stdout(kept):
                 command(**values)
         finally:
             if text := kept.getvalue():
-                _show(text)
+                _page(text)
 
     return add_options(command, with_pager, {"pager": (_OPTION, False)})
 
 
-def _show(text: str) -> None:
+def _page(text: str) -> None:
     """Show a text in the pager until the user ends it; without a pager, print it."""
     try:
         words = shlex.split(os.environ.get("PAGER") or _DEFAULT)

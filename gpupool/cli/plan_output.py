@@ -19,7 +19,7 @@ CHANGED = 2
 """The exit code that says that there are changes, where a command says so."""
 
 
-def deliver(
+def write_plan(
     places: Sequence[Output],
     plan: "Plan",
     changed: int,
@@ -45,11 +45,11 @@ def deliver(
         colour = name == "text" and has_colour(sys.stdout)
         return FORMATS[name](plan, show_textual=show_textual, colour=colour)
 
-    output.deliver(places, document, is_private=True)
+    output.write_outputs(places, document, is_private=True)
     if any(each.format == "github" for each in places):
         from gpupool.cli import github
 
-        github.append_for_steps(plan, _code(plan, changed, is_guarded=is_guarded))
+        github.append_for_steps(plan, _find_exit_code(plan, changed, is_guarded=is_guarded))
 
 
 def conclude(plan: "Plan", *, changed: int) -> None:
@@ -62,22 +62,22 @@ def conclude(plan: "Plan", *, changed: int) -> None:
     from gpupool.rollout.session import ensure_acceptable
 
     ensure_acceptable(plan)
-    if changed and _is_something(plan):
+    if changed and _has_work(plan):
         raise typer.Exit(changed)
 
 
-def _is_something(plan: "Plan") -> bool:
+def _has_work(plan: "Plan") -> bool:
     """Return whether the cluster is not as the blueprint says, or can't stay so."""
     from gpupool.reports.plan.wording import verdict
 
     return verdict(plan) != "none"
 
 
-def _code(plan: "Plan", changed: int, *, is_guarded: bool) -> int:
+def _find_exit_code(plan: "Plan", changed: int, *, is_guarded: bool) -> int:
     from gpupool.rollout.session import ensure_acceptable, ensure_applicable
 
     try:
         (ensure_applicable if is_guarded else ensure_acceptable)(plan)
     except GpupoolError as problem:
         return problem.exit_code
-    return changed if _is_something(plan) else 0
+    return changed if _has_work(plan) else 0

@@ -18,7 +18,7 @@ _TYPE = Annotated[
 ]  # fmt: skip
 
 
-def allows_profiles(command: Command) -> Command:
+def add_profile_folders(command: Command) -> Command:
     """Return a command the option `--profiles`."""
 
     def with_folders(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has

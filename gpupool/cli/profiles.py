@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gpupool.cli import completion_values
-from gpupool.cli.terminal import columns
+from gpupool.cli.terminal import find_columns
 
 
 def profiles(
@@ -15,7 +15,7 @@ def profiles(
         typer.Argument(
             metavar="NAME|FILE",
             help="A profile's name, or the path of your own.",
-            autocompletion=completion_values.profiles,
+            autocompletion=completion_values.list_profiles,
         ),
     ] = None,
 ) -> None:
@@ -23,6 +23,6 @@ def profiles(
     from gpupool.profiles.shown import show, show_all
     from gpupool.reports import profiles as report
 
-    width = columns(sys.stdout)
+    width = find_columns(sys.stdout)
     found = report.listing(show_all(), width) if name is None else report.page(show(name), width)
     sys.stdout.write(found)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WITHOUT_CURSOR = ("dumb", "unknown")
 
 
-class Live:
+class ProgressDisplay:
     """Where progress is shown; several threads can use it."""
 
     def __init__(self, stream: TextIO, bars: "rich.progress.Progress | None" = None) -> None:
@@ -71,17 +71,17 @@ class Live:
 
 
 @contextmanager
-def live(stream: TextIO | None = None) -> Iterator[Live]:
+def show_progress(stream: TextIO | None = None) -> Iterator[ProgressDisplay]:
     """Show progress while the block runs; the cursor is back whatever ends it."""
     to = stream or sys.stderr
     if not to.isatty() or os.environ.get("TERM") in _WITHOUT_CURSOR:
-        yield Live(to)
+        yield ProgressDisplay(to)
         return
-    with _bars(to) as bars:
-        yield Live(to, bars)
+    with _build_bars(to) as bars:
+        yield ProgressDisplay(to, bars)
 
 
-def _bars(stream: TextIO) -> "rich.progress.Progress":
+def _build_bars(stream: TextIO) -> "rich.progress.Progress":
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.table import Column

@@ -37,17 +37,17 @@ def rbac(
     gpupool rbac plan --group ci-plan | kubectl apply -f -
     gpupool rbac apply -f base.yaml -f prod.yaml --service-account ci/deployer
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    subject = _subject(user, group, service_account)
+    subject = _parse_subject(user, group, service_account)
 
     from gpupool.rendering.roles import RoleScope, render_roles
     from gpupool.rollout.desired_state import load_desired_state
 
     wanted = load_desired_state(files_or_default(file))
-    output.say([each for each in wanted.findings if each.severity is not Severity.INFO])
+    output.print_findings([each for each in wanted.findings if each.severity is not Severity.INFO])
     sys.stdout.write(render_roles(purpose, RoleScope(wanted.blueprint, wanted.namespace), subject))
 
 
-def _subject(user: str | None, group: str | None, service_account: str | None) -> "Subject | None":
+def _parse_subject(user: str | None, group: str | None, service_account: str | None) -> "Subject | None":
     """Return the one subject that was named; None where none was.
 
     Raises:

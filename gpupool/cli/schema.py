@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gpupool.cli.options import Target, folder_named, target_named
+from gpupool.cli.options import Target, parse_folder, parse_target
 from gpupool.errors import UsageError
 
 KARPENTER = "karpenter"
@@ -32,7 +32,7 @@ def schema(
     gpupool schema karpenter -d schemas     (for kubeconform's -schema-location
       'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json')
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    folder, target = folder_named(directory), target_named(karpenter)
+    folder, target = parse_folder(directory), parse_target(karpenter)
     if what == KARPENTER and folder is None:
         message = "`schema karpenter` writes a file for each kind: pass a folder with -d DIR"
         raise UsageError(message)

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
 from gpupool.cli.options import (
     TEXT_OR_JSON,
     Files,
     ResultOption,
+    ensure_stdin_once,
     files_or_default,
-    outputs,
-    refuse_stdin_twice,
+    parse_outputs,
 )
 from gpupool.errors import NotReadyError
 
@@ -25,7 +25,7 @@ _LAST_LOOK_SECONDS = 4.0
 """When the time is up, there is a moment to say how it ended."""
 
 
-@reaches_cluster
+@add_cluster_options
 def status(
     file: Files = None,
     wait: Annotated[
@@ -53,8 +53,8 @@ def status(
     gpupool status --wait ready --timeout 5m
     gpupool status --wait rollout --timeout 1h -o json=status.json
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    files, places = files_or_default(file), outputs(to, TEXT_OR_JSON)
-    refuse_stdin_twice(files)
+    files, places = files_or_default(file), parse_outputs(to, TEXT_OR_JSON)
+    ensure_stdin_once(files)
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.connection import reach
@@ -62,33 +62,35 @@ def status(
     from gpupool.rollout.watch.status import read_status as read
 
     wanted = load_desired_state(files)
-    with one_deadline(way):
+    with enforce_deadline(way):
         reached = reach(way, wanted.pins, Deadline(way.timeout))
-        unfinished = [] if wait is None else _late(reached, wanted, wait)
+        unfinished = [] if wait is None else _wait_until_done(reached, wanted, wait)
         if wait is not None:
             last = Deadline(_LAST_LOOK_SECONDS)
             reached = reached._replace(cluster=reached.cluster.with_deadline(last.seconds), deadline=last)
         found = read(reached, wanted)
-    width = output.width(places)
-    output.deliver(places, lambda name: _written(found, name, width))
+    width = output.find_width(places)
+    output.write_outputs(places, lambda name: _render(found, name, width))
     if unfinished:
         message = f"not {'Ready' if wait == 'ready' else 'rolled out'} in time: {'; '.join(unfinished)}"
         raise NotReadyError(message)
 
 
-def _late(reached: "ReachedCluster", wanted: "DesiredState", wait: Literal["ready", "rollout"]) -> list[str]:
-    from gpupool.cli.progress import live
+def _wait_until_done(
+    reached: "ReachedCluster", wanted: "DesiredState", wait: Literal["ready", "rollout"]
+) -> list[str]:
+    from gpupool.cli.progress import show_progress
     from gpupool.rollout.watch.status import wait_until
 
-    with live() as say:
+    with show_progress() as say:
         return wait_until(reached, wanted, wait, say)
 
 
-def _written(found: "Status", name: str, width: int | None) -> str:
+def _render(found: "Status", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.status.text import text
 
         return text(found, width)
     from gpupool.reports.status.json_text import plain
 
-    return output.json_text(plain(found))
+    return output.render_json(plain(found))

@@ -15,7 +15,7 @@ from typing import TextIO, cast
 _STANDARD = 3
 
 
-class Messages:
+class LossyStream:
     """Standard error, which takes whatever is written and keeps silent about what it can't pass on."""
 
     def __init__(self, to: TextIO) -> None:
@@ -38,7 +38,7 @@ class Messages:
         return getattr(self._to, name)
 
 
-class _Closed(io.TextIOBase):
+class _ClosedOutput(io.TextIOBase):
     """Standard output where it was closed before the program began."""
 
     def write(self, _text: str) -> int:
@@ -46,21 +46,21 @@ class _Closed(io.TextIOBase):
 
 
 @contextmanager
-def prepared() -> Iterator[None]:
+def prepare_streams() -> Iterator[None]:
     """Run a command with streams that say what they could not write, and write the same bytes everywhere."""
     before = sys.stdout, sys.stderr
-    _keep_numbers()
-    sys.stdout = _results(before[0])
-    sys.stderr = cast("TextIO", Messages(before[1] or io.StringIO()))
+    _reserve_standard_numbers()
+    sys.stdout = _prepare_output(before[0])
+    sys.stderr = cast("TextIO", LossyStream(before[1] or io.StringIO()))
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
 
 
-def _results(stream: TextIO | None) -> TextIO:
+def _prepare_output(stream: TextIO | None) -> TextIO:
     if stream is None:
-        return cast("TextIO", _Closed())
+        return cast("TextIO", _ClosedOutput())
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     form = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
@@ -71,7 +71,7 @@ def _results(stream: TextIO | None) -> TextIO:
     return stream
 
 
-def _keep_numbers() -> None:
+def _reserve_standard_numbers() -> None:
     """Let no file or connection get the number of a standard stream that was closed."""
     while (number := os.open(os.devnull, os.O_RDWR)) < _STANDARD:
         pass

@@ -4,7 +4,7 @@ import os
 from typing import TextIO
 
 
-def columns(stream: TextIO) -> int | None:
+def find_columns(stream: TextIO) -> int | None:
     """Return the width of a terminal; None for a pipe or a file, and for a terminal of unknown width."""
     try:
         return (os.get_terminal_size(stream.fileno()).columns or None) if stream.isatty() else None

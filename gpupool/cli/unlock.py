@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
-from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
+from gpupool.cli.options import Files, ensure_stdin_once, files_or_default
 
 if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-@reaches_cluster
+@add_cluster_options
 def unlock(
     holder: Annotated[
         str | None, typer.Argument(metavar="ID", help="ID of the holder whose lock to delete.")
@@ -32,7 +32,7 @@ def unlock(
     gpupool unlock 1f8a77c2 -f base.yaml -f prod.yaml
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     files = files_or_default(file)
-    refuse_stdin_twice(files)
+    ensure_stdin_once(files)
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.reports import lock as report
@@ -43,7 +43,7 @@ def unlock(
 
     wanted = load_desired_state(files)
     line = unlock_line(way, file or ())
-    with one_deadline(way):
+    with enforce_deadline(way):
         reached = reach(way, wanted.pins, Deadline(way.timeout))
         found = locks.find_lock(reached.cluster, wanted.namespace, wanted.inventory)
         if found is None:

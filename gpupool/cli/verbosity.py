@@ -19,18 +19,18 @@ _OPTIONS: Final = {
 }
 
 
-def shows(severity: Severity) -> bool:
+def is_shown(severity: Severity) -> bool:
     """Return whether findings of a severity are printed."""
     return _ORDER.index(severity) <= _ORDER.index(_LEAST.get())
 
 
 def is_quiet() -> bool:
     """Return whether only errors are printed."""
-    return not shows(Severity.WARNING)
+    return not is_shown(Severity.WARNING)
 
 
 @contextmanager
-def showing(least: Severity) -> Iterator[None]:
+def limit_severity(least: Severity) -> Iterator[None]:
     """Print findings down to a severity while the block runs."""
     token = _LEAST.set(least)
     try:
@@ -39,7 +39,7 @@ def showing(least: Severity) -> Iterator[None]:
         _LEAST.reset(token)
 
 
-def has_verbosity(command: Command) -> Command:
+def add_verbosity(command: Command) -> Command:
     """Return a command the options `-v` and `-q`."""
 
     def with_verbosity(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has
@@ -48,7 +48,7 @@ def has_verbosity(command: Command) -> Command:
             message = "-v conflicts with -q: remove one of them"
             raise UsageError(message)
         least = Severity.INFO if verbose else Severity.ERROR if quiet else Severity.WARNING
-        with showing(least):
+        with limit_severity(least):
             command(**values)
 
     return add_options(command, with_verbosity, _OPTIONS)
