@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and the one place where errors become exit codes."""
+"""The list of commands, their shared options, and the exit codes of errors."""
 
 import os
 import sys
@@ -54,10 +54,13 @@ _PRINT_FINDINGS = (validate, render, explain, fit, diff, plan, apply)
 
 
 def _add_shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command the options that it has in common with others."""
-    found = add_profile_folders(command) if command in _READ_BLUEPRINTS else command
-    found = add_pager(found) if command in _PRINT_TABLES else found
-    return add_verbosity(found) if command in _PRINT_FINDINGS else found
+    """Return a command with the options that it shares with other commands."""
+    extended = add_profile_folders(command) if command in _READ_BLUEPRINTS else command
+    if command in _PRINT_TABLES:
+        extended = add_pager(extended)
+    if command in _PRINT_FINDINGS:
+        extended = add_verbosity(extended)
+    return extended
 
 
 for command in (
@@ -67,9 +70,9 @@ for command in (
     app.command()(_add_shared_options(command))
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        # It takes a third of the whole start-up to import, and no other command needs it.
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
+        # This import takes a third of the start-up, and no other command needs it.
         from importlib.metadata import version
 
         typer.echo(f"gpupool {version('gpupool')}")
@@ -88,31 +91,32 @@ def gpupool(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code; every error is met here and nowhere else."""
+    """Run the command line and return its exit code; no error escapes."""
     with streams.prepare_streams():
         code = _run_safely(arguments)
         try:
             sys.stdout.flush()
         except OSError as problem:
-            unwritten = _report_unwritten(problem)
-            return unwritten if code in {0, CHANGED} else code
+            failure = _report_unwritten(problem)
+            return failure if code in {0, CHANGED} else code
         return code
 
 
 def _run_safely(arguments: Sequence[str] | None) -> int:
+    """Run one command, print the error that ends it, and return the exit code."""
     try:
         code = _run(arguments)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except TyperException as problem:
-        problem.show()  # type: ignore[attr-defined] # every error of the command line shows itself
+        problem.show()  # type: ignore[attr-defined] # each error of typer has a method that prints it
         return USAGE
     except GpupoolError as problem:
         output.print_error(problem)
         return problem.exit_code
     except OSError as problem:
         return _report_unwritten(problem)
-    except Exception as problem:  # noqa: BLE001 - nothing else may escape: what comes here is a bug
+    except Exception as problem:  # noqa: BLE001 - any other exception is a bug and is reported as one
         from gpupool.cli import bug_report
 
         sys.stderr.write(bug_report.render_bug_report(problem))
@@ -126,22 +130,23 @@ def _run(arguments: Sequence[str] | None) -> object:
         from gpupool.cli.completion_answers import write_answer
 
         return write_answer(app, os.environ)
-    words = None if arguments is None else list(arguments)
-    return _build_command()(words, standalone_mode=False, prog_name="gpupool")
+    return _build_command()(
+        None if arguments is None else list(arguments), standalone_mode=False, prog_name="gpupool"
+    )
 
 
 @cache
 def _build_command() -> Callable[..., object]:
-    """Return what reads the arguments; typer makes every option of every command anew if asked again."""
+    """Build the parser of the command line once; typer would build every option again for each call."""
     return typer.main.get_command(app)
 
 
 def _report_unwritten(problem: OSError) -> int:
-    """Say that the result found no place: a full disk, or a reader that went away (`| head`)."""
+    """Print that a result could not be written: the disk is full, or the reader ended (`| head`)."""
     if not isinstance(problem, BrokenPipeError):
         where = f"{problem.filename}: " if problem.filename else ""
         sys.stderr.write(f"error: {one_line(where + (problem.strerror or str(problem)))}\n")
     if problem.filename is None:
-        # What is still in the buffer has no place either: let no later flush say it again.
+        # The rest of the buffer cannot be written either; a later flush must not report it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
     return FAILED

@@ -1,4 +1,4 @@
-"""`gpupool apply`: make the cluster what the blueprint, or a saved plan, says."""
+"""The command `gpupool apply`: apply a blueprint or a saved plan to the cluster."""
 
 import sys
 from contextlib import contextmanager
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
 
 
 class _ApplySettings(NamedTuple):
-    """How the command line wants it to be done."""
+    """Options of apply that are not about the plan itself."""
 
-    places: list[Output]
+    destinations: list[Output]
+    """The formats in which the plan is shown, and their files."""
+
     wait: str
     lock_timeout: float
     yes: bool
@@ -77,7 +79,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         bool, typer.Option("--detailed-exitcode", help="Exit 2 if something was changed.")
     ] = False,
     verify_key: VerifyKey = None,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
     consent: "Consent",
 ) -> None:
     """Apply a blueprint or a saved plan to the cluster.
@@ -101,8 +103,8 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         message = f"--wait {wait}: expected none or ready"
         raise UsageError(message)
     files, changed = files_or_default(file), CHANGED if detailed_exitcode else 0
-    ensure_stdin_once([*files, *(each for each in (plan, verify_key) if each is not None)])
-    manner = _ApplySettings(
+    ensure_stdin_once([*files, *(path for path in (plan, verify_key) if path is not None)])
+    settings = _ApplySettings(
         parse_plan_outputs(to), wait, parse_seconds("--lock-timeout", lock_timeout), yes, changed
     )
     saved = None if plan is None else _SavedPlan(plan, verify_key)
@@ -112,74 +114,77 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         if consent != Consent():
             message = "a saved plan contains its options: pass --prune and the like to `gpupool plan`"
             raise UsageError(message)
-        result: Result | None = _apply_saved(saved, files, way, manner)
+        result: Result | None = _apply_saved(saved, files, connection, settings)
     else:
         if verify_key is not None:
             message = "--verify-key requires a saved plan: gpupool apply PLAN --verify-key FILE"
             raise UsageError(message)
-        result = _apply_now(files, way, consent, manner)
+        result = _apply_now(files, connection, consent, settings)
     if result is not None:
         from gpupool.reports.apply.result import said
         from gpupool.rollout.applying.results import ensure_complete
 
-        sys.stderr.write(said(result, _build_retry_commands(result, files, way, saved)))
+        sys.stderr.write(said(result, _build_retry_commands(result, files, connection, saved)))
         ensure_complete(result)
-        if manner.changed and result.has_written:
-            raise typer.Exit(manner.changed)
+        if settings.changed and result.has_written:
+            raise typer.Exit(settings.changed)
 
 
 def _build_retry_commands(
-    result: "Result", files: list[str], way: "ClusterOptions", saved: "_SavedPlan | None"
+    result: "Result", files: list[str], connection: "ClusterOptions", saved: "_SavedPlan | None"
 ) -> "RetryCommands":
-    """Return the command lines that apply the blueprint once more; a saved plan is good for one time."""
+    """Build the command lines that apply the blueprint again; a saved plan can be applied only once."""
     from gpupool.cli.command_lines import build_command_line, build_consent_options
     from gpupool.reports.apply.not_ready import RetryCommands
 
-    def line(consent: "Consent") -> str:
-        words, given = build_consent_options(consent), result.files or files
+    def build_line(consent: "Consent") -> str:
+        options, paths = build_consent_options(consent), result.files or files
         if saved is None:
-            return build_command_line("apply", way, given, *words, "--yes")
+            return build_command_line("apply", connection, paths, *options, "--yes")
         sign, verify = (["--sign-key", "KEY"], ["--verify-key", saved.key]) if saved.key else ([], [])
-        planned = build_command_line("plan", way, given, *words, *sign, "-o", f"json={saved.path}")
-        return f"{planned} && {build_command_line('apply', way, given, saved.path, *verify)}"
+        plan_line = build_command_line("plan", connection, paths, *options, *sign, "-o", f"json={saved.path}")
+        apply_line = build_command_line("apply", connection, paths, saved.path, *verify)
+        return f"{plan_line} && {apply_line}"
 
-    return RetryCommands(line(result.consent), line(replace(result.consent, prune=True)))
+    return RetryCommands(build_line(result.consent), build_line(replace(result.consent, prune=True)))
 
 
 def _apply_now(
-    files: list[str], way: "ClusterOptions", consent: "Consent", manner: _ApplySettings
+    files: list[str], connection: "ClusterOptions", consent: "Consent", settings: _ApplySettings
 ) -> "Result | None":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout import session as sessions
 
-    deadline = Deadline(way.timeout)
-    with enforce_deadline(way, deadline.stop):
-        session = sessions.prepare_session(files, way, consent, deadline)
+    deadline = Deadline(connection.timeout)
+    with enforce_deadline(connection, deadline.stop):
+        session = sessions.prepare_session(files, connection, consent, deadline)
         output.print_findings(session.desired.findings)
-        write_plan(manner.places, session.plan, manner.changed, is_guarded=True)
+        write_plan(settings.destinations, session.plan, settings.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
-        ensure_cluster_chosen(session.reached.context, pinned=session.reached.is_pinned)
-        if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
+        ensure_cluster_chosen(session.reached.context, is_pinned=session.reached.is_pinned)
+        if sessions.is_settled(session) and sessions.is_ready(session, settings.wait):
             sys.stderr.write("nothing to do\n")
             return None
         if session.plan.has_changes:
             with stop_at_first_signal():
-                _confirm(session.plan, yes=manner.yes)
-        with _print_if_stale(session.plan), show_progress() as told:
+                _confirm(session.plan, yes=settings.yes)
+        with _print_if_stale(session.plan), show_progress() as display:
             return sessions.carry_out(
                 session,
-                _build_options(manner, files, told, is_overlay_gate_on=session.desired.is_overlay_gate_on),
+                _build_options(
+                    settings, files, display, is_overlay_gate_on=session.desired.is_overlay_gate_on
+                ),
             )
 
 
 class _SavedPlan(NamedTuple):
-    """A plan file, and the public key that it has to be signed by; None for any plan."""
+    """A plan file, and the file of the public key that its signature must match; None accepts any plan."""
 
     path: str
     key: str | None
 
     def read(self) -> "Plan":
-        """Read the plan, and ensure that it may be trusted before anything of it is shown."""
+        """Read the plan, and check its signature before any of it is shown."""
         from gpupool.planning import file as plans
 
         if self.key is None:
@@ -193,24 +198,29 @@ class _SavedPlan(NamedTuple):
 
 
 def _apply_saved(
-    saved: _SavedPlan, files: list[str], way: "ClusterOptions", manner: _ApplySettings
+    saved: _SavedPlan, files: list[str], connection: "ClusterOptions", settings: _ApplySettings
 ) -> "Result":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.session import carry_out_saved
 
-    deadline = Deadline(way.timeout)
+    deadline = Deadline(connection.timeout)
     plan = saved.read()
-    with enforce_deadline(way, deadline.stop):
-        write_plan(manner.places, plan, manner.changed, is_guarded=True)
-        # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.
-        with _print_if_stale(plan), show_progress() as told:
+    with enforce_deadline(connection, deadline.stop):
+        write_plan(settings.destinations, plan, settings.changed, is_guarded=True)
+        # A plan does not record which feature gates are on; with NodeOverlay off, no overlay becomes Ready.
+        with _print_if_stale(plan), show_progress() as display:
             return carry_out_saved(
-                plan, files, way, deadline, _build_options(manner, files, told, is_overlay_gate_on=False)
+                plan,
+                files,
+                connection,
+                deadline,
+                _build_options(settings, files, display, is_overlay_gate_on=False),
             )
 
 
 @contextmanager
 def _print_if_stale(plan: "Plan") -> "Iterator[None]":
+    """Print how the cluster differs from a plan if the block finds that the plan is stale."""
     from gpupool.rollout.planning.verify import StalePlanError
 
     try:
@@ -223,7 +233,7 @@ def _print_if_stale(plan: "Plan") -> "Iterator[None]":
 
 
 def _confirm(plan: "Plan", *, yes: bool) -> None:
-    """Ask on a terminal; for each pool that is deleted, its name has to be typed."""
+    """Prompt on a terminal; for each pool to delete, the user has to type its name."""
     if yes:
         return
     ensure_terminal("--yes, or apply a saved plan")
@@ -244,15 +254,15 @@ def _confirm(plan: "Plan", *, yes: bool) -> None:
 
 
 def _build_options(
-    manner: _ApplySettings, files: list[str], told: ProgressDisplay, *, is_overlay_gate_on: bool
+    settings: _ApplySettings, files: list[str], display: ProgressDisplay, *, is_overlay_gate_on: bool
 ) -> "ApplyOptions":
     from gpupool.api.live import apply_options
 
     options = apply_options(
         files,
-        wait=manner.wait == "ready",
-        lock_timeout=manner.lock_timeout,
+        wait=settings.wait == "ready",
+        lock_timeout=settings.lock_timeout,
         is_overlay_gate_on=is_overlay_gate_on,
-        on_progress=told.say,
+        on_progress=display.print_line,
     )
-    return replace(options, waits=told)
+    return replace(options, waits=display)

@@ -1,4 +1,4 @@
-"""The options with which a user agrees to what a plan does beyond writing what is his; written once."""
+"""Options that allow a plan to delete, adopt or overwrite objects."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -132,4 +132,4 @@ add_consent_options = bundle_options(
     },
     _build_consent,
 )  # fmt: skip
-"""Give a command, which takes `consent: Consent`, the options that a Consent is made of."""
+"""Replace the parameter `consent: Consent` of a command by the options that set its fields."""

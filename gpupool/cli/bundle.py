@@ -1,4 +1,4 @@
-"""Options that several commands share, given to them as one value: each list of options is written once."""
+"""Options added to several commands, each list of options defined once."""
 
 import inspect
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""`gpupool catalogue`: bring the catalogue of instance types up to date from the user's own AWS account."""
+"""The command `gpupool catalogue`: update the catalogue of instance types from the user's AWS account."""
 
 import sys
 from pathlib import Path
@@ -51,6 +51,6 @@ def catalogue(
 
     target = users_place() if to is None else Path(to)
     answers = ask(regions or (), profile)
-    found = renewed(shipped(), answers, datetime.now(UTC).date().isoformat())
-    write_file(target, contents(found.catalogue))
-    sys.stdout.write(brought(answers, found, str(target)))
+    renewal = renewed(shipped(), answers, datetime.now(UTC).date().isoformat())
+    write_file(target, contents(renewal.catalogue))
+    sys.stdout.write(brought(answers, renewal, str(target)))

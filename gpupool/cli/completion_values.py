@@ -1,7 +1,7 @@
-"""Candidates for shell completion: what the value of an option or argument can be.
+"""Candidates for shell completion of the values of options and arguments.
 
 Each function is an `autocompletion=` of typer's. It is called while a user types, so it imports only
-what it needs and opens no connection. Where one raises, `completing` offers nothing.
+what it needs and opens no connection. If one raises, `completion_answers` offers nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ from typing import TypeAlias
 import typer
 
 Candidates: TypeAlias = Iterable[str | tuple[str, str]]
-"""Values, or pairs of a value and its description; those that do not begin as what is typed are left out."""
+"""Values, or pairs of a value and its description; typer omits those that the typed text rules out."""
 
 
 def list_values(*values: str) -> Callable[[], Candidates]:
@@ -21,7 +21,7 @@ def list_values(*values: str) -> Callable[[], Candidates]:
 
 
 def list_subjects(ctx: typer.Context, incomplete: str) -> Candidates:
-    """Return what `explain` explains: pools, their fields, and codes of findings."""
+    """Return the subjects of `explain`: pools, their fields, and codes of findings."""
     if incomplete.startswith("GP"):
         from gpupool.codes import Code
 
@@ -33,13 +33,12 @@ def list_subjects(ctx: typer.Context, incomplete: str) -> Candidates:
     from gpupool.provenance import names
 
     blueprint = names.read_unchecked(_list_blueprint_files(ctx))
-    known = names.pool_names(blueprint)
-    near = [name for name in known if f"{incomplete}.".startswith(f"{name}.")] or _find_single(
-        known, incomplete
-    )
-    fields = [path for name in near for path in names.field_paths(blueprint, name)]
+    pool_names = names.pool_names(blueprint)
+    typed_names = [name for name in pool_names if f"{incomplete}.".startswith(f"{name}.")]
+    chosen_names = typed_names or _find_single(pool_names, incomplete)
+    fields = [path for name in chosen_names for path in names.field_paths(blueprint, name)]
     return _list_next_level(
-        list(dict.fromkeys([*known, *fields, *names.section_paths(blueprint)])), incomplete
+        list(dict.fromkeys([*pool_names, *fields, *names.section_paths(blueprint)])), incomplete
     )
 
 
@@ -47,7 +46,7 @@ def list_addresses(ctx: typer.Context) -> Candidates:
     """Return the blueprint's objects, as in `NodePool/chat`."""
     from gpupool.api import render_files
 
-    return [str(each.ref) for each in render_files(_list_blueprint_files(ctx)).manifests]
+    return [str(manifest.ref) for manifest in render_files(_list_blueprint_files(ctx)).manifests]
 
 
 def list_result_formats(ctx: typer.Context) -> Candidates:
@@ -63,7 +62,7 @@ def list_profiles() -> Candidates:
 
 
 def list_karpenter_versions() -> Candidates:
-    """Return the minors of Karpenter that gpupool knows."""
+    """Return the minor versions of Karpenter that gpupool supports."""
     from gpupool.karpenter.versions import TARGETS
 
     return TARGETS
@@ -73,8 +72,8 @@ def list_contexts(ctx: typer.Context) -> Candidates:
     """Return the contexts of the kubeconfig."""
     from gpupool.cluster.contexts import context_names
 
-    named = ctx.params.get("kubeconfig")
-    return context_names(str(_expand_path(named)) if named else None)
+    kubeconfig = ctx.params.get("kubeconfig")
+    return context_names(str(_expand_path(kubeconfig)) if kubeconfig else None)
 
 
 def list_instance_types() -> Candidates:
@@ -107,17 +106,17 @@ def list_charts() -> Candidates:
 
 def _list_blueprint_files(ctx: typer.Context) -> list[str]:
     """Return the blueprint files named on the command line, or the default one."""
-    # Only those that are files: a pipe would be waited for, and standard input is the terminal.
+    # Only regular files: reading a pipe would block, and standard input is the terminal.
     return [str(path) for name in ctx.params["file"] if (path := _expand_path(name)).is_file()]
 
 
 def _expand_path(text: str) -> Path:
-    """Expand what the shell would: the words of an unfinished line come as they are typed."""
+    """Expand variables and `~` as the shell would; an unfinished line arrives as it was typed."""
     return Path(expandvars(text)).expanduser()
 
 
 def _list_next_level(paths: Sequence[str], incomplete: str) -> list[str]:
-    """Return the outermost paths that begin as what is typed; below a single one, also the next ones."""
+    """Return the outermost paths that begin with the typed text; of a single one also the paths below it."""
     matching = [path for path in paths if path.startswith(incomplete)]
     shown = _find_outermost(matching)
     if len(shown) == 1:
@@ -130,6 +129,6 @@ def _find_outermost(paths: Sequence[str]) -> list[str]:
 
 
 def _find_single(names: Sequence[str], incomplete: str) -> list[str]:
-    """Return the one name that begins as what is typed, or nothing where several do."""
+    """Return the name that begins with the typed text, or nothing if several do."""
     matching = [name for name in names if name.startswith(incomplete)]
     return matching if len(matching) == 1 else []

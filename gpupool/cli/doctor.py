@@ -1,4 +1,4 @@
-"""`gpupool doctor`: whether plan and apply would work here, and what to mend where they would not."""
+"""The command `gpupool doctor`: check whether plan and apply would work."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +29,7 @@ def doctor(
     ] = False,
     to: ResultOption = None,
     *,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Check whether plan and apply would work here.
 
@@ -42,7 +42,7 @@ def doctor(
     gpupool doctor -f base.yaml -f prod.yaml --context prod -o json=doctor.json
     gpupool doctor --prove-plan-only
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places = parse_outputs(to, TEXT_OR_JSON)
+    destinations = parse_outputs(to, TEXT_OR_JSON)
     files = file or [DEFAULT_FILE] * Path(DEFAULT_FILE).exists()
     ensure_stdin_once(files)
 
@@ -50,16 +50,18 @@ def doctor(
     from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
 
-    wanted = load_desired_state(files) if files else None
-    with enforce_deadline(way):
-        found = diagnose(DoctorRequest(way, wanted, prove_plan_only), Deadline(way.timeout))
-    width = output.find_width(places)
-    output.write_outputs(places, lambda name: _render(found, name, width))
-    if found.has_failed:
+    desired = load_desired_state(files) if files else None
+    with enforce_deadline(connection):
+        diagnosis = diagnose(
+            DoctorRequest(connection, desired, prove_plan_only), Deadline(connection.timeout)
+        )
+    width = output.find_width(destinations)
+    output.write_outputs(destinations, lambda name: _render(diagnosis, name, width))
+    if diagnosis.has_failed:
         raise typer.Exit(1)
 
 
-def _render(found: "Diagnosis", name: str, width: int | None) -> str:
+def _render(diagnosis: "Diagnosis", name: str, width: int | None) -> str:
     from gpupool.reports import doctor as report
 
-    return report.text(found, width) if name == "text" else output.render_json(report.plain(found))
+    return report.text(diagnosis, width) if name == "text" else output.render_json(report.plain(diagnosis))

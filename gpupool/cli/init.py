@@ -1,4 +1,4 @@
-"""`gpupool init`: a commented starter blueprint."""
+"""The command `gpupool init`: write a commented starter blueprint."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -50,11 +50,11 @@ def init(  # noqa: PLR0913 - each is an option of the command line
 
 
 def _read_uid(context: str) -> str:
-    """Ask a cluster which one it is."""
+    """Read the UID of the cluster of a context."""
     from gpupool.cli.cluster_options import enforce_deadline
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.connection import ClusterOptions, Pins, reach
 
-    way = ClusterOptions(context=context, timeout=30)
-    with enforce_deadline(way):
-        return reach(way, Pins(), Deadline(way.timeout)).uid
+    connection = ClusterOptions(context=context, timeout=30)
+    with enforce_deadline(connection):
+        return reach(connection, Pins(), Deadline(connection.timeout)).uid

@@ -1,4 +1,4 @@
-"""`gpupool move`: take over what a blueprint applied under its name of before."""
+"""The command `gpupool move`: move the objects of a renamed blueprint to its new name."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -36,7 +36,7 @@ def move(
     lock_timeout: Annotated[
         str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for each lock.")
     ] = "60s",
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Move the objects of a renamed blueprint to its new name, or to another inventory.
 
@@ -61,24 +61,26 @@ def move(
     from gpupool.rollout.connection import reach
     from gpupool.rollout.desired_state import load_desired_state
 
-    place = moving.parse_source(source)
-    wanted = load_desired_state(files)
-    place = place._replace(namespace=place.namespace or wanted.namespace)
-    deadline = Deadline(way.timeout)
-    with enforce_deadline(way, deadline.stop):
-        reached = reach(way, wanted.pins, deadline)
-        found = moving.find_move(reached, wanted, place)
-        if moving.is_over(found):
-            sys.stdout.write(report.nothing(found))
+    parsed_source = moving.parse_source(source)
+    desired = load_desired_state(files)
+    parsed_source = parsed_source._replace(namespace=parsed_source.namespace or desired.namespace)
+    deadline = Deadline(connection.timeout)
+    with enforce_deadline(connection, deadline.stop):
+        reached = reach(connection, desired.pins, deadline)
+        planned_move = moving.find_move(reached, desired, parsed_source)
+        if moving.is_over(planned_move):
+            sys.stdout.write(report.nothing(planned_move))
             return
-        sys.stdout.write(report.text(found))
+        sys.stdout.write(report.text(planned_move))
         sys.stdout.flush()
-        ensure_cluster_chosen(reached.context, pinned=reached.is_pinned)
+        ensure_cluster_chosen(reached.context, is_pinned=reached.is_pinned)
         with stop_at_first_signal():
             _confirm(yes=yes)
-        with show_progress() as told:
-            result = moving.carry_out(reached, wanted, found, move_options(files, wait, told.say))
-    sys.stderr.write(report.ended(found, result))
+        with show_progress() as display:
+            result = moving.carry_out(
+                reached, desired, planned_move, move_options(files, wait, display.print_line)
+            )
+    sys.stderr.write(report.ended(planned_move, result))
     ensure_complete(result)
 
 

@@ -1,4 +1,4 @@
-"""The one place that writes: results where they were asked for, findings and errors on standard error."""
+"""Writing of results to standard output and files, and of findings and errors to standard error."""
 
 import os
 import stat
@@ -17,17 +17,17 @@ from gpupool.reports.styles import SEVERITIES, styled
 
 
 def render_json(value: object) -> str:
-    """Write a result as JSON for people to read too."""
+    """Render a result as indented JSON."""
     import json
 
     return in_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
-    """Write findings, each part of one on one line; of infos their number, unless `-v` asks for them."""
-    shown = merged(each for each in findings if verbosity.is_shown(each.severity))
+    """Print findings on standard error; without `-v`, print only the number of infos."""
+    shown = merged(finding for finding in findings if verbosity.is_shown(finding.severity))
     sys.stderr.write(finding_text.findings(shown, colour=has_colour(sys.stderr)))
-    notes = merged(each for each in findings if each.severity is Severity.INFO)
+    notes = merged(finding for finding in findings if finding.severity is Severity.INFO)
     if notes and not verbosity.is_shown(Severity.INFO) and verbosity.is_shown(Severity.WARNING):
         number = f"{len(notes)} note{'s' * (len(notes) != 1)}"
         sys.stderr.write(
@@ -36,10 +36,10 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 
 def print_error(problem: GpupoolError) -> None:
-    """Write an error that ends the command, with what it carries."""
+    """Print an error that ends the command, with its findings or stale files."""
     colour = has_colour(sys.stderr)
     if isinstance(problem, InputError):
-        shown = merged(each for each in problem.findings if verbosity.is_shown(each.severity))
+        shown = merged(finding for finding in problem.findings if verbosity.is_shown(finding.severity))
         sys.stderr.write(finding_text.findings(shown, colour=colour))
     if isinstance(problem, StaleError):
         sys.stderr.write("".join(f"{one_line(name)}\n" for name in problem.names))
@@ -48,19 +48,19 @@ def print_error(problem: GpupoolError) -> None:
 
 
 def find_width(outputs: Sequence[Output]) -> int | None:
-    """Return the terminal's width for a text on standard output; a file and a pipe have none."""
-    return find_columns(sys.stdout) if any(each == Output("text", None) for each in outputs) else None
+    """Return the terminal's width if text is written to it; None for a file or a pipe."""
+    return find_columns(sys.stdout) if any(output == Output("text", None) for output in outputs) else None
 
 
 def write_outputs(
     outputs: Sequence[Output], document: Callable[[str], str], *, is_private: bool = False
 ) -> None:
-    """Write a result in each format to its place, standard output first; private files for their owner alone.
+    """Write a result in each format, standard output first; only the owner can read a private file.
 
     Raises:
-        InputError: where a file can't be written.
+        InputError: if a file cannot be written.
     """
-    for output in sorted(outputs, key=lambda each: each.path is not None):
+    for output in sorted(outputs, key=lambda output: output.path is not None):
         text = document(output.format)
         if output.path is None:
             sys.stdout.write(text)
@@ -70,17 +70,17 @@ def write_outputs(
 
 
 def write_file(path: Path, content: str | bytes, *, is_private: bool = False) -> None:
-    """Write a file whole or not at all, or into what is there if that is no file.
+    """Write a file atomically; a link, pipe or device is written in place.
 
-    A private one is for its owner alone, whatever it was before, also where a link leads to it.
+    Only the owner can read a private file, whatever its mode was, also if it is written through a link.
 
     Raises:
-        InputError: where it can't be written.
+        InputError: if it cannot be written.
     """
     from gpupool.rendering.folder import write_atomically
 
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        # A link is written through, and a pipe or a device has no place that a file could be moved to.
+        # Replacing a link, a pipe or a device by a file would break whatever uses it.
         opener = _open_private if is_private else None
         with open(path, "wb", opener=opener) as file:
             file.write(content.encode() if isinstance(content, str) else content)
@@ -89,7 +89,7 @@ def write_file(path: Path, content: str | bytes, *, is_private: bool = False) ->
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read; a pipe or a device stays as it is."""
+    """Open a file, and restrict it to its owner; a pipe or a device keeps its mode."""
     handle = os.open(path, flags, 0o600)
     try:
         if stat.S_ISREG(os.fstat(handle).st_mode):

@@ -1,4 +1,4 @@
-"""`gpupool plan`: what an apply would change, saved so that just this is applied later."""
+"""The command `gpupool plan`: save what apply would change, to apply exactly that later."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,7 +37,7 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
             help="Sign the plan with this Ed25519 private key, in PEM; `-` reads standard input.",
         ),
     ] = None,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
     consent: "Consent",
 ) -> None:
     """Create a plan, and save it with -o json=FILE for `gpupool apply FILE`.
@@ -53,20 +53,21 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool.rollout.session import ensure_applicable, prepare_saved_session
 
-    files, places = files_or_default(file), parse_plan_outputs(to)
+    files, destinations = files_or_default(file), parse_plan_outputs(to)
     ensure_stdin_once([*files, *([] if sign_key is None else [sign_key])])
     sign = _build_signer(sign_key)
-    with enforce_deadline(way):
-        session = prepare_saved_session(files, way, consent)
+    with enforce_deadline(connection):
+        session = prepare_saved_session(files, connection, consent)
     output.print_findings(session.desired.findings)
-    changed, made = CHANGED if detailed_exitcode else 0, sign(session.plan)
-    write_plan(places, made, changed, show_textual=show_textual, is_guarded=True)
-    ensure_applicable(made)
-    conclude(made, changed=changed)
+    changed = CHANGED if detailed_exitcode else 0
+    signed_plan = sign(session.plan)
+    write_plan(destinations, signed_plan, changed, show_textual=show_textual, is_guarded=True)
+    ensure_applicable(signed_plan)
+    conclude(signed_plan, changed=changed)
 
 
 def _build_signer(path: str | None) -> "Callable[[Plan], Plan]":
-    """Return what signs a plan, with the key read already: a key that can't be used ends it at once."""
+    """Build a function that signs a plan; the key is read now, so that an invalid one fails early."""
     if path is None:
         return lambda plan: plan
     from gpupool.planning.signature import signed, signing_key

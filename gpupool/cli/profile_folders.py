@@ -1,4 +1,4 @@
-"""The option that allows profiles in more folders, given to every command that reads a blueprint."""
+"""The option `--profiles`, which allows profiles in more folders."""
 
 import os
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ _TYPE = Annotated[
 
 
 def add_profile_folders(command: Command) -> Command:
-    """Return a command the option `--profiles`."""
+    """Return a command with the option `--profiles`."""
 
     def with_folders(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has
         folders = values.pop(_NAME) or []
@@ -37,6 +37,6 @@ def add_profile_folders(command: Command) -> Command:
 
 def _ensure_folders(folders: list[str]) -> None:
     for folder in folders:
-        if not os.path.isdir(folder):  # noqa: PTH112 - the empty text is no folder, and for Path it is
+        if not os.path.isdir(folder):  # noqa: PTH112 - an empty path is no folder; Path would read it as `.`
             message = f"--profiles {folder}: the folder does not exist"
             raise UsageError(message)

@@ -1,4 +1,4 @@
-"""`gpupool profiles`: which profiles there are, and what one sets and why."""
+"""The command `gpupool profiles`: list the profiles, or show the settings of one."""
 
 import sys
 from typing import Annotated
@@ -24,5 +24,5 @@ def profiles(
     from gpupool.reports import profiles as report
 
     width = find_columns(sys.stdout)
-    found = report.listing(show_all(), width) if name is None else report.page(show(name), width)
-    sys.stdout.write(found)
+    text = report.listing(show_all(), width) if name is None else report.page(show(name), width)
+    sys.stdout.write(text)

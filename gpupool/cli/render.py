@@ -1,4 +1,4 @@
-"""`gpupool render`: manifests and Helm values."""
+"""The command `gpupool render`: render manifests and Helm values."""
 
 import sys
 from typing import Annotated
@@ -60,6 +60,6 @@ def render(
             sys.stdout.write(api.folder_diff(rendered, folder))
         api.check_folder(rendered, folder)
     else:
-        done = api.write_folder(rendered, folder)
+        count = api.write_folder(rendered, folder)
         if not verbosity.is_quiet():
-            sys.stderr.write(f"wrote {done.written}, removed {done.removed}, unchanged {done.unchanged}\n")
+            sys.stderr.write(f"wrote {count.written}, removed {count.removed}, unchanged {count.unchanged}\n")

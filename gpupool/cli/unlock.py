@@ -1,4 +1,4 @@
-"""`gpupool unlock`: who holds a blueprint's lock, and the lock deleted where that run is dead."""
+"""The command `gpupool unlock`: show the holder of a lock, or delete the lock of a dead run."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,7 @@ def unlock(
     ] = None,
     file: Files = None,
     *,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Delete the lock of a dead run, or show who holds it.
 
@@ -41,16 +41,16 @@ def unlock(
     from gpupool.rollout.lock import unlock as locks
     from gpupool.rollout.lock.lock import unlock_line
 
-    wanted = load_desired_state(files)
-    line = unlock_line(way, file or ())
-    with enforce_deadline(way):
-        reached = reach(way, wanted.pins, Deadline(way.timeout))
-        found = locks.find_lock(reached.cluster, wanted.namespace, wanted.inventory)
-        if found is None:
-            sys.stdout.write(report.nobody(wanted.namespace, wanted.inventory))
+    desired = load_desired_state(files)
+    line = unlock_line(connection, file or ())
+    with enforce_deadline(connection):
+        reached = reach(connection, desired.pins, Deadline(connection.timeout))
+        lease = locks.find_lock(reached.cluster, desired.namespace, desired.inventory)
+        if lease is None:
+            sys.stdout.write(report.nobody(desired.namespace, desired.inventory))
         elif holder is None:
-            sys.stdout.write(report.held(found))
+            sys.stdout.write(report.held(lease))
             sys.stdout.flush()
-            locks.raise_unnamed(found, line)
+            locks.raise_unnamed(lease, line)
         else:
-            sys.stdout.write(report.deleted(locks.unlock(reached.cluster, found, holder, line)))
+            sys.stdout.write(report.deleted(locks.unlock(reached.cluster, lease, holder, line)))

@@ -1,4 +1,4 @@
-"""`gpupool validate`: what can be known offline about blueprints and plain manifests."""
+"""The command `gpupool validate`: check blueprints and manifests offline."""
 
 import sys
 from typing import Annotated
@@ -48,7 +48,7 @@ def validate(
     gpupool validate manifests/ --karpenter 1.12
     helm template ./chart | gpupool validate - -o github -o sarif=gpupool.sarif
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places, target = parse_outputs(to), parse_target(karpenter)
+    destinations, target = parse_outputs(to), parse_target(karpenter)
     paths, files = path or [], file or ([] if path else [DEFAULT_FILE])
     ensure_stdin_once([*paths, *files])
 
@@ -61,10 +61,10 @@ def validate(
         report = report._replace(findings=tuple(filter(report.fails, report.findings)))
     colour = has_colour(sys.stdout)
     output.write_outputs(
-        places,
+        destinations,
         lambda name: document(report, colour=colour) if name == "text" else choice.document(report, name),
     )
-    if all(each.path is not None or each.format != "text" for each in places):
+    if all(place.path is not None or place.format != "text" for place in destinations):
         sys.stderr.write(summary(report))
     if report.failed:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""How much a command says beside its result: `-q` for errors only, `-v` for notes too."""
+"""The options `-q` and `-v`, which set the lowest severity of printed findings."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from gpupool.errors import UsageError
 from gpupool.findings import Severity
 
 _ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
-_LEAST: ContextVar[Severity] = ContextVar("least", default=Severity.WARNING)
+_LOWEST: ContextVar[Severity] = ContextVar("lowest", default=Severity.WARNING)
 _OPTIONS: Final = {
     "verbose": (Annotated[bool, typer.Option("--verbose", "-v", help="Print notes too.")], False),
     "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")], False),
@@ -21,7 +21,7 @@ _OPTIONS: Final = {
 
 def is_shown(severity: Severity) -> bool:
     """Return whether findings of a severity are printed."""
-    return _ORDER.index(severity) <= _ORDER.index(_LEAST.get())
+    return _ORDER.index(severity) <= _ORDER.index(_LOWEST.get())
 
 
 def is_quiet() -> bool:
@@ -30,25 +30,25 @@ def is_quiet() -> bool:
 
 
 @contextmanager
-def limit_severity(least: Severity) -> Iterator[None]:
-    """Print findings down to a severity while the block runs."""
-    token = _LEAST.set(least)
+def limit_severity(lowest: Severity) -> Iterator[None]:
+    """Set the lowest severity of printed findings while the block runs."""
+    token = _LOWEST.set(lowest)
     try:
         yield
     finally:
-        _LEAST.reset(token)
+        _LOWEST.reset(token)
 
 
 def add_verbosity(command: Command) -> Command:
-    """Return a command the options `-v` and `-q`."""
+    """Return a command with the options `-v` and `-q`."""
 
     def with_verbosity(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has
         verbose, quiet = values.pop("verbose"), values.pop("quiet")
         if verbose and quiet:
             message = "-v conflicts with -q: remove one of them"
             raise UsageError(message)
-        least = Severity.INFO if verbose else Severity.ERROR if quiet else Severity.WARNING
-        with limit_severity(least):
+        lowest = Severity.INFO if verbose else Severity.ERROR if quiet else Severity.WARNING
+        with limit_severity(lowest):
             command(**values)
 
     return add_options(command, with_verbosity, _OPTIONS)

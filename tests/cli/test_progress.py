@@ -48,7 +48,7 @@ def test_a_line_for_each_change_in_a_log(progress: Progress, line: str) -> None:
 
     with show_progress(log) as say:
         say(progress)
-        say.say("a\nb")
+        say.print_line("a\nb")
 
     assert log.getvalue() == f"{line}\na\\nb\n"
 
@@ -111,7 +111,7 @@ def test_a_terminal_shows_what_is_waited_for_and_keeps_what_ended(terminal: Term
     with show_progress(terminal.stream) as say:
         say(told("a", "no status yet"))
         say(told("b", "no status yet"))
-        say.say("wrote :warning: [red]")
+        say.print_line("wrote :warning: [red]")
         say(told("c", "no subnets"))
         say(told("a"))
         say(told("a"))
