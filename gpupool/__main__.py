@@ -1,4 +1,4 @@
-"""The program: `gpupool`, and `python -m gpupool`."""
+"""Entry point of `gpupool` and of `python -m gpupool`."""
 
 import gc
 import os
@@ -6,16 +6,16 @@ from typing import NoReturn
 
 
 def run() -> NoReturn:
-    """Be the program: one command, and then the process ends."""
-    # A run makes a hundred thousand small values and frees none of them before it ends.
+    """Run one command, and end the process."""
+    # A run creates a hundred thousand small values and frees none of them before it ends.
     gc.disable()
     # Pydantic would read the metadata of every installed package to look for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Both count from the first import on, which most of a short run is.
+    # Both settings must precede the imports, which take most of the time of a short run.
     from gpupool.cli.app import main
 
     code = main()
-    # Taking a hundred thousand values apart one by one would be a tenth of a short run.
+    # Freeing a hundred thousand values one by one would be a tenth of a short run.
     os._exit(code)
 
 

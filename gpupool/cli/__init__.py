@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: options, output and exit codes of each command."""

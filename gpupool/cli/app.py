@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and the one place where errors become exit codes."""
+"""The list of commands, their shared options, and the exit codes of errors."""
 
 import os
 import sys
@@ -19,10 +19,10 @@ from gpupool.cli.explain import explain
 from gpupool.cli.fit import fit
 from gpupool.cli.init import init
 from gpupool.cli.move import move
-from gpupool.cli.pager import has_pager
+from gpupool.cli.pager import add_pager
 from gpupool.cli.plan import plan
 from gpupool.cli.plan_output import CHANGED
-from gpupool.cli.profile_folders import allows_profiles
+from gpupool.cli.profile_folders import add_profile_folders
 from gpupool.cli.profiles import profiles
 from gpupool.cli.rbac import rbac
 from gpupool.cli.render import render
@@ -31,7 +31,7 @@ from gpupool.cli.show import show
 from gpupool.cli.status import status
 from gpupool.cli.unlock import unlock
 from gpupool.cli.validate import validate
-from gpupool.cli.verbosity import has_verbosity
+from gpupool.cli.verbosity import add_verbosity
 from gpupool.errors import GpupoolError
 from gpupool.reports.escaping import one_line
 
@@ -47,41 +47,32 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _READ_BLUEPRINTS = (
-    validate,
-    render,
-    explain,
-    fit,
-    diff,
-    plan,
-    apply,
-    status,
-    doctor,
-    rbac,
-    unlock,
-    move,
-    profiles,
-)
+    validate, render, explain, fit, diff, plan, apply, status, doctor, rbac, unlock, move, profiles,
+)  # fmt: skip
 _PRINT_TABLES = (explain, fit, status, diff, show)
 _PRINT_FINDINGS = (validate, render, explain, fit, diff, plan, apply)
 
 
-def _with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command the options that it has in common with others."""
-    found = allows_profiles(command) if command in _READ_BLUEPRINTS else command
-    found = has_pager(found) if command in _PRINT_TABLES else found
-    return has_verbosity(found) if command in _PRINT_FINDINGS else found
+def _add_shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options that it shares with other commands."""
+    extended = add_profile_folders(command) if command in _READ_BLUEPRINTS else command
+    if command in _PRINT_TABLES:
+        extended = add_pager(extended)
+    if command in _PRINT_FINDINGS:
+        extended = add_verbosity(extended)
+    return extended
 
 
 for command in (
     init, validate, render, explain, fit, diff, plan, apply, status, show, doctor, rbac, unlock, move,
     profiles, catalogue, schema, completion,
 ):  # fmt: skip
-    app.command()(_with_shared_options(command))
+    app.command()(_add_shared_options(command))
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        # It takes a third of the whole start-up to import, and no other command needs it.
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
+        # This import takes a third of the start-up, and no other command needs it.
         from importlib.metadata import version
 
         typer.echo(f"gpupool {version('gpupool')}")
@@ -92,7 +83,7 @@ def _version(wanted: bool) -> None:
 def gpupool(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """GPU node pools for Karpenter on EKS, from one typed blueprint."""
@@ -100,34 +91,35 @@ def gpupool(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code; every error is met here and nowhere else."""
-    with streams.prepared():
-        code = _met(arguments)
+    """Run the command line and return its exit code; no error escapes."""
+    with streams.prepare_streams():
+        code = _run_safely(arguments)
         try:
             sys.stdout.flush()
         except OSError as problem:
-            unwritten = _unwritten(problem)
-            return unwritten if code in {0, CHANGED} else code
+            failure = _report_unwritten(problem)
+            return failure if code in {0, CHANGED} else code
         return code
 
 
-def _met(arguments: Sequence[str] | None) -> int:
+def _run_safely(arguments: Sequence[str] | None) -> int:
+    """Run one command, print the error that ends it, and return the exit code."""
     try:
         code = _run(arguments)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except TyperException as problem:
-        problem.show()  # type: ignore[attr-defined] # every error of the command line shows itself
+        problem.show()  # type: ignore[attr-defined] # each error of typer has a method that prints it
         return USAGE
     except GpupoolError as problem:
-        output.fail(problem)
+        output.print_error(problem)
         return problem.exit_code
     except OSError as problem:
-        return _unwritten(problem)
-    except Exception as problem:  # noqa: BLE001 - nothing else may escape: what comes here is a bug
+        return _report_unwritten(problem)
+    except Exception as problem:  # noqa: BLE001 - any other exception is a bug and is reported as one
         from gpupool.cli import bug_report
 
-        sys.stderr.write(bug_report.report(problem))
+        sys.stderr.write(bug_report.render_bug_report(problem))
         return BUG
     return code if isinstance(code, int) else 0
 
@@ -138,22 +130,23 @@ def _run(arguments: Sequence[str] | None) -> object:
         from gpupool.cli.completion_answers import write_answer
 
         return write_answer(app, os.environ)
-    words = None if arguments is None else list(arguments)
-    return _command_line()(words, standalone_mode=False, prog_name="gpupool")
+    return _build_command()(
+        None if arguments is None else list(arguments), standalone_mode=False, prog_name="gpupool"
+    )
 
 
 @cache
-def _command_line() -> Callable[..., object]:
-    """Return what reads the arguments; typer makes every option of every command anew if asked again."""
+def _build_command() -> Callable[..., object]:
+    """Build the parser of the command line once; typer would build every option again for each call."""
     return typer.main.get_command(app)
 
 
-def _unwritten(problem: OSError) -> int:
-    """Say that the result found no place: a full disk, or a reader that went away (`| head`)."""
+def _report_unwritten(problem: OSError) -> int:
+    """Print that a result could not be written: the disk is full, or the reader ended (`| head`)."""
     if not isinstance(problem, BrokenPipeError):
         where = f"{problem.filename}: " if problem.filename else ""
         sys.stderr.write(f"error: {one_line(where + (problem.strerror or str(problem)))}\n")
     if problem.filename is None:
-        # What is still in the buffer has no place either: let no later flush say it again.
+        # The rest of the buffer cannot be written either; a later flush must not report it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
     return FAILED

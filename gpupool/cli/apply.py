@@ -1,4 +1,4 @@
-"""`gpupool apply`: make the cluster what the blueprint, or a saved plan, says."""
+"""The command `gpupool apply`: apply a blueprint or a saved plan to the cluster."""
 
 import sys
 from contextlib import contextmanager
@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from gpupool.cli import completion_values, output
-from gpupool.cli.approval_options import consents
-from gpupool.cli.cluster_options import ends_at_once, one_deadline, reaches_cluster, seconds
-from gpupool.cli.confirmation import ensure_meant, ensure_terminal
+from gpupool.cli.approval_options import add_consent_options
+from gpupool.cli.cluster_options import (
+    add_cluster_options,
+    enforce_deadline,
+    parse_seconds,
+    stop_at_first_signal,
+)
+from gpupool.cli.confirmation import ensure_cluster_chosen, ensure_terminal
 from gpupool.cli.options import (
     Files,
     Output,
     PlanOutputs,
     VerifyKey,
+    ensure_stdin_once,
     files_or_default,
-    plan_outputs,
-    refuse_stdin_twice,
+    parse_plan_outputs,
 )
-from gpupool.cli.plan_output import CHANGED, deliver
-from gpupool.cli.progress import Live, live
+from gpupool.cli.plan_output import CHANGED, write_plan
+from gpupool.cli.progress import ProgressDisplay, show_progress
 from gpupool.errors import GuardError, UsageError
 
 if TYPE_CHECKING:
@@ -34,10 +39,12 @@ if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-class _Manner(NamedTuple):
-    """How the command line wants it to be done."""
+class _ApplySettings(NamedTuple):
+    """Options of apply that are not about the plan itself."""
 
-    places: list[Output]
+    destinations: list[Output]
+    """The formats in which the plan is shown, and their files."""
+
     wait: str
     lock_timeout: float
     yes: bool
@@ -45,8 +52,8 @@ class _Manner(NamedTuple):
     """The exit code where something was changed."""
 
 
-@reaches_cluster
-@consents
+@add_cluster_options
+@add_consent_options
 def apply(  # noqa: PLR0913 - each is an option of the command line
     plan: Annotated[
         str | None,
@@ -62,7 +69,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
             "--wait",
             metavar="none|ready",
             help="What to wait for after applying.",
-            autocompletion=completion_values.one_of("none", "ready"),
+            autocompletion=completion_values.list_values("none", "ready"),
         ),
     ] = "ready",
     lock_timeout: Annotated[
@@ -72,7 +79,7 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         bool, typer.Option("--detailed-exitcode", help="Exit 2 if something was changed.")
     ] = False,
     verify_key: VerifyKey = None,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
     consent: "Consent",
 ) -> None:
     """Apply a blueprint or a saved plan to the cluster.
@@ -96,80 +103,88 @@ def apply(  # noqa: PLR0913 - each is an option of the command line
         message = f"--wait {wait}: expected none or ready"
         raise UsageError(message)
     files, changed = files_or_default(file), CHANGED if detailed_exitcode else 0
-    refuse_stdin_twice([*files, *(each for each in (plan, verify_key) if each is not None)])
-    manner = _Manner(plan_outputs(to), wait, seconds("--lock-timeout", lock_timeout), yes, changed)
-    saved = None if plan is None else _Saved(plan, verify_key)
+    ensure_stdin_once([*files, *(path for path in (plan, verify_key) if path is not None)])
+    settings = _ApplySettings(
+        parse_plan_outputs(to), wait, parse_seconds("--lock-timeout", lock_timeout), yes, changed
+    )
+    saved = None if plan is None else _SavedPlan(plan, verify_key)
     if saved is not None:
         from gpupool.planning.plan import Consent
 
         if consent != Consent():
             message = "a saved plan contains its options: pass --prune and the like to `gpupool plan`"
             raise UsageError(message)
-        result: Result | None = _saved(saved, files, way, manner)
+        result: Result | None = _apply_saved(saved, files, connection, settings)
     else:
         if verify_key is not None:
             message = "--verify-key requires a saved plan: gpupool apply PLAN --verify-key FILE"
             raise UsageError(message)
-        result = _planned(files, way, consent, manner)
+        result = _apply_now(files, connection, consent, settings)
     if result is not None:
         from gpupool.reports.apply.result import render_result
         from gpupool.rollout.applying.results import ensure_complete
 
-        sys.stderr.write(render_result(result, _again(result, files, way, saved)))
+        sys.stderr.write(render_result(result, _build_retry_commands(result, files, connection, saved)))
         ensure_complete(result)
-        if manner.changed and result.has_written:
-            raise typer.Exit(manner.changed)
+        if settings.changed and result.has_written:
+            raise typer.Exit(settings.changed)
 
 
-def _again(
-    result: "Result", files: list[str], way: "ClusterOptions", saved: "_Saved | None"
+def _build_retry_commands(
+    result: "Result", files: list[str], connection: "ClusterOptions", saved: "_SavedPlan | None"
 ) -> "RetryCommands":
-    """Return the command lines that apply the blueprint once more; a saved plan is good for one time."""
-    from gpupool.cli.command_lines import command_line, consent_words
+    """Build the command lines that apply the blueprint again; a saved plan can be applied only once."""
+    from gpupool.cli.command_lines import build_command_line, build_consent_options
     from gpupool.reports.apply.not_ready import RetryCommands
 
-    def line(consent: "Consent") -> str:
-        words, given = consent_words(consent), result.files or files
+    def build_line(consent: "Consent") -> str:
+        options, paths = build_consent_options(consent), result.files or files
         if saved is None:
-            return command_line("apply", way, given, *words, "--yes")
+            return build_command_line("apply", connection, paths, *options, "--yes")
         sign, verify = (["--sign-key", "KEY"], ["--verify-key", saved.key]) if saved.key else ([], [])
-        planned = command_line("plan", way, given, *words, *sign, "-o", f"json={saved.path}")
-        return f"{planned} && {command_line('apply', way, given, saved.path, *verify)}"
+        plan_line = build_command_line("plan", connection, paths, *options, *sign, "-o", f"json={saved.path}")
+        apply_line = build_command_line("apply", connection, paths, saved.path, *verify)
+        return f"{plan_line} && {apply_line}"
 
-    return RetryCommands(line(result.consent), line(replace(result.consent, prune=True)))
+    return RetryCommands(build_line(result.consent), build_line(replace(result.consent, prune=True)))
 
 
-def _planned(files: list[str], way: "ClusterOptions", consent: "Consent", manner: _Manner) -> "Result | None":
+def _apply_now(
+    files: list[str], connection: "ClusterOptions", consent: "Consent", settings: _ApplySettings
+) -> "Result | None":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout import session as sessions
 
-    deadline = Deadline(way.timeout)
-    with one_deadline(way, deadline.stop):
-        session = sessions.prepare_session(files, way, consent, deadline)
-        output.say(session.desired.findings)
-        deliver(manner.places, session.plan, manner.changed, is_guarded=True)
+    deadline = Deadline(connection.timeout)
+    with enforce_deadline(connection, deadline.stop):
+        session = sessions.prepare_session(files, connection, consent, deadline)
+        output.print_findings(session.desired.findings)
+        write_plan(settings.destinations, session.plan, settings.changed, is_guarded=True)
         sessions.ensure_applicable(session.plan)
-        ensure_meant(session.reached.context, pinned=session.reached.is_pinned)
-        if sessions.is_settled(session) and sessions.is_ready(session, manner.wait):
+        ensure_cluster_chosen(session.reached.context, is_pinned=session.reached.is_pinned)
+        if sessions.is_settled(session) and sessions.is_ready(session, settings.wait):
             sys.stderr.write("nothing to do\n")
             return None
         if session.plan.has_changes:
-            with ends_at_once():
-                _agree(session.plan, yes=manner.yes)
-        with _showing_what_is_stale(session.plan), live() as told:
+            with stop_at_first_signal():
+                _confirm(session.plan, yes=settings.yes)
+        with _print_if_stale(session.plan), show_progress() as display:
             return sessions.carry_out(
-                session, _how(manner, files, told, is_overlay_gate_on=session.desired.is_overlay_gate_on)
+                session,
+                _build_options(
+                    settings, files, display, is_overlay_gate_on=session.desired.is_overlay_gate_on
+                ),
             )
 
 
-class _Saved(NamedTuple):
-    """A plan file, and the public key that it has to be signed by; None for any plan."""
+class _SavedPlan(NamedTuple):
+    """A plan file, and the file of the public key that its signature must match; None accepts any plan."""
 
     path: str
     key: str | None
 
     def read(self) -> "Plan":
-        """Read the plan, and ensure that it may be trusted before anything of it is shown."""
+        """Read the plan, and check its signature before any of it is shown."""
         from gpupool.planning import file as plans
 
         if self.key is None:
@@ -182,23 +197,30 @@ class _Saved(NamedTuple):
         return plan
 
 
-def _saved(saved: _Saved, files: list[str], way: "ClusterOptions", manner: _Manner) -> "Result":
+def _apply_saved(
+    saved: _SavedPlan, files: list[str], connection: "ClusterOptions", settings: _ApplySettings
+) -> "Result":
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.session import carry_out_saved
 
-    deadline = Deadline(way.timeout)
+    deadline = Deadline(connection.timeout)
     plan = saved.read()
-    with one_deadline(way, deadline.stop):
-        deliver(manner.places, plan, manner.changed, is_guarded=True)
-        # A plan does not say which feature gates are on, and where NodeOverlay is off none is ever Ready.
-        with _showing_what_is_stale(plan), live() as told:
+    with enforce_deadline(connection, deadline.stop):
+        write_plan(settings.destinations, plan, settings.changed, is_guarded=True)
+        # A plan does not record which feature gates are on; with NodeOverlay off, no overlay becomes Ready.
+        with _print_if_stale(plan), show_progress() as display:
             return carry_out_saved(
-                plan, files, way, deadline, _how(manner, files, told, is_overlay_gate_on=False)
+                plan,
+                files,
+                connection,
+                deadline,
+                _build_options(settings, files, display, is_overlay_gate_on=False),
             )
 
 
 @contextmanager
-def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
+def _print_if_stale(plan: "Plan") -> "Iterator[None]":
+    """Print how the cluster differs from a plan if the block finds that the plan is stale."""
     from gpupool.rollout.planning.verify import StalePlanError
 
     try:
@@ -210,8 +232,8 @@ def _showing_what_is_stale(plan: "Plan") -> "Iterator[None]":
         raise
 
 
-def _agree(plan: "Plan", *, yes: bool) -> None:
-    """Ask on a terminal; for each pool that is deleted, its name has to be typed."""
+def _confirm(plan: "Plan", *, yes: bool) -> None:
+    """Prompt on a terminal; for each pool to delete, the user has to type its name."""
     if yes:
         return
     ensure_terminal("--yes, or apply a saved plan")
@@ -231,14 +253,16 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
         raise GuardError(message)
 
 
-def _how(manner: _Manner, files: list[str], told: Live, *, is_overlay_gate_on: bool) -> "ApplyOptions":
+def _build_options(
+    settings: _ApplySettings, files: list[str], display: ProgressDisplay, *, is_overlay_gate_on: bool
+) -> "ApplyOptions":
     from gpupool.api.live import apply_options
 
     options = apply_options(
         files,
-        wait=manner.wait == "ready",
-        lock_timeout=manner.lock_timeout,
+        wait=settings.wait == "ready",
+        lock_timeout=settings.lock_timeout,
         is_overlay_gate_on=is_overlay_gate_on,
-        on_progress=told.say,
+        on_progress=display.print_line,
     )
-    return replace(options, waits=told)
+    return replace(options, waits=display)

@@ -1,18 +1,18 @@
-"""The options with which a user agrees to what a plan does beyond writing what is his; written once."""
+"""Options that allow a plan to delete, adopt or overwrite objects."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpupool.cli import completion_values
-from gpupool.cli.bundle import bundled
+from gpupool.cli.bundle import bundle_options
 from gpupool.errors import UsageError
 
 if TYPE_CHECKING:
     from gpupool.planning.plan import Consent
 
 
-def _consent(  # noqa: PLR0913 - each is an option of the command line
+def _build_consent(  # noqa: PLR0913 - each is an option of the command line
     *,
     prune: bool,
     max_deletes: int,
@@ -55,7 +55,7 @@ def _consent(  # noqa: PLR0913 - each is an option of the command line
 
 
 _NAME = "KIND/NAME"
-consents = bundled(
+add_consent_options = bundle_options(
     "consent",
     {
         "prune": (
@@ -95,7 +95,7 @@ consents = bundled(
                 typer.Option(
                     "--adopt", metavar=_NAME, show_default=False,
                     help="Adopt an object that gpupool did not create; repeat it for more.",
-                    autocompletion=completion_values.addresses,
+                    autocompletion=completion_values.list_addresses,
                 ),
             ],
             None,
@@ -106,7 +106,7 @@ consents = bundled(
                 typer.Option(
                     "--adopt-from", metavar="TOOL", show_default=False,
                     help="Adopt from argocd, flux, helm or owner as well; repeat it for more.",
-                    autocompletion=completion_values.one_of("argocd", "flux", "helm", "owner"),
+                    autocompletion=completion_values.list_values("argocd", "flux", "helm", "owner"),
                 ),
             ],
             None,
@@ -124,12 +124,12 @@ consents = bundled(
                 typer.Option(
                     "--on-conflict", metavar="fail|take[=PATHS]",
                     help="What to do with fields that people changed in the cluster.",
-                    autocompletion=completion_values.one_of("fail", "take"),
+                    autocompletion=completion_values.list_values("fail", "take"),
                 ),
             ],
             "fail",
         ),
     },
-    _consent,
+    _build_consent,
 )  # fmt: skip
-"""Give a command, which takes `consent: Consent`, the options that a Consent is made of."""
+"""Replace the parameter `consent: Consent` of a command by the options that set its fields."""

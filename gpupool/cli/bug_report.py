@@ -1,4 +1,4 @@
-"""What is said when gpupool itself is wrong."""
+"""Report of an unexpected exception, for the issue tracker."""
 
 import os
 import platform
@@ -10,17 +10,17 @@ from pathlib import Path
 _WIDTH = 100
 
 
-def report(problem: Exception) -> str:
-    """Return one paragraph for an unexpected exception; the whole traceback with GPUPOOL_DEBUG=1.
+def render_bug_report(problem: Exception) -> str:
+    """Return one paragraph about an unexpected exception; the traceback with GPUPOOL_DEBUG=1.
 
-    The exception's own words are left out of the paragraph: they may hold a value of the user's file.
+    The paragraph omits the exception's message, which may hold a value of the user's file.
     """
     if os.environ.get("GPUPOOL_DEBUG"):
         return "".join(traceback.format_exception(problem))
-    where = traceback.extract_tb(problem.__traceback__)[-1]
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
     prose = (
-        f"error: this is a bug in gpupool ({type(problem).__name__} in {Path(where.filename).name}, line"
-        f" {where.lineno}), whatever the input is. Please report it with the command that you ran and, if"
+        f"error: this is a bug in gpupool ({type(problem).__name__} in {Path(frame.filename).name}, line"
+        f" {frame.lineno}), whatever the input is. Please report it with the command that you ran and, if"
         f" you can, the files it read. GPUPOOL_DEBUG=1 shows more; look through it for values that you"
         f" don't want to share. gpupool {version('gpupool')}, Python {platform.python_version()},"
         f" pydantic {version('pydantic')}, {platform.system()} {platform.machine()}."

@@ -1,4 +1,4 @@
-"""`gpupool catalogue`: bring the catalogue of instance types up to date from the user's own AWS account."""
+"""The command `gpupool catalogue`: update the catalogue of instance types from the user's AWS account."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ def catalogue(
             metavar="REGION",
             show_default=False,
             help="Ask about this region; repeat it for several. [default: your profile's]",
-            autocompletion=completion_values.regions,
+            autocompletion=completion_values.list_regions,
         ),
     ] = None,
     profile: Annotated[
@@ -46,11 +46,11 @@ def catalogue(
     from gpupool.catalogue.load import get_fetched_path, load_shipped
     from gpupool.catalogue.refresh import query_account
     from gpupool.catalogue.renew import pack_checked, renew_catalogue
-    from gpupool.cli.output import write
+    from gpupool.cli.output import write_file
     from gpupool.reports.catalogue import render_refresh
 
     target = get_fetched_path() if to is None else Path(to)
     answers = query_account(regions or (), profile)
-    found = renew_catalogue(load_shipped(), answers, datetime.now(UTC).date().isoformat())
-    write(target, pack_checked(found.catalogue))
-    sys.stdout.write(render_refresh(answers, found, str(target)))
+    renewal = renew_catalogue(load_shipped(), answers, datetime.now(UTC).date().isoformat())
+    write_file(target, pack_checked(renewal.catalogue))
+    sys.stdout.write(render_refresh(answers, renewal, str(target)))

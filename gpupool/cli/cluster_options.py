@@ -1,4 +1,4 @@
-"""The options with which a command reaches its cluster, and how signals end it; written once for all."""
+"""Options for connecting to a cluster, and the deadline and signals of commands that do."""
 
 import signal
 import sys
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import completion_values
-from gpupool.cli.bundle import bundled
+from gpupool.cli.bundle import bundle_options
 from gpupool.errors import ClusterError, StoppedError, UsageError
 from gpupool.reports.escaping import one_line
 
@@ -21,7 +21,7 @@ _GRACE_SECONDS = 5.0
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def _way(
+def _build_cluster_options(
     kubeconfig: str | None, context: str | None, impersonate: str | None, timeout: str, concurrency: int
 ) -> "ClusterOptions":
     from gpupool.rollout.connection import ClusterOptions
@@ -29,15 +29,17 @@ def _way(
     if impersonate is not None and not (impersonate.isascii() and impersonate.isprintable() and impersonate):
         message = f"--as {impersonate}: expected a user's name in printable ASCII"
         raise UsageError(message)
-    return ClusterOptions(kubeconfig, context, impersonate, seconds("--timeout", timeout), concurrency, _say)
+    return ClusterOptions(
+        kubeconfig, context, impersonate, parse_seconds("--timeout", timeout), concurrency, _print_line
+    )
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     sys.stderr.write(f"{one_line(text)}\n")
 
 
-reaches_cluster = bundled(
-    "way",
+add_cluster_options = bundle_options(
+    "connection",
     {
         "kubeconfig": (
             Annotated[
@@ -57,7 +59,7 @@ reaches_cluster = bundled(
                     "--context",
                     metavar="NAME",
                     help="Kubeconfig context. [default: the blueprint's]",
-                    autocompletion=completion_values.contexts,
+                    autocompletion=completion_values.list_contexts,
                 ),
             ],
             None,
@@ -88,75 +90,77 @@ reaches_cluster = bundled(
             16,
         ),
     },
-    _way,
+    _build_cluster_options,
 )
-"""Give a command, which takes `way: Way`, the options that a Way is made of."""
+"""Replace the parameter `connection: ClusterOptions` of a command by the options that set its fields."""
 
 
 @contextmanager
-def one_deadline(way: "ClusterOptions", stop: Callable[[int], None] | None = None) -> Iterator[None]:
-    """End the command when its time is up whatever it waits for, and when a signal comes.
+def enforce_deadline(
+    connection: "ClusterOptions", stop: Callable[[int], None] | None = None
+) -> Iterator[None]:
+    """End the block when its time is up, and on a signal.
 
-    A command that writes gives `stop`, which the first signal calls so that it can end in good order; the
-    second one, and the first for other commands, ends it where it stands.
+    The first signal calls `stop`, with which a command that writes ends in good order. The second signal,
+    and the first one without `stop`, ends the block at once.
     """
     signals = [0]
 
-    def stopped(number: int, _frame: FrameType | None) -> None:
+    def stop_command(number: int, _frame: FrameType | None) -> None:
         signals.append(number)
         if stop is None or signals[0]:
             raise StoppedError(number)
         signals[0] = number
         stop(number)
 
-    def late(_number: int, _frame: FrameType | None) -> None:
-        message = f"timed out: --timeout is {way.timeout:g} s"
+    def time_out(_number: int, _frame: FrameType | None) -> None:
+        message = f"timed out: --timeout is {connection.timeout:g} s"
         raise ClusterError(message)
 
-    before = {number: signal.signal(number, stopped) for number in _ends()}
-    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, way.timeout + _GRACE_SECONDS)
+    previous = {number: signal.signal(number, stop_command) for number in _find_stop_signals()}
+    previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, time_out)
+    signal.setitimer(signal.ITIMER_REAL, connection.timeout + _GRACE_SECONDS)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
-def _ends() -> list[signal.Signals]:
-    """Return the signals that end a command; `nohup` lets it go on when its terminal is closed."""
-    is_kept = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    return [signal.SIGINT, signal.SIGTERM, *([] if is_kept else [signal.SIGHUP])]
+def _find_stop_signals() -> list[signal.Signals]:
+    """Return the signals that end a command; under `nohup`, the closing of its terminal is none of them."""
+    is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if is_ignored else [signal.SIGHUP])]
 
 
 @contextmanager
-def ends_at_once() -> Iterator[None]:
-    """Let the first signal end the command where it stands: while somebody is asked, nothing is under way."""
+def stop_at_first_signal() -> Iterator[None]:
+    """Let the first signal end the block at once: during a prompt, no change is in progress."""
 
-    def stopped(number: int, _frame: FrameType | None) -> None:
+    def stop_command(number: int, _frame: FrameType | None) -> None:
         raise StoppedError(number)
 
-    before = {number: signal.signal(number, stopped) for number in _ends()}
+    previous = {number: signal.signal(number, stop_command) for number in _find_stop_signals()}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
-def seconds(flag: str, said: str) -> float:
-    """Read a time as in 90s, 10m or 1h.
+def parse_seconds(flag: str, text: str) -> float:
+    """Parse a duration such as 90s, 10m or 1h.
 
     Raises:
-        UsageError: for anything else, naming the option.
+        UsageError: for any other text; the message names the option.
     """
-    number, unit = (said[:-1], said[-1:]) if said[-1:] in _UNITS else (said, "s")
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in _UNITS else (text, "s")
     try:
-        found = float(number) * _UNITS[unit]
+        duration = float(number) * _UNITS[unit]
     except ValueError:
-        found = 0.0
-    if not 0 < found < float("inf"):
-        message = f"{flag} {said}: expected a duration such as 90s, 10m or 1h"
+        duration = 0.0
+    if not 0 < duration < float("inf"):
+        message = f"{flag} {text}: expected a duration such as 90s, 10m or 1h"
         raise UsageError(message)
-    return found
+    return duration

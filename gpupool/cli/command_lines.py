@@ -1,4 +1,4 @@
-"""Command lines of gpupool's own, to be pasted: as somebody gave them, or with one word more."""
+"""Command lines of gpupool that a user can paste."""
 
 from __future__ import annotations
 
@@ -13,23 +13,29 @@ if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-def command_line(command: str, way: ClusterOptions, files: Iterable[str], *more: str) -> str:
-    """Return a command with the options for its files and its cluster, and more words behind them."""
-    options = [word for file in files for word in ("-f", file)]
-    places = (("--kubeconfig", way.kubeconfig), ("--context", way.context), ("--as", way.user))
-    options += [word for name, value in places if value for word in (name, value)]
-    return shlex.join(["gpupool", command, *options, *more])
+def build_command_line(
+    command: str, connection: ClusterOptions, files: Iterable[str], *arguments: str
+) -> str:
+    """Build a command line from the options for files and cluster, and more arguments after them."""
+    options = [argument for file in files for argument in ("-f", file)]
+    cluster_options = (
+        ("--kubeconfig", connection.kubeconfig),
+        ("--context", connection.context),
+        ("--as", connection.user),
+    )
+    options += [argument for name, value in cluster_options if value for argument in (name, value)]
+    return shlex.join(["gpupool", command, *options, *arguments])
 
 
-def consent_words(consent: Consent) -> Iterator[str]:
-    """Yield the options that give a consent."""
-    usual = type(consent)()
-    for each in fields(consent):
-        value, flag = getattr(consent, each.name), f"--{each.name.replace('_', '-')}"
-        if value == getattr(usual, each.name):
+def build_consent_options(consent: Consent) -> Iterator[str]:
+    """Yield the options that set a consent."""
+    default = type(consent)()
+    for field in fields(consent):
+        value, flag = getattr(consent, field.name), f"--{field.name.replace('_', '-')}"
+        if value == getattr(default, field.name):
             continue
         if value is True:
             yield flag
         else:
-            for part in value if isinstance(value, tuple) else (value,):
-                yield from (flag, str(part))
+            for item in value if isinstance(value, tuple) else (value,):
+                yield from (flag, str(item))

@@ -1,4 +1,4 @@
-"""`gpupool completion`: a script that teaches the shell gpupool's commands, options and values."""
+"""The command `gpupool completion`: a shell script that completes commands, options and values."""
 
 import sys
 from typing import Annotated, Literal

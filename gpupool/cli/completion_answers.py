@@ -1,9 +1,9 @@
 """Answers to a shell that completes a command line of gpupool.
 
-A shell's script (`completion.py`) runs gpupool with the line up to the cursor in $_GPUPOOL_COMPLETE. It gets
-a line for each candidate: the word, and its description after a tab. A line that begins with a tab asks the
-shell to complete paths itself: `files` or `folders`, and after another tab what of the word comes before the
-path.
+A shell's script (`completion.py`) runs gpupool with the line up to the cursor in $_GPUPOOL_COMPLETE. The
+answer has a line for each candidate: the word, and its description after a tab. A line that begins with a tab
+requests that the shell completes paths: `files` or `folders`, and after another tab the part of the word
+before the path.
 
 Typer's own scripts are not used: the one for zsh evaluates the answer as code, and names in it come from
 files; the one for bash breaks words at `:` and `=`. Its parser is not used either, as it imports pydantic.
@@ -28,78 +28,80 @@ REPLACED = "_GPUPOOL_REPLACED"
 """The variable with the end of the word at the cursor, where the shell replaces only that."""
 
 _UNSAFE = re.compile(r"[$`\"'\\!]")
-"""What a shell could act on when it inserts a name into a quoted word."""
+"""Characters that a shell could evaluate when it inserts a name into a quoted word."""
 
 _PATHS = {"FILE": "files", "PATH": "files", "PLAN": "files", "DIR": "folders"}
-"""What the shell completes by itself, by a word of the option's metavar."""
+"""The paths that the shell completes, by a part of the option's metavar."""
 
 _WIDTH = 80
-"""The most letters of a command's description."""
+"""The maximum length of a command's description."""
 
 
 class Completion(NamedTuple):
-    """A word that may stand at the cursor."""
+    """A candidate for the word at the cursor."""
 
     word: str
     description: str = ""
 
 
 class Paths(NamedTuple):
-    """Paths may stand at the cursor."""
+    """A request to the shell to complete a path."""
 
     kind: str
-    before: str = ""
-    """What of the word stands before the path, as in `json=`."""
+    prefix: str = ""
+    """The part of the word before the path, as in `json=`."""
 
 
 Answer = list[Completion] | Paths
 
 
 @dataclass(slots=True)
-class _Typed:
-    """What is typed of a command before the word at the cursor."""
+class _TypedCommand:
+    """The part of a command line before the word at the cursor."""
 
     options: dict[str, list[str]] = field(default_factory=dict)
-    """The values of each option by its name in Python; of a flag itself."""
+    """The values of each option by its name in Python; for a flag, the flag itself."""
 
     arguments: list[str] = field(default_factory=list)
-    waiting: TyperOption | None = None
-    """The option whose value the next word is."""
+    pending: TyperOption | None = None
+    """The option of which the next word is the value."""
 
     has_only_arguments: bool = False
-    """Whether a `--` came, after which nothing is an option."""
+    """Whether a `--` precedes, after which no word is an option."""
 
 
 def write_answer(app: typer.Typer, environment: Mapping[str, str]) -> int:
-    """Print what may stand at the cursor, nothing where that is not known; return the exit code."""
+    """Print the candidates for the word at the cursor, if there are any; return the exit code."""
     try:
         line = environment[LINE]
-        text = "".join(f"{each}\n" for each in written(complete(app, line), line, environment.get(REPLACED)))
-    except Exception:  # noqa: BLE001 - any message would land in the middle of what the user types
+        text = "".join(
+            f"{row}\n" for row in format_answer(complete(app, line), line, environment.get(REPLACED))
+        )
+    except Exception:  # noqa: BLE001 - a message would appear in the middle of the line that the user types
         return 0
     sys.stdout.write(text)
     return 0
 
 
 def complete(app: typer.Typer, line: str) -> Answer:
-    """Return what may stand at the end of a command line."""
-    (_, *words), incomplete = split(line)
+    """Return the candidates for the end of a command line."""
+    (_, *words), incomplete = split_line(line)
     group = get_command(app)
     if not isinstance(group, TyperGroup):
         return []
     while words and words[0].startswith("-"):
         words.pop(0)
     if not words:
-        return _option_names(group, _Typed(), incomplete) or [
+        return _complete_option_name(group, _TypedCommand(), incomplete) or [
             Completion(name, command.get_short_help_str(_WIDTH))
             for name, command in group.commands.items()
             if name.startswith(incomplete)
         ]
     command = group.commands.get(words[0])
-    return _of_command(command, words[1:], incomplete) if isinstance(command, TyperCommand) else []
+    return _complete_command(command, words[1:], incomplete) if isinstance(command, TyperCommand) else []
 
 
-def split(line: str) -> tuple[list[str], str]:
+def split_line(line: str) -> tuple[list[str], str]:
     """Split a line into its complete words, unquoted as a shell does, and the incomplete one at its end."""
     import shlex
 
@@ -108,90 +110,103 @@ def split(line: str) -> tuple[list[str], str]:
     words: list[str] = []
     try:
         words += lexer
-    except ValueError:  # a quote is still open: what is in it is the incomplete word
+    except ValueError:  # a quote is still open: its content is the incomplete word
         return words, lexer.token
     if not words or (line[-1:].isspace() and not line.endswith("\\ ")):
         return words, ""
     return words[:-1], words[-1]
 
 
-def written(answer: Answer, line: str, replaced: str | None) -> Iterator[str]:
-    """Write an answer for the shell's script; without what stands before the part that the shell replaces."""
-    incomplete = split(line)[1]
-    kept = incomplete.removesuffix(replaced) if replaced is not None and incomplete.endswith(replaced) else ""
+def format_answer(answer: Answer, line: str, replaced_end: str | None) -> Iterator[str]:
+    """Yield the lines of an answer, without the start of the word that the shell does not replace."""
+    incomplete = split_line(line)[1]
+    kept_start = (
+        incomplete.removesuffix(replaced_end)
+        if replaced_end is not None and incomplete.endswith(replaced_end)
+        else ""
+    )
     if isinstance(answer, Paths):
-        yield f"\t{answer.kind}\t{answer.before.removeprefix(kept)}"
+        yield f"\t{answer.kind}\t{answer.prefix.removeprefix(kept_start)}"
         return
     for word, description in answer:
         if word.isprintable() and not _UNSAFE.search(word):
-            yield "\t".join(filter(None, (word.removeprefix(kept), " ".join(description.split()))))
+            yield "\t".join(filter(None, (word.removeprefix(kept_start), " ".join(description.split()))))
 
 
-def _of_command(command: TyperCommand, words: Sequence[str], incomplete: str) -> Answer:
+def _complete_command(command: TyperCommand, words: Sequence[str], incomplete: str) -> Answer:
     context = typer.Context(command)
     parameters = command.get_params(context)
-    options = {name: each for each in parameters if isinstance(each, TyperOption) for name in each.opts}
-    arguments = [each for each in parameters if isinstance(each, TyperArgument)]
+    options = {
+        name: parameter
+        for parameter in parameters
+        if isinstance(parameter, TyperOption)
+        for name in parameter.opts
+    }
+    arguments = [parameter for parameter in parameters if isinstance(parameter, TyperArgument)]
     typed = _parse(words, options)
     name, equals, value = incomplete.partition("=")
     is_option = incomplete.startswith("-") and not typed.has_only_arguments
     context.params = {"file": [DEFAULT_FILE]} | {
-        each.name: values if each.multiple else values[-1]
-        for each in options.values()
-        if (values := typed.options.get(each.name))
+        option.name: values if option.multiple else values[-1]
+        for option in options.values()
+        if (values := typed.options.get(option.name))
     }
-    if typed.waiting is not None:
-        return _values_of(typed.waiting, context, incomplete)
+    if typed.pending is not None:
+        return _complete_value(typed.pending, context, incomplete)
     if is_option and equals:
-        return _values_of(options[name], context, value, f"{name}=") if name in options else []
+        return _complete_value(options[name], context, value, f"{name}=") if name in options else []
     if is_option:
-        return _option_names(command, typed, incomplete)
-    at = len(typed.arguments)
-    argument = next((each for index, each in enumerate(arguments) if index == at or each.nargs == -1), None)
-    return [] if argument is None else _values_of(argument, context, incomplete)
+        return _complete_option_name(command, typed, incomplete)
+    position = len(typed.arguments)
+    argument = next(
+        (entry for index, entry in enumerate(arguments) if index == position or entry.nargs == -1), None
+    )
+    return [] if argument is None else _complete_value(argument, context, incomplete)
 
 
-def _parse(words: Sequence[str], options: Mapping[str, TyperOption]) -> _Typed:
-    typed = _Typed()
+def _parse(words: Sequence[str], options: Mapping[str, TyperOption]) -> _TypedCommand:
+    typed = _TypedCommand()
     for word in words:
         name, equals, value = word.partition("=")
         option = options.get(name)
-        if typed.waiting is not None:
-            typed.options[typed.waiting.name].append(word)
-            typed.waiting = None
+        if typed.pending is not None:
+            typed.options[typed.pending.name].append(word)
+            typed.pending = None
         elif typed.has_only_arguments or not word.startswith("-") or word == "-":
             typed.arguments.append(word)
         elif word == "--":
             typed.has_only_arguments = True
         elif option is not None:
-            typed.waiting = None if equals or option.is_flag else option
+            typed.pending = None if equals or option.is_flag else option
             values = typed.options.setdefault(option.name, [])
-            values += [] if typed.waiting else [value or name]
+            values += [] if typed.pending else [value or name]
     return typed
 
 
-def _values_of(
-    parameter: TyperArgument | TyperOption, context: typer.Context, incomplete: str, before: str = ""
+def _complete_value(
+    parameter: TyperArgument | TyperOption, context: typer.Context, incomplete: str, prefix: str = ""
 ) -> Answer:
-    """Return the values that a parameter can have, each behind `before`."""
+    """Return the values that a parameter can have, each after a prefix."""
     candidates = [
-        Completion(f"{before}{each.value}", each.help or "")
-        for each in parameter.shell_complete(context, incomplete)
+        Completion(f"{prefix}{item.value}", item.help or "")
+        for item in parameter.shell_complete(context, incomplete)
     ]
-    return candidates or _paths(parameter.metavar or "", incomplete, before) or []
+    return candidates or _complete_paths(parameter.metavar or "", incomplete, prefix) or []
 
 
-def _paths(metavar: str, incomplete: str, before: str) -> Paths | None:
-    """Return that paths may stand there, where the metavar says so: `FILE|DIR`, `FORMAT[=PATH]`."""
+def _complete_paths(metavar: str, incomplete: str, prefix: str) -> Paths | None:
+    """Return a request for paths if the metavar has a path: `FILE|DIR`, `FORMAT[=PATH]`."""
     if metavar.endswith("[=PATH]"):
         name, equals, _ = incomplete.partition("=")
-        return Paths("files", f"{before}{name}=") if equals else None
+        return Paths("files", f"{prefix}{name}=") if equals else None
     kinds = [_PATHS[word] for word in metavar.split("|") if word in _PATHS]
-    return Paths(kinds[0], before) if kinds else None
+    return Paths(kinds[0], prefix) if kinds else None
 
 
-def _option_names(command: TyperCommand | TyperGroup, typed: _Typed, incomplete: str) -> list[Completion]:
-    """Return the options that begin as what is typed, without those that are there and count once."""
+def _complete_option_name(
+    command: TyperCommand | TyperGroup, typed: _TypedCommand, incomplete: str
+) -> list[Completion]:
+    """Return the options that begin with the typed text, without those that cannot be set again."""
     if not incomplete.startswith("-"):
         return []
     return [

@@ -1,7 +1,7 @@
-"""Candidates for shell completion: what the value of an option or argument can be.
+"""Candidates for shell completion of the values of options and arguments.
 
 Each function is an `autocompletion=` of typer's. It is called while a user types, so it imports only
-what it needs and opens no connection. Where one raises, `completing` offers nothing.
+what it needs and opens no connection. If one raises, `completion_answers` offers nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,16 +12,16 @@ from typing import TypeAlias
 import typer
 
 Candidates: TypeAlias = Iterable[str | tuple[str, str]]
-"""Values, or pairs of a value and its description; those that do not begin as what is typed are left out."""
+"""Values, or pairs of a value and its description; typer omits those that the typed text rules out."""
 
 
-def one_of(*values: str) -> Callable[[], Candidates]:
+def list_values(*values: str) -> Callable[[], Candidates]:
     """Return a completion for a closed set of values."""
     return lambda: values
 
 
-def subjects(ctx: typer.Context, incomplete: str) -> Candidates:
-    """Return what `explain` explains: pools, their fields, and codes of findings."""
+def list_subjects(ctx: typer.Context, incomplete: str) -> Candidates:
+    """Return the subjects of `explain`: pools, their fields, and codes of findings."""
     if incomplete.startswith("GP"):
         from gpupool.codes import Code
 
@@ -29,103 +29,106 @@ def subjects(ctx: typer.Context, incomplete: str) -> Candidates:
     if manifests := ctx.params.get("manifests"):
         from gpupool.api import pools
 
-        return pools((), [str(path) for name in manifests if (path := _path(name)).exists()]).names
+        return pools((), [str(path) for name in manifests if (path := _expand_path(name)).exists()]).names
     from gpupool.provenance import names
 
-    blueprint = names.read_unchecked(_blueprint_files(ctx))
-    known = names.pool_names(blueprint)
-    near = [name for name in known if f"{incomplete}.".startswith(f"{name}.")] or _only(known, incomplete)
-    fields = [path for name in near for path in names.field_paths(blueprint, name)]
-    return _next_level(list(dict.fromkeys([*known, *fields, *names.section_paths(blueprint)])), incomplete)
+    blueprint = names.read_unchecked(_list_blueprint_files(ctx))
+    pool_names = names.pool_names(blueprint)
+    typed_names = [name for name in pool_names if f"{incomplete}.".startswith(f"{name}.")]
+    chosen_names = typed_names or _find_single(pool_names, incomplete)
+    fields = [path for name in chosen_names for path in names.field_paths(blueprint, name)]
+    return _list_next_level(
+        list(dict.fromkeys([*pool_names, *fields, *names.section_paths(blueprint)])), incomplete
+    )
 
 
-def addresses(ctx: typer.Context) -> Candidates:
+def list_addresses(ctx: typer.Context) -> Candidates:
     """Return the blueprint's objects, as in `NodePool/chat`."""
     from gpupool.api import render_files
 
-    return [str(each.ref) for each in render_files(_blueprint_files(ctx)).manifests]
+    return [str(manifest.ref) for manifest in render_files(_list_blueprint_files(ctx)).manifests]
 
 
-def result_formats(ctx: typer.Context) -> Candidates:
+def list_result_formats(ctx: typer.Context) -> Candidates:
     """Return the formats of a result; a calendar can also be drawn."""
     return ["text", "json", "svg"] if ctx.params.get("calendar") else ["text", "json"]
 
 
-def profiles() -> Candidates:
+def list_profiles() -> Candidates:
     """Return the names of the shipped profiles."""
     from gpupool.profiles.load import shipped_names
 
     return shipped_names()
 
 
-def karpenter_versions() -> Candidates:
-    """Return the minors of Karpenter that gpupool knows."""
+def list_karpenter_versions() -> Candidates:
+    """Return the minor versions of Karpenter that gpupool supports."""
     from gpupool.karpenter.versions import TARGETS
 
     return TARGETS
 
 
-def contexts(ctx: typer.Context) -> Candidates:
+def list_contexts(ctx: typer.Context) -> Candidates:
     """Return the contexts of the kubeconfig."""
     from gpupool.cluster.contexts import context_names
 
-    named = ctx.params.get("kubeconfig")
-    return context_names(str(_path(named)) if named else None)
+    kubeconfig = ctx.params.get("kubeconfig")
+    return context_names(str(_expand_path(kubeconfig)) if kubeconfig else None)
 
 
-def instance_types() -> Candidates:
+def list_instance_types() -> Candidates:
     """Return every instance type of the catalogue."""
     from gpupool.catalogue.load import load_preferred
 
     return load_preferred(None).names
 
 
-def regions() -> Candidates:
+def list_regions() -> Candidates:
     """Return the regions of the catalogue."""
     from gpupool.catalogue.load import load_preferred
 
     return load_preferred(None).regions
 
 
-def timezones() -> Candidates:
+def list_timezones() -> Candidates:
     """Return the names of time zones."""
     from zoneinfo import available_timezones
 
     return sorted(available_timezones())
 
 
-def charts() -> Candidates:
+def list_charts() -> Candidates:
     """Return the charts that gpupool renders values for."""
     from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
 
     return [NVIDIA_DEVICE_PLUGIN.name]
 
 
-def _blueprint_files(ctx: typer.Context) -> list[str]:
+def _list_blueprint_files(ctx: typer.Context) -> list[str]:
     """Return the blueprint files named on the command line, or the default one."""
-    # Only those that are files: a pipe would be waited for, and standard input is the terminal.
-    return [str(path) for name in ctx.params["file"] if (path := _path(name)).is_file()]
+    # Only regular files: reading a pipe would block, and standard input is the terminal.
+    return [str(path) for name in ctx.params["file"] if (path := _expand_path(name)).is_file()]
 
 
-def _path(text: str) -> Path:
-    """Expand what the shell would: the words of an unfinished line come as they are typed."""
+def _expand_path(text: str) -> Path:
+    """Expand variables and `~` as the shell would; an unfinished line arrives as it was typed."""
     return Path(expandvars(text)).expanduser()
 
 
-def _next_level(paths: Sequence[str], incomplete: str) -> list[str]:
-    """Return the outermost paths that begin as what is typed; below a single one, also the next ones."""
+def _list_next_level(paths: Sequence[str], incomplete: str) -> list[str]:
+    """Return the outermost paths that begin with the typed text; of a single one also the paths below it."""
     matching = [path for path in paths if path.startswith(incomplete)]
-    shown = _outermost(matching)
+    shown = _find_outermost(matching)
     if len(shown) == 1:
-        shown += _outermost([path for path in matching if path not in shown])
+        shown += _find_outermost([path for path in matching if path not in shown])
     return shown
 
 
-def _outermost(paths: Sequence[str]) -> list[str]:
+def _find_outermost(paths: Sequence[str]) -> list[str]:
     return [path for path in paths if not any(path.startswith((f"{other}.", f"{other}[")) for other in paths)]
 
 
-def _only(names: Sequence[str], incomplete: str) -> list[str]:
-    """Return the one name that begins as what is typed, or nothing where several do."""
+def _find_single(names: Sequence[str], incomplete: str) -> list[str]:
+    """Return the name that begins with the typed text, or nothing if several do."""
     matching = [name for name in names if name.startswith(incomplete)]
     return matching if len(matching) == 1 else []

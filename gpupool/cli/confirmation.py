@@ -1,17 +1,17 @@
-"""What has to hold before a command writes: the cluster is named, and someone can answer its question."""
+"""Checks before a command writes to a cluster or prompts."""
 
 import sys
 
 from gpupool.errors import GuardError
 
 
-def ensure_meant(context: str, *, pinned: bool) -> None:
-    """Refuse to write to the current context where nobody looks on.
+def ensure_cluster_chosen(context: str, *, is_pinned: bool) -> None:
+    """Raise if a command without a terminal would write to the current context.
 
     Raises:
-        GuardError: where neither the command line nor the blueprint names the cluster, off a terminal.
+        GuardError: if neither the command line nor the blueprint names the cluster.
     """
-    if not pinned and not sys.stdin.isatty():
+    if not is_pinned and not sys.stdin.isatty():
         message = (
             f"refusing to write to the current context `{context}` without a terminal: pass --context, or set"
             " `cluster.context` or `cluster.uid` in the blueprint"
@@ -19,12 +19,12 @@ def ensure_meant(context: str, *, pinned: bool) -> None:
         raise GuardError(message)
 
 
-def ensure_terminal(way_out: str) -> None:
-    """Refuse to ask where nobody can answer; `way_out` is what to write instead.
+def ensure_terminal(alternative: str) -> None:
+    """Raise if a command without a terminal would prompt.
 
     Raises:
-        GuardError: off a terminal.
+        GuardError: with the alternative to a prompt.
     """
     if not sys.stdin.isatty():
-        message = f"cannot prompt: stdin is not a terminal; pass {way_out}"
+        message = f"cannot prompt: stdin is not a terminal; pass {alternative}"
         raise GuardError(message)

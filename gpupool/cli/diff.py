@@ -1,4 +1,4 @@
-"""`gpupool diff`: what an apply would change."""
+"""The command `gpupool diff`: show what apply would change."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
 from gpupool.cli.options import (
     Files,
     Output,
     PlanOutputs,
+    ensure_stdin_once,
     files_or_default,
-    plan_outputs,
-    refuse_stdin_twice,
+    parse_plan_outputs,
 )
-from gpupool.cli.plan_output import CHANGED, conclude, deliver
+from gpupool.cli.plan_output import CHANGED, conclude, write_plan
 
 if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpupool.rollout.session import Session
 
 
-@reaches_cluster
+@add_cluster_options
 def diff(
     file: Files = None,
     to: PlanOutputs = None,
@@ -36,7 +36,7 @@ def diff(
         bool,
         typer.Option("--helm", help="Compare Helm releases with the rendered values; reads their Secrets."),
     ] = False,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Show what apply would change in the cluster; nothing is written.
 
@@ -50,29 +50,29 @@ def diff(
     from gpupool.planning.plan import Consent
     from gpupool.rollout.session import prepare_session
 
-    files, places = files_or_default(file), plan_outputs(to)
-    refuse_stdin_twice(files)
-    with one_deadline(way):
-        session = prepare_session(files, way, Consent())
-        releases = _releases(session) if helm else []
-    output.say(session.desired.findings)
+    files, destinations = files_or_default(file), parse_plan_outputs(to)
+    ensure_stdin_once(files)
+    with enforce_deadline(connection):
+        session = prepare_session(files, connection, Consent())
+        releases = _compare_releases(session) if helm else []
+    output.print_findings(session.desired.findings)
     changed = 0 if exit_zero else CHANGED
-    deliver(places, session.plan, changed, show_textual=show_textual)
-    _show(releases, places)
+    write_plan(destinations, session.plan, changed, show_textual=show_textual)
+    _write_releases(releases, destinations)
     conclude(session.plan, changed=changed)
-    if changed and any(each.differs for each in releases):
+    if changed and any(release.differs for release in releases):
         raise typer.Exit(changed)
 
 
-def _releases(session: "Session") -> "list[ReleaseDiff]":
+def _compare_releases(session: "Session") -> "list[ReleaseDiff]":
     from gpupool.rollout.helm_releases import compare_releases
 
     return compare_releases(session.reached.cluster, session.desired.releases)
 
 
-def _show(releases: "list[ReleaseDiff]", places: list[Output]) -> None:
-    """Write what there is to say of charts below the text; beside another format, on standard error."""
+def _write_releases(releases: "list[ReleaseDiff]", destinations: list[Output]) -> None:
+    """Write the differences of Helm releases below the text; with another format, on standard error."""
     from gpupool.reports.plan.helm_releases import render_releases
 
-    is_text = any(each.format == "text" and each.path is None for each in places)
+    is_text = any(place.format == "text" and place.path is None for place in destinations)
     (sys.stdout if is_text else sys.stderr).write(render_releases(releases))

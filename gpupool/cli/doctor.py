@@ -1,4 +1,4 @@
-"""`gpupool doctor`: whether plan and apply would work here, and what to mend where they would not."""
+"""The command `gpupool doctor`: check whether plan and apply would work."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,15 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
-from gpupool.cli.options import DEFAULT_FILE, TEXT_OR_JSON, Files, ResultOption, outputs, refuse_stdin_twice
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
+from gpupool.cli.options import (
+    DEFAULT_FILE,
+    TEXT_OR_JSON,
+    Files,
+    ResultOption,
+    ensure_stdin_once,
+    parse_outputs,
+)
 
 if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
     from gpupool.rollout.doctor.check import Diagnosis
 
 
-@reaches_cluster
+@add_cluster_options
 def doctor(
     file: Files = None,
     prove_plan_only: Annotated[
@@ -22,7 +29,7 @@ def doctor(
     ] = False,
     to: ResultOption = None,
     *,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Check whether plan and apply would work here.
 
@@ -35,24 +42,30 @@ def doctor(
     gpupool doctor -f base.yaml -f prod.yaml --context prod -o json=doctor.json
     gpupool doctor --prove-plan-only
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places = outputs(to, TEXT_OR_JSON)
+    destinations = parse_outputs(to, TEXT_OR_JSON)
     files = file or [DEFAULT_FILE] * Path(DEFAULT_FILE).exists()
-    refuse_stdin_twice(files)
+    ensure_stdin_once(files)
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.desired_state import load_desired_state
     from gpupool.rollout.doctor.doctor import DoctorRequest, diagnose
 
-    wanted = load_desired_state(files) if files else None
-    with one_deadline(way):
-        found = diagnose(DoctorRequest(way, wanted, prove_plan_only), Deadline(way.timeout))
-    width = output.width(places)
-    output.deliver(places, lambda name: _written(found, name, width))
-    if found.has_failed:
+    desired = load_desired_state(files) if files else None
+    with enforce_deadline(connection):
+        diagnosis = diagnose(
+            DoctorRequest(connection, desired, prove_plan_only), Deadline(connection.timeout)
+        )
+    width = output.find_width(destinations)
+    output.write_outputs(destinations, lambda name: _render(diagnosis, name, width))
+    if diagnosis.has_failed:
         raise typer.Exit(1)
 
 
-def _written(found: "Diagnosis", name: str, width: int | None) -> str:
+def _render(diagnosis: "Diagnosis", name: str, width: int | None) -> str:
     from gpupool.reports import doctor as report
 
-    return report.render_text(found, width) if name == "text" else output.json_text(report.to_json(found))
+    return (
+        report.render_text(diagnosis, width)
+        if name == "text"
+        else output.render_json(report.to_json(diagnosis))
+    )

@@ -1,4 +1,4 @@
-"""`gpupool explain`: which machines a pool may launch, where a value comes from, what a rule means."""
+"""The command `gpupool explain`: instance types of a pool, origin of a value, meaning of a rule."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ from gpupool.cli.options import (
     Output,
     RegionOption,
     ResultOption,
-    outputs,
+    parse_outputs,
 )
 from gpupool.cli.terminal import has_colour
 from gpupool.errors import UsageError
@@ -30,14 +30,14 @@ _CALENDAR_FORMATS = (*TEXT_OR_JSON, "svg")
 _RULE = re.compile(r"GP[0-9]{4}")
 
 
-class _Asked(NamedTuple):
+class _ExplainRequest(NamedTuple):
     subject: str | None
     files: list[str]
     manifests: list[str]
     region: str | None
 
 
-class _Week(NamedTuple):
+class _CalendarRequest(NamedTuple):
     timezone: str | None
     nodes: int
     day: date
@@ -50,7 +50,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             metavar="POOL|POOL.FIELD|RULE",
             help="Pool, field or rule. [default: all pools, one line each]",
             show_default=False,
-            autocompletion=completion_values.subjects,
+            autocompletion=completion_values.list_subjects,
         ),
     ] = None,
     file: Files = None,
@@ -62,7 +62,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             "--why",
             metavar="TYPE",
             help="Show what excludes an instance type from the pool.",
-            autocompletion=completion_values.instance_types,
+            autocompletion=completion_values.list_instance_types,
         ),
     ] = None,
     *,
@@ -75,7 +75,7 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
             "--timezone",
             metavar="ZONE",
             help="Time zone of the calendar. [default: the blueprint's, or UTC]",
-            autocompletion=completion_values.timezones,
+            autocompletion=completion_values.list_timezones,
         ),
     ] = None,
     nodes: Annotated[
@@ -104,108 +104,113 @@ def explain(  # noqa: PLR0913 - each is an option of the command line
     gpupool explain chat --calendar -o text -o svg=chat.svg
     gpupool explain gpu --manifests karpenter/ --region us-east-1 -o json
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places = outputs(to, _CALENDAR_FORMATS if calendar else TEXT_OR_JSON)
+    destinations = parse_outputs(to, _CALENDAR_FORMATS if calendar else TEXT_OR_JSON)
     if manifests and file:
         message = "-f conflicts with --manifests: remove one of them"
         raise UsageError(message)
     if catalogue:
-        _catalogue(places, file)
+        _write_catalogue(destinations, file)
     elif subject is not None and _RULE.fullmatch(subject):
-        _rule(places, subject)
+        _write_rule(destinations, subject)
     else:
-        asked = _Asked(subject, file or [DEFAULT_FILE], manifests or [], region)
+        request = _ExplainRequest(subject, file or [DEFAULT_FILE], manifests or [], region)
         if calendar:
-            _calendar(places, asked, _Week(timezone, nodes, _day(week)))
+            _write_calendar(destinations, request, _CalendarRequest(timezone, nodes, _parse_day(week)))
         else:
-            _pools(places, asked, why)
+            _write_pools(destinations, request, why)
 
 
-def _catalogue(places: list[Output], files: list[str] | None) -> None:
+def _write_catalogue(destinations: list[Output], files: list[str] | None) -> None:
     from gpupool import api
     from gpupool.reports import catalogue as report
 
-    known = api.catalogue(files or ([DEFAULT_FILE] if Path(DEFAULT_FILE).is_file() else []))
-    _deliver(places, lambda: report.render_text(known), lambda: report.to_json(known))
+    catalogue = api.catalogue(files or ([DEFAULT_FILE] if Path(DEFAULT_FILE).is_file() else []))
+    _write_outputs(destinations, lambda: report.render_text(catalogue), lambda: report.to_json(catalogue))
 
 
-def _rule(places: list[Output], code: str) -> None:
+def _write_rule(destinations: list[Output], code: str) -> None:
     from gpupool.codes import Code, layer
 
     if code not in set(Code):
         message = f"unknown rule {code}; use the code of a finding, such as GP5004"
         raise UsageError(message)
-    meaning = next(each.meaning for each in Code if each == code)
-    said = {"rule": code, "layer": str(layer(code)), "meaning": meaning}
-    _deliver(places, lambda: f"{code} ({said['layer']}): {said['meaning']}\n", lambda: said)
+    meaning = next(entry.meaning for entry in Code if entry == code)
+    rule = {"rule": code, "layer": str(layer(code)), "meaning": meaning}
+    _write_outputs(destinations, lambda: f"{code} ({rule['layer']}): {meaning}\n", lambda: rule)
 
 
-def _pools(places: list[Output], asked: _Asked, why: str | None) -> None:
+def _write_pools(destinations: list[Output], request: _ExplainRequest, why: str | None) -> None:
     from gpupool import api
     from gpupool.reports.explain import json_text
     from gpupool.reports.explain import text as report
 
-    pools = api.pools(asked.files, asked.manifests, asked.region)
-    output.say(pools.findings)
-    name, width = asked.subject, output.width(places)
+    pools = api.pools(request.files, request.manifests, request.region)
+    output.print_findings(pools.findings)
+    name, width = request.subject, output.find_width(destinations)
     if name is None:
-        every = api.explain_all(pools)
-        _deliver(
-            places,
-            lambda: report.render_overview(every, width),
-            lambda: {"pools": [json_text.to_json(each) for each in every]},
+        explanations = api.explain_all(pools)
+        _write_outputs(
+            destinations,
+            lambda: report.render_overview(explanations, width),
+            lambda: {"pools": [json_text.to_json(pool) for pool in explanations]},
         )
-    elif name not in pools.names and "." in name and not asked.manifests:
-        _field(places, asked.files, name)
+    elif name not in pools.names and "." in name and not request.manifests:
+        _write_field(destinations, request.files, name)
     else:
-        found = api.explain(pools, name, why)
-        _deliver(places, lambda: report.render_page(found, width), lambda: json_text.to_json(found))
-        if found.has_failed:
+        explanation = api.explain(pools, name, why)
+        _write_outputs(
+            destinations,
+            lambda: report.render_page(explanation, width),
+            lambda: json_text.to_json(explanation),
+        )
+        if explanation.has_failed:
             raise typer.Exit(1)
 
 
-def _field(places: list[Output], files: list[str], field: str) -> None:
+def _write_field(destinations: list[Output], files: list[str], field: str) -> None:
     from gpupool import api
     from gpupool.reports.explain import provenance as report
 
-    found = api.provenance(files, field)
-    _deliver(places, lambda: report.render_text(found), lambda: report.to_json(found))
+    provenance = api.provenance(files, field)
+    _write_outputs(destinations, lambda: report.render_text(provenance), lambda: report.to_json(provenance))
 
 
-def _calendar(places: list[Output], asked: _Asked, week: _Week) -> None:
+def _write_calendar(destinations: list[Output], request: _ExplainRequest, week: _CalendarRequest) -> None:
     from gpupool import api
     from gpupool.reports.explain import calendar as report
 
-    if asked.subject is None:
+    if request.subject is None:
         message = "--calendar requires a pool: gpupool explain POOL --calendar"
         raise UsageError(message)
-    pools = api.pools(asked.files, asked.manifests, asked.region)
-    output.say(pools.findings)
-    found = api.calendars(pools, asked.subject, week.timezone, week.nodes, week.day)
+    pools = api.pools(request.files, request.manifests, request.region)
+    output.print_findings(pools.findings)
+    calendars = api.calendars(pools, request.subject, week.timezone, week.nodes, week.day)
     colour = has_colour(sys.stdout)
     texts = {
-        "text": lambda: "\n".join(report.render_text(each, colour=colour) for each in found),
-        "json": lambda: output.json_text([report.to_json(each) for each in found]),
-        "svg": lambda: _svg(found[0]),
+        "text": lambda: "\n".join(report.render_text(calendar, colour=colour) for calendar in calendars),
+        "json": lambda: output.render_json([report.to_json(calendar) for calendar in calendars]),
+        "svg": lambda: _render_svg(calendars[0]),
     }
-    if len(found) > 1 and any(each.format == "svg" for each in places):
-        message = f"-o svg shows one NodePool: pass one of {', '.join(each.name for each in found)}"
+    if len(calendars) > 1 and any(place.format == "svg" for place in destinations):
+        names = ", ".join(calendar.name for calendar in calendars)
+        message = f"-o svg shows one NodePool: pass one of {names}"
         raise UsageError(message)
-    output.deliver(places, lambda name: texts[name]())
+    output.write_outputs(destinations, lambda name: texts[name]())
 
 
-def _svg(week: "Calendar") -> str:
+def _render_svg(week: "Calendar") -> str:
     from gpupool.reports.explain.calendar_svg import render_svg
 
     return render_svg(week)
 
 
-def _day(said: str | None) -> date:
+def _parse_day(text: str | None) -> date:
     try:
-        return datetime.now(UTC).date() if said is None else date.fromisoformat(said)
+        return datetime.now(UTC).date() if text is None else date.fromisoformat(text)
     except ValueError:
-        message = f"--week {said}: expected a date such as 2026-03-28"
+        message = f"--week {text}: expected a date such as 2026-03-28"
         raise UsageError(message) from None
 
 
-def _deliver(places: list[Output], text: Callable[[], str], plain: Callable[[], object]) -> None:
-    output.deliver(places, lambda name: output.json_text(plain()) if name == "json" else text())
+def _write_outputs(destinations: list[Output], text: Callable[[], str], plain: Callable[[], object]) -> None:
+    output.write_outputs(destinations, lambda name: output.render_json(plain()) if name == "json" else text())

@@ -1,4 +1,4 @@
-"""`gpupool fit`: which pools take a workload, why the others don't, and what would be launched."""
+"""The command `gpupool fit`: find the pools that accept a workload, and what they launch for it."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +12,8 @@ from gpupool.cli.options import (
     OtherManifests,
     RegionOption,
     ResultOption,
-    outputs,
-    refuse_stdin_twice,
+    ensure_stdin_once,
+    parse_outputs,
 )
 from gpupool.errors import UsageError
 
@@ -53,24 +53,25 @@ def fit(
     gpupool fit jobs/ --daemonsets daemonsets/ -o json=fit.json
     helm template ./chart | gpupool fit - --manifests pools/ --region us-east-1
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places, other, daemons = outputs(to, TEXT_OR_JSON), manifests or [], daemonsets or []
-    if other and file:
+    destinations = parse_outputs(to, TEXT_OR_JSON)
+    manifest_paths, daemonset_paths = manifests or [], daemonsets or []
+    if manifest_paths and file:
         message = "-f conflicts with --manifests: remove one of them"
         raise UsageError(message)
-    files = [] if other else file or [DEFAULT_FILE]
-    refuse_stdin_twice([*workload, *files, *other, *daemons])
+    files = [] if manifest_paths else file or [DEFAULT_FILE]
+    ensure_stdin_once([*workload, *files, *manifest_paths, *daemonset_paths])
 
     from gpupool import api
 
-    report = api.fit(workload, files, other, daemon_sets=daemons, region=region)
-    output.say(report.findings)
-    width = output.width(places)
-    output.deliver(places, lambda name: _written(report, name, width))
+    report = api.fit(workload, files, manifest_paths, daemon_sets=daemonset_paths, region=region)
+    output.print_findings(report.findings)
+    width = output.find_width(destinations)
+    output.write_outputs(destinations, lambda name: _render(report, name, width))
     if report.has_failed:
         raise typer.Exit(1)
 
 
-def _written(report: "FitReport", name: str, width: int | None) -> str:
+def _render(report: "FitReport", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.fit.text import render_text
 

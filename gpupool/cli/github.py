@@ -1,4 +1,4 @@
-"""What `-o github` leaves for the page and the later steps of a job on GitHub Actions."""
+"""Step summary and step outputs of `-o github` on GitHub Actions."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def append_for_steps(plan: "Plan", exit_code: int) -> None:
-    """Append the step's summary and its outputs to the files that GitHub names; elsewhere there are none."""
+    """Append the step's summary and outputs to the files that GitHub Actions sets; elsewhere do nothing."""
     from gpupool.reports.plan.github import render_step_outputs, render_step_summary
 
     _append("GITHUB_STEP_SUMMARY", lambda: render_step_summary(plan))

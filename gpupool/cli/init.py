@@ -1,4 +1,4 @@
-"""`gpupool init`: a commented starter blueprint."""
+"""The command `gpupool init`: write a commented starter blueprint."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +16,13 @@ def init(  # noqa: PLR0913 - each is an option of the command line
     name: Annotated[str, typer.Option(help="The blueprint's name.")] = "gpu-pools",
     cluster: Annotated[str, typer.Option(help="The EKS cluster's name.")] = "my-cluster",
     region: Annotated[
-        str, typer.Option(help="The AWS region.", autocompletion=completion_values.regions)
+        str, typer.Option(help="The AWS region.", autocompletion=completion_values.list_regions)
     ] = "us-east-1",
     timezone: Annotated[
         str,
-        typer.Option(help="The time zone of disruption windows.", autocompletion=completion_values.timezones),
+        typer.Option(
+            help="The time zone of disruption windows.", autocompletion=completion_values.list_timezones
+        ),
     ] = "UTC",
     from_context: Annotated[
         str | None,
@@ -28,7 +30,7 @@ def init(  # noqa: PLR0913 - each is an option of the command line
             "--from-context",
             metavar="NAME",
             help="Pin the cluster of this kubeconfig context.",
-            autocompletion=completion_values.contexts,
+            autocompletion=completion_values.list_contexts,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -42,17 +44,17 @@ def init(  # noqa: PLR0913 - each is an option of the command line
 
     starter = Starter(name=name, cluster=cluster, region=region, timezone=timezone)
     if from_context is not None:
-        starter = replace(starter, context=from_context, uid=_uid(from_context))
+        starter = replace(starter, context=from_context, uid=_read_uid(from_context))
     api.write_starter(path, starter, force=force)
     typer.echo(f"wrote {path}; next: gpupool render -f {path}", err=True)
 
 
-def _uid(context: str) -> str:
-    """Ask a cluster which one it is."""
-    from gpupool.cli.cluster_options import one_deadline
+def _read_uid(context: str) -> str:
+    """Read the UID of the cluster of a context."""
+    from gpupool.cli.cluster_options import enforce_deadline
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.connection import ClusterOptions, Pins, reach
 
-    way = ClusterOptions(context=context, timeout=30)
-    with one_deadline(way):
-        return reach(way, Pins(), Deadline(way.timeout)).uid
+    connection = ClusterOptions(context=context, timeout=30)
+    with enforce_deadline(connection):
+        return reach(connection, Pins(), Deadline(connection.timeout)).uid

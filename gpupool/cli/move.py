@@ -1,21 +1,26 @@
-"""`gpupool move`: take over what a blueprint applied under its name of before."""
+"""The command `gpupool move`: move the objects of a renamed blueprint to its new name."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpupool.cli.cluster_options import ends_at_once, one_deadline, reaches_cluster, seconds
-from gpupool.cli.confirmation import ensure_meant, ensure_terminal
-from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
-from gpupool.cli.progress import live
+from gpupool.cli.cluster_options import (
+    add_cluster_options,
+    enforce_deadline,
+    parse_seconds,
+    stop_at_first_signal,
+)
+from gpupool.cli.confirmation import ensure_cluster_chosen, ensure_terminal
+from gpupool.cli.options import Files, ensure_stdin_once, files_or_default
+from gpupool.cli.progress import show_progress
 from gpupool.errors import GuardError
 
 if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-@reaches_cluster
+@add_cluster_options
 def move(
     source: Annotated[
         str,
@@ -31,7 +36,7 @@ def move(
     lock_timeout: Annotated[
         str, typer.Option("--lock-timeout", metavar="TIME", help="How long to wait for each lock.")
     ] = "60s",
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Move the objects of a renamed blueprint to its new name, or to another inventory.
 
@@ -45,8 +50,8 @@ def move(
     gpupool move --from kube-system/demo -f gpupool.yaml --context prod --yes
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     files = files_or_default(file)
-    refuse_stdin_twice(files)
-    wait = seconds("--lock-timeout", lock_timeout)
+    ensure_stdin_once(files)
+    wait = parse_seconds("--lock-timeout", lock_timeout)
 
     from gpupool.api.live import move_options
     from gpupool.cluster.deadline import Deadline
@@ -56,28 +61,30 @@ def move(
     from gpupool.rollout.connection import reach
     from gpupool.rollout.desired_state import load_desired_state
 
-    place = moving.parse_source(source)
-    wanted = load_desired_state(files)
-    place = place._replace(namespace=place.namespace or wanted.namespace)
-    deadline = Deadline(way.timeout)
-    with one_deadline(way, deadline.stop):
-        reached = reach(way, wanted.pins, deadline)
-        found = moving.find_move(reached, wanted, place)
-        if moving.is_over(found):
-            sys.stdout.write(report.render_nothing_to_move(found))
+    parsed_source = moving.parse_source(source)
+    desired = load_desired_state(files)
+    parsed_source = parsed_source._replace(namespace=parsed_source.namespace or desired.namespace)
+    deadline = Deadline(connection.timeout)
+    with enforce_deadline(connection, deadline.stop):
+        reached = reach(connection, desired.pins, deadline)
+        planned_move = moving.find_move(reached, desired, parsed_source)
+        if moving.is_over(planned_move):
+            sys.stdout.write(report.render_nothing_to_move(planned_move))
             return
-        sys.stdout.write(report.render_move(found))
+        sys.stdout.write(report.render_move(planned_move))
         sys.stdout.flush()
-        ensure_meant(reached.context, pinned=reached.is_pinned)
-        with ends_at_once():
-            _agree(yes=yes)
-        with live() as told:
-            result = moving.carry_out(reached, wanted, found, move_options(files, wait, told.say))
-    sys.stderr.write(report.render_result(found, result))
+        ensure_cluster_chosen(reached.context, is_pinned=reached.is_pinned)
+        with stop_at_first_signal():
+            _confirm(yes=yes)
+        with show_progress() as display:
+            result = moving.carry_out(
+                reached, desired, planned_move, move_options(files, wait, display.print_line)
+            )
+    sys.stderr.write(report.render_result(planned_move, result))
     ensure_complete(result)
 
 
-def _agree(*, yes: bool) -> None:
+def _confirm(*, yes: bool) -> None:
     if yes:
         return
     ensure_terminal("--yes")

@@ -1,4 +1,4 @@
-"""The options that several commands share, each written once."""
+"""Options that several commands share, and the parsing of their values."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -32,7 +32,7 @@ Target: TypeAlias = Annotated[
         "--karpenter",
         metavar="VERSION",
         help="Karpenter version, 1.9 to 1.14. [default: 1.14]",
-        autocompletion=completion_values.karpenter_versions,
+        autocompletion=completion_values.list_karpenter_versions,
     ),
 ]
 Outputs: TypeAlias = Annotated[
@@ -40,7 +40,7 @@ Outputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"Output format: {', '.join(FORMATS)}; with =PATH, a file. Repeat it for several.",
-        autocompletion=completion_values.one_of(*FORMATS),
+        autocompletion=completion_values.list_values(*FORMATS),
     ),
 ]  # fmt: skip
 
@@ -57,7 +57,7 @@ RegionOption: TypeAlias = Annotated[
         "--region",
         metavar="REGION",
         help="AWS region. [default: the blueprint's]",
-        autocompletion=completion_values.regions,
+        autocompletion=completion_values.list_regions,
     ),
 ]
 TEXT_OR_JSON = ("text", "json")
@@ -66,7 +66,7 @@ ResultOption: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help="Output format: text, json; with =PATH, a file. Repeat it for several.",
-        autocompletion=completion_values.result_formats,
+        autocompletion=completion_values.list_result_formats,
     ),
 ]  # fmt: skip
 
@@ -76,10 +76,9 @@ PlanOutputs: TypeAlias = Annotated[
     typer.Option(
         "--output", "-o", metavar="FORMAT[=PATH]", show_default=False,
         help=f"Output format: {', '.join(PLAN_FORMATS)}; with =PATH, a file. Repeat it for several.",
-        autocompletion=completion_values.one_of(*PLAN_FORMATS),
+        autocompletion=completion_values.list_values(*PLAN_FORMATS),
     ),
 ]  # fmt: skip
-
 
 VerifyKey: TypeAlias = Annotated[
     str | None,
@@ -92,66 +91,66 @@ VerifyKey: TypeAlias = Annotated[
 
 
 class Output(NamedTuple):
-    """One format of a result, and where it goes."""
+    """One format of a result, and the file to write it to."""
 
     format: str
     path: Path | None
     """None for standard output."""
 
 
-def outputs(words: Sequence[str] | None, formats: Collection[str] = tuple(FORMATS)) -> list[Output]:
-    """Read `FORMAT` and `FORMAT=PATH`; without any, text is printed.
+def parse_outputs(texts: Sequence[str] | None, formats: Collection[str] = tuple(FORMATS)) -> list[Output]:
+    """Parse `FORMAT` and `FORMAT=PATH`; without any, text is printed.
 
     Raises:
-        UsageError: for an unknown format, a path without a name, or two results in one place.
+        UsageError: for an unknown format, an empty path, or two results in one file.
     """
-    found = [_output(word, formats) for word in words or ("text",)]
-    for place, count in Counter(each.path for each in found).items():
+    parsed = [_parse_output(text, formats) for text in texts or ("text",)]
+    for path, count in Counter(output.path for output in parsed).items():
         if count > 1:
-            where = "standard output" if place is None else f"`{place}`"
+            where = "standard output" if path is None else f"`{path}`"
             message = (
                 f"-o sends {count} results to {where}; give each its own place, as in -o json=report.json"
             )
             raise UsageError(message)
-    return found
+    return parsed
 
 
-def plan_outputs(words: Sequence[str] | None) -> list[Output]:
-    """Read how a plan is to be shown.
+def parse_plan_outputs(texts: Sequence[str] | None) -> list[Output]:
+    """Parse the formats in which a plan is shown.
 
     Raises:
-        UsageError: as `outputs` does.
+        UsageError: as `parse_outputs` does.
     """
-    return outputs(words, PLAN_FORMATS)
+    return parse_outputs(texts, PLAN_FORMATS)
 
 
-def _output(word: str, formats: Collection[str]) -> Output:
-    name, equals, path = word.partition("=")
+def _parse_output(text: str, formats: Collection[str]) -> Output:
+    name, equals, path = text.partition("=")
     if name not in formats:
         message = f"-o: unknown format `{name}`; use one of {', '.join(formats)}"
         raise UsageError(message)
     if equals and not path:
-        message = f"`-o {word}`: the file after `=` is missing"
+        message = f"`-o {text}`: the file after `=` is missing"
         raise UsageError(message)
     return Output(name, Path(path) if equals and path != "-" else None)
 
 
-def refuse_stdin_twice(paths: Sequence[str]) -> None:
-    """Refuse to read standard input for two things.
+def ensure_stdin_once(paths: Sequence[str]) -> None:
+    """Check that standard input is read only once.
 
     Raises:
-        UsageError: where `-` stands twice.
+        UsageError: if `-` appears twice.
     """
     if list(paths).count(_STDIN) > 1:
         message = "standard input can be read only once: remove one `-`"
         raise UsageError(message)
 
 
-def target_named(version: str | None) -> str:
-    """Return the Karpenter minor that was named, or the latest.
+def parse_target(version: str | None) -> str:
+    """Parse a minor version of Karpenter; without one, return the latest.
 
     Raises:
-        UsageError: for a version that gpupool does not know.
+        UsageError: for an unsupported version.
     """
     from gpupool.karpenter.versions import LATEST, TARGETS, parse_minor
 
@@ -165,11 +164,11 @@ def target_named(version: str | None) -> str:
     return target
 
 
-def folder_named(folder: str | None) -> Path | None:
-    """Return the folder that was named; an empty name (an unset variable of a script) is none.
+def parse_folder(folder: str | None) -> Path | None:
+    """Parse a folder's path; an empty one, as of an unset variable of a script, is an error.
 
     Raises:
-        UsageError: for an empty name, which would be the current folder.
+        UsageError: for an empty path, which would mean the current folder.
     """
     if folder == "":
         message = "-d is empty; for the current folder, pass `-d .`"
@@ -178,5 +177,5 @@ def folder_named(folder: str | None) -> Path | None:
 
 
 def files_or_default(files: list[str] | None) -> list[str]:
-    """Return the files that were named, or the default one."""
+    """Return the blueprint files of the command line, or the default one."""
     return files or [DEFAULT_FILE]

@@ -1,14 +1,14 @@
-"""`gpupool plan`: what an apply would change, saved so that just this is applied later."""
+"""The command `gpupool plan`: save what apply would change, to apply exactly that later."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.approval_options import consents
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
-from gpupool.cli.options import Files, PlanOutputs, files_or_default, plan_outputs, refuse_stdin_twice
-from gpupool.cli.plan_output import CHANGED, conclude, deliver
+from gpupool.cli.approval_options import add_consent_options
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
+from gpupool.cli.options import Files, PlanOutputs, ensure_stdin_once, files_or_default, parse_plan_outputs
+from gpupool.cli.plan_output import CHANGED, conclude, write_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-@reaches_cluster
-@consents
+@add_cluster_options
+@add_consent_options
 def plan(  # noqa: PLR0913 - each is an option of the command line
     file: Files = None,
     to: PlanOutputs = None,
@@ -37,7 +37,7 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
             help="Sign the plan with this Ed25519 private key, in PEM; `-` reads standard input.",
         ),
     ] = None,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
     consent: "Consent",
 ) -> None:
     """Create a plan, and save it with -o json=FILE for `gpupool apply FILE`.
@@ -53,20 +53,21 @@ def plan(  # noqa: PLR0913 - each is an option of the command line
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool.rollout.session import ensure_applicable, prepare_saved_session
 
-    files, places = files_or_default(file), plan_outputs(to)
-    refuse_stdin_twice([*files, *([] if sign_key is None else [sign_key])])
-    sign = _signer(sign_key)
-    with one_deadline(way):
-        session = prepare_saved_session(files, way, consent)
-    output.say(session.desired.findings)
-    changed, made = CHANGED if detailed_exitcode else 0, sign(session.plan)
-    deliver(places, made, changed, show_textual=show_textual, is_guarded=True)
-    ensure_applicable(made)
-    conclude(made, changed=changed)
+    files, destinations = files_or_default(file), parse_plan_outputs(to)
+    ensure_stdin_once([*files, *([] if sign_key is None else [sign_key])])
+    sign = _build_signer(sign_key)
+    with enforce_deadline(connection):
+        session = prepare_saved_session(files, connection, consent)
+    output.print_findings(session.desired.findings)
+    changed = CHANGED if detailed_exitcode else 0
+    signed_plan = sign(session.plan)
+    write_plan(destinations, signed_plan, changed, show_textual=show_textual, is_guarded=True)
+    ensure_applicable(signed_plan)
+    conclude(signed_plan, changed=changed)
 
 
-def _signer(path: str | None) -> "Callable[[Plan], Plan]":
-    """Return what signs a plan, with the key read already: a key that can't be used ends it at once."""
+def _build_signer(path: str | None) -> "Callable[[Plan], Plan]":
+    """Build a function that signs a plan; the key is read now, so that an invalid one fails early."""
     if path is None:
         return lambda plan: plan
     from gpupool.planning.signature import signed, signing_key

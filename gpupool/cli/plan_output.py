@@ -1,4 +1,4 @@
-"""What diff, plan and apply have in common: a plan is shown, and its verdict becomes an exit code."""
+"""Output of a plan in each format, and the exit code of its verdict."""
 
 import sys
 from collections.abc import Sequence
@@ -16,68 +16,69 @@ if TYPE_CHECKING:
 
 
 CHANGED = 2
-"""The exit code that says that there are changes, where a command says so."""
+"""The exit code for changes, of the commands that distinguish them."""
 
 
-def deliver(
-    places: Sequence[Output],
+def write_plan(
+    destinations: Sequence[Output],
     plan: "Plan",
     changed: int,
     *,
     show_textual: bool = False,
     is_guarded: bool = False,
 ) -> None:
-    """Write a plan in each format that was asked for.
+    """Write a plan in each requested format.
 
-    `changed` is the exit code of a command that finds changes; `is_guarded` says whether it ends at guards.
+    `changed` is the exit code if there are changes; `is_guarded` is whether a guard ends the command.
 
     Raises:
-        InputError: where a file can't be written.
+        InputError: if a file cannot be written.
     """
     from gpupool.reports.plan.formats import FORMATS
 
-    if not plan.id and any(each.format == "json" for each in places):
+    if not plan.id and any(place.format == "json" for place in destinations):
         from gpupool.planning.file import sealed
 
         plan = sealed(plan)
 
-    def document(name: str) -> str:
+    def render(name: str) -> str:
         colour = name == "text" and has_colour(sys.stdout)
         return FORMATS[name](plan, show_textual=show_textual, colour=colour)
 
-    output.deliver(places, document, is_private=True)
-    if any(each.format == "github" for each in places):
+    output.write_outputs(destinations, render, is_private=True)
+    if any(place.format == "github" for place in destinations):
         from gpupool.cli import github
 
-        github.append_for_steps(plan, _code(plan, changed, is_guarded=is_guarded))
+        github.append_for_steps(plan, _find_exit_code(plan, changed, is_guarded=is_guarded))
 
 
 def conclude(plan: "Plan", *, changed: int) -> None:
-    """End a command that only looks: with `changed` where there is something to do, or in the way of it.
+    """End a command that writes nothing; exit with `changed` if there are changes or conflicts.
 
     Raises:
-        ClusterError: where the API server rejects an object.
-        ConflictError: where somebody else owns a field, or an object.
+        ClusterError: if the API server rejects an object.
+        ConflictError: if a field or an object has another owner.
     """
     from gpupool.rollout.session import ensure_acceptable
 
     ensure_acceptable(plan)
-    if changed and _is_something(plan):
+    if changed and _has_work(plan):
         raise typer.Exit(changed)
 
 
-def _is_something(plan: "Plan") -> bool:
-    """Return whether the cluster is not as the blueprint says, or can't stay so."""
+def _has_work(plan: "Plan") -> bool:
+    """Return whether the plan has changes, or has conflicts that would prevent them."""
     from gpupool.reports.plan.wording import find_verdict
 
     return find_verdict(plan) != "none"
 
 
-def _code(plan: "Plan", changed: int, *, is_guarded: bool) -> int:
+def _find_exit_code(plan: "Plan", changed: int, *, is_guarded: bool) -> int:
+    """Return the exit code with which the command will end."""
     from gpupool.rollout.session import ensure_acceptable, ensure_applicable
 
     try:
         (ensure_applicable if is_guarded else ensure_acceptable)(plan)
     except GpupoolError as problem:
         return problem.exit_code
-    return changed if _is_something(plan) else 0
+    return changed if _has_work(plan) else 0

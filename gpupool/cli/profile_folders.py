@@ -1,13 +1,11 @@
-"""The option that allows profiles in more folders, given to every command that reads a blueprint."""
+"""The option `--profiles`, which allows profiles in more folders."""
 
-import inspect
 import os
-from functools import wraps
 from typing import Annotated, Any
 
 import typer
 
-from gpupool.cli.bundle import Command
+from gpupool.cli.bundle import Command, add_options
 from gpupool.errors import UsageError
 
 _NAME = "profile_folders"
@@ -20,30 +18,25 @@ _TYPE = Annotated[
 ]  # fmt: skip
 
 
-def allows_profiles(command: Command) -> Command:
-    """Return a command the option `--profiles`."""
+def add_profile_folders(command: Command) -> Command:
+    """Return a command with the option `--profiles`."""
 
-    @wraps(command)
-    def with_folders(**said: Any) -> None:  # noqa: ANN401 - whatever options the command has
-        folders = said.pop(_NAME) or []
+    def with_folders(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has
+        folders = values.pop(_NAME) or []
         if not folders:
-            command(**said)
+            command(**values)
             return
         _ensure_folders(folders)
         from gpupool.profiles.folders import allow_folders
 
         with allow_folders(folders):
-            command(**said)
+            command(**values)
 
-    option = inspect.Parameter(_NAME, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_TYPE)
-    parameters = [*inspect.signature(command).parameters.values(), option]
-    with_folders.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_folders.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_folders
+    return add_options(command, with_folders, {_NAME: (_TYPE, None)})
 
 
 def _ensure_folders(folders: list[str]) -> None:
     for folder in folders:
-        if not os.path.isdir(folder):  # noqa: PTH112 - the empty text is no folder, and for Path it is
+        if not os.path.isdir(folder):  # noqa: PTH112 - an empty path is no folder; Path would read it as `.`
             message = f"--profiles {folder}: the folder does not exist"
             raise UsageError(message)

@@ -1,4 +1,4 @@
-"""`gpupool profiles`: which profiles there are, and what one sets and why."""
+"""The command `gpupool profiles`: list the profiles, or show the settings of one."""
 
 import sys
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gpupool.cli import completion_values
-from gpupool.cli.terminal import columns
+from gpupool.cli.terminal import find_columns
 
 
 def profiles(
@@ -15,7 +15,7 @@ def profiles(
         typer.Argument(
             metavar="NAME|FILE",
             help="A profile's name, or the path of your own.",
-            autocompletion=completion_values.profiles,
+            autocompletion=completion_values.list_profiles,
         ),
     ] = None,
 ) -> None:
@@ -23,6 +23,6 @@ def profiles(
     from gpupool.profiles.shown import show, show_all
     from gpupool.reports import profiles as report
 
-    width = columns(sys.stdout)
-    found = report.render_list(show_all(), width) if name is None else report.render_page(show(name), width)
-    sys.stdout.write(found)
+    width = find_columns(sys.stdout)
+    text = report.render_list(show_all(), width) if name is None else report.render_page(show(name), width)
+    sys.stdout.write(text)

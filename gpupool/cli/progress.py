@@ -1,4 +1,4 @@
-"""Progress on standard error: a live line for each object on a terminal, a line for each change elsewhere."""
+"""Progress on standard error: live lines on a terminal, a line for each change elsewhere."""
 
 import os
 import sys
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 _WITHOUT_CURSOR = ("dumb", "unknown")
 
 
-class Live:
-    """Where progress is shown; several threads can use it."""
+class ProgressDisplay:
+    """Display of progress, on a stream or a terminal; thread-safe."""
 
     def __init__(self, stream: TextIO, bars: "rich.progress.Progress | None" = None) -> None:
-        """Show it on a stream, or on a terminal by `bars`."""
+        """Write to a stream, or to a terminal through `bars`."""
         self._stream = stream
         self._bars = bars
         self._shown: dict[tuple[str, str], rich.progress.TaskID] = {}
-        self._ended: set[str] = set()
+        self._printed: set[str] = set()
         self._lock = threading.Lock()
 
     def __call__(self, progress: "Progress") -> None:
@@ -38,21 +38,21 @@ class Live:
             else:
                 self._show(progress, self._bars)
 
-    def say(self, text: str) -> None:
-        """Print a line that stays, above those that change."""
+    def print_line(self, text: str) -> None:
+        """Print a permanent line, above the live ones."""
         with self._lock:
             self._print(one_line(text))
 
     def _show(self, progress: "Progress", bars: "rich.progress.Progress") -> None:
-        """Change the line of an object that is waited for; print the end of one that is not."""
+        """Update the line of an object that is waited for; print the last line of any other once."""
         key = progress.kind, progress.name
         if progress.readiness.is_ready or progress.readiness.is_hopeless:
             if key in self._shown:
                 bars.remove_task(self._shown.pop(key))
                 bars.refresh()
-            if (ended := format_line(progress)) not in self._ended:
-                self._ended.add(ended)
-                self._print(ended)
+            if (last_line := format_line(progress)) not in self._printed:
+                self._printed.add(last_line)
+                self._print(last_line)
             return
         text = encodable(f"{format_address(progress)}: {one_line(progress.readiness.reason)}")
         if key in self._shown:
@@ -71,24 +71,24 @@ class Live:
 
 
 @contextmanager
-def live(stream: TextIO | None = None) -> Iterator[Live]:
-    """Show progress while the block runs; the cursor is back whatever ends it."""
-    to = stream or sys.stderr
-    if not to.isatty() or os.environ.get("TERM") in _WITHOUT_CURSOR:
-        yield Live(to)
+def show_progress(stream: TextIO | None = None) -> Iterator[ProgressDisplay]:
+    """Show progress while the block runs; the cursor is restored however it ends."""
+    output = stream or sys.stderr
+    if not output.isatty() or os.environ.get("TERM") in _WITHOUT_CURSOR:
+        yield ProgressDisplay(output)
         return
-    with _bars(to) as bars:
-        yield Live(to, bars)
+    with _build_bars(output) as bars:
+        yield ProgressDisplay(output, bars)
 
 
-def _bars(stream: TextIO) -> "rich.progress.Progress":
+def _build_bars(stream: TextIO) -> "rich.progress.Progress":
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.table import Column
 
-    # The plain spinner and no ellipsis: a terminal need not know more than ASCII.
-    rest = Column(no_wrap=True, overflow="crop", ratio=1)
-    text = TextColumn("{task.description}", markup=False, table_column=rest)
+    # A plain spinner and no ellipsis, for terminals that support only ASCII.
+    column = Column(no_wrap=True, overflow="crop", ratio=1)
+    text = TextColumn("{task.description}", markup=False, table_column=column)
     return Progress(
         SpinnerColumn("line"),
         TimeElapsedColumn(),

@@ -1,4 +1,4 @@
-"""`gpupool rbac`: the roles to grant to whoever plans, and to whoever applies."""
+"""The command `gpupool rbac`: print the roles that plan and apply need."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -37,33 +37,33 @@ def rbac(
     gpupool rbac plan --group ci-plan | kubectl apply -f -
     gpupool rbac apply -f base.yaml -f prod.yaml --service-account ci/deployer
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    subject = _subject(user, group, service_account)
+    subject = _parse_subject(user, group, service_account)
 
     from gpupool.rendering.roles import RoleScope, render_roles
     from gpupool.rollout.desired_state import load_desired_state
 
-    wanted = load_desired_state(files_or_default(file))
-    output.say([each for each in wanted.findings if each.severity is not Severity.INFO])
-    sys.stdout.write(render_roles(purpose, RoleScope(wanted.blueprint, wanted.namespace), subject))
+    desired = load_desired_state(files_or_default(file))
+    output.print_findings([finding for finding in desired.findings if finding.severity is not Severity.INFO])
+    sys.stdout.write(render_roles(purpose, RoleScope(desired.blueprint, desired.namespace), subject))
 
 
-def _subject(user: str | None, group: str | None, service_account: str | None) -> "Subject | None":
-    """Return the one subject that was named; None where none was.
+def _parse_subject(user: str | None, group: str | None, service_account: str | None) -> "Subject | None":
+    """Parse the subject of the options; None if none is set.
 
     Raises:
-        UsageError: where several were named, or one makes no sense.
+        UsageError: if several are set, or one is invalid.
     """
     from gpupool.rendering.roles import Subject
 
-    said = {"--user": user, "--group": group, "--service-account": service_account}
-    named = [(option, name) for option, name in said.items() if name is not None]
-    if not named:
+    options = {"--user": user, "--group": group, "--service-account": service_account}
+    granted = [(option, name) for option, name in options.items() if name is not None]
+    if not granted:
         return None
-    if len(named) > 1:
-        options = " and ".join(option for option, _ in named)
-        message = f"{options} conflict: pass one of them"
+    if len(granted) > 1:
+        conflicting = " and ".join(option for option, _ in granted)
+        message = f"{conflicting} conflict: pass one of them"
         raise UsageError(message)
-    ((option, name),) = named
+    ((option, name),) = granted
     if not name or not name.isprintable():
         message = f"{option}: the name must have printable characters only"
         raise UsageError(message)
@@ -74,7 +74,7 @@ def _subject(user: str | None, group: str | None, service_account: str | None) -
             raise UsageError(message)
         return Subject("ServiceAccount", account, namespace)
     if option == "--group" and name.startswith("system:"):
-        # Karpenter itself is in some of them, and the policy would keep it from writing.
+        # Karpenter is a member of some of them, and the policy would deny its writes.
         message = f"--group {name}: built-in groups have other members, too; pass a group of your own"
         raise UsageError(message)
     return Subject("User" if option == "--user" else "Group", name)

@@ -1,4 +1,4 @@
-"""`gpupool render`: manifests and Helm values."""
+"""The command `gpupool render`: render manifests and Helm values."""
 
 import sys
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gpupool.cli import completion_values, output, verbosity
-from gpupool.cli.options import Files, Folder, files_or_default, folder_named
+from gpupool.cli.options import Files, Folder, files_or_default, parse_folder
 from gpupool.errors import UsageError
 
 
@@ -24,7 +24,7 @@ def render(
             "--values",
             metavar="CHART",
             help="Print one chart's Helm values.",
-            autocompletion=completion_values.charts,
+            autocompletion=completion_values.list_charts,
         ),
     ] = None,
 ) -> None:
@@ -41,7 +41,7 @@ def render(
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     from gpupool import api
 
-    folder = folder_named(directory)
+    folder = parse_folder(directory)
     if check and folder is None:
         message = "--check requires -d DIR, the folder to compare with"
         raise UsageError(message)
@@ -52,7 +52,7 @@ def render(
         message = "--values conflicts with -d: remove one of them"
         raise UsageError(message)
     rendered = api.render_files(files_or_default(file))
-    output.say(rendered.findings)
+    output.print_findings(rendered.findings)
     if folder is None:
         sys.stdout.write(rendered.text() if values is None else api.chart_values(rendered, values))
     elif check:
@@ -60,6 +60,6 @@ def render(
             sys.stdout.write(api.folder_diff(rendered, folder))
         api.check_folder(rendered, folder)
     else:
-        done = api.write_folder(rendered, folder)
+        count = api.write_folder(rendered, folder)
         if not verbosity.is_quiet():
-            sys.stderr.write(f"wrote {done.written}, removed {done.removed}, unchanged {done.unchanged}\n")
+            sys.stderr.write(f"wrote {count.written}, removed {count.removed}, unchanged {count.unchanged}\n")

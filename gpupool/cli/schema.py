@@ -1,18 +1,18 @@
-"""`gpupool schema`: JSON Schema for editors and for kubeconform."""
+"""The command `gpupool schema`: print JSON Schemas for editors and kubeconform."""
 
 import sys
 from typing import Annotated, Literal
 
 import typer
 
-from gpupool.cli.options import Target, folder_named, target_named
+from gpupool.cli.options import Target, parse_folder, parse_target
 from gpupool.errors import UsageError
 
 KARPENTER = "karpenter"
 
 
 def schema(
-    what: Annotated[
+    kind: Annotated[
         Literal["blueprint", "profile", "karpenter", "plan"],
         typer.Argument(metavar="KIND", help="Which files the schema is for."),
     ] = "blueprint",
@@ -32,16 +32,16 @@ def schema(
     gpupool schema karpenter -d schemas     (for kubeconform's -schema-location
       'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json')
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    folder, target = folder_named(directory), target_named(karpenter)
-    if what == KARPENTER and folder is None:
+    folder, target = parse_folder(directory), parse_target(karpenter)
+    if kind == KARPENTER and folder is None:
         message = "`schema karpenter` writes a file for each kind: pass a folder with -d DIR"
         raise UsageError(message)
-    if what != KARPENTER and (folder is not None or karpenter is not None):
-        message = f"-d and --karpenter require `schema karpenter`, not `schema {what}`"
+    if kind != KARPENTER and (folder is not None or karpenter is not None):
+        message = f"-d and --karpenter require `schema karpenter`, not `schema {kind}`"
         raise UsageError(message)
     from gpupool import api
 
     if folder is None:
-        sys.stdout.write(api.schema_text(what))
+        sys.stdout.write(api.schema_text(kind))
     else:
         api.write_karpenter_schemas(folder, target)

@@ -1,4 +1,4 @@
-"""`gpupool show`: a saved plan again, in any format."""
+"""The command `gpupool show`: show a saved plan."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.options import PlanOutputs, VerifyKey, plan_outputs, refuse_stdin_twice
+from gpupool.cli.options import PlanOutputs, VerifyKey, ensure_stdin_once, parse_plan_outputs
 from gpupool.cli.terminal import has_colour
 from gpupool.reports.escaping import in_json
 
@@ -32,8 +32,8 @@ def show(
     gpupool show plan.json
     gpupool show plan.json -o markdown=comment.md -o github
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places = plan_outputs(to)
-    refuse_stdin_twice([file, *([] if verify_key is None else [verify_key])])
+    destinations = parse_plan_outputs(to)
+    ensure_stdin_once([file, *([] if verify_key is None else [verify_key])])
     from gpupool.cli.github import append_for_steps
     from gpupool.planning.file import contents, read
     from gpupool.reports.plan.formats import FORMATS
@@ -44,28 +44,28 @@ def show(
         from gpupool.planning.signature import ensure_signed, verifying_key
 
         ensure_signed(plan, verifying_key(verify_key))
-    _say_if_expired(plan)
+    _warn_if_expired(plan)
 
-    def document(name: str) -> str:
+    def render(name: str) -> str:
         if name == "json":
-            # A later version's file may hold more than this one knows.
+            # The file of a later version may have fields that this version would drop.
             return in_json(raw.decode("utf-8-sig"))
         return FORMATS[name](
             plan, show_textual=show_textual, colour=name == "text" and has_colour(sys.stdout)
         )
 
-    output.deliver(places, document, is_private=True)
-    if any(each.format == "github" for each in places):
+    output.write_outputs(destinations, render, is_private=True)
+    if any(place.format == "github" for place in destinations):
         append_for_steps(plan, 0)
 
 
-def _say_if_expired(plan: "Plan") -> None:
+def _warn_if_expired(plan: "Plan") -> None:
     from datetime import UTC, datetime
 
     from gpupool.planning.agreement import times
 
-    stated = times(plan)
-    if stated is not None and stated.expires < datetime.now(UTC):
+    validity = times(plan)
+    if validity is not None and validity.expires < datetime.now(UTC):
         sys.stderr.write(
             f"note: this plan expired at {plan.expires_at}; `gpupool apply` does not accept it\n"
         )

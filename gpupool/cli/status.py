@@ -1,18 +1,18 @@
-"""`gpupool status`: how a blueprint's objects are, what runs because of them, and waiting for all of it."""
+"""The command `gpupool status`: show the state of a blueprint's objects, and wait for it."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from gpupool.cli import output
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
 from gpupool.cli.options import (
     TEXT_OR_JSON,
     Files,
     ResultOption,
+    ensure_stdin_once,
     files_or_default,
-    outputs,
-    refuse_stdin_twice,
+    parse_outputs,
 )
 from gpupool.errors import NotReadyError
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.watch.status import Status
 
-_LAST_LOOK_SECONDS = 4.0
-"""When the time is up, there is a moment to say how it ended."""
+_LAST_READ_SECONDS = 4.0
+"""The extra time to read the state that is shown, after the time to wait is up."""
 
 
-@reaches_cluster
+@add_cluster_options
 def status(
     file: Files = None,
     wait: Annotated[
@@ -39,7 +39,7 @@ def status(
     ] = None,
     to: ResultOption = None,
     *,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Show the state of the blueprint's objects in the cluster.
 
@@ -53,42 +53,44 @@ def status(
     gpupool status --wait ready --timeout 5m
     gpupool status --wait rollout --timeout 1h -o json=status.json
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    files, places = files_or_default(file), outputs(to, TEXT_OR_JSON)
-    refuse_stdin_twice(files)
+    files, destinations = files_or_default(file), parse_outputs(to, TEXT_OR_JSON)
+    ensure_stdin_once(files)
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.rollout.connection import reach
     from gpupool.rollout.desired_state import load_desired_state
-    from gpupool.rollout.watch.status import read_status as read
+    from gpupool.rollout.watch.status import read_status
 
-    wanted = load_desired_state(files)
-    with one_deadline(way):
-        reached = reach(way, wanted.pins, Deadline(way.timeout))
-        unfinished = [] if wait is None else _late(reached, wanted, wait)
+    desired = load_desired_state(files)
+    with enforce_deadline(connection):
+        reached = reach(connection, desired.pins, Deadline(connection.timeout))
+        unfinished = [] if wait is None else _wait_until_done(reached, desired, wait)
         if wait is not None:
-            last = Deadline(_LAST_LOOK_SECONDS)
+            last = Deadline(_LAST_READ_SECONDS)
             reached = reached._replace(cluster=reached.cluster.with_deadline(last.seconds), deadline=last)
-        found = read(reached, wanted)
-    width = output.width(places)
-    output.deliver(places, lambda name: _written(found, name, width))
+        state = read_status(reached, desired)
+    width = output.find_width(destinations)
+    output.write_outputs(destinations, lambda name: _render(state, name, width))
     if unfinished:
         message = f"not {'Ready' if wait == 'ready' else 'rolled out'} in time: {'; '.join(unfinished)}"
         raise NotReadyError(message)
 
 
-def _late(reached: "ReachedCluster", wanted: "DesiredState", wait: Literal["ready", "rollout"]) -> list[str]:
-    from gpupool.cli.progress import live
+def _wait_until_done(
+    reached: "ReachedCluster", desired: "DesiredState", wait: Literal["ready", "rollout"]
+) -> list[str]:
+    from gpupool.cli.progress import show_progress
     from gpupool.rollout.watch.status import wait_until
 
-    with live() as say:
-        return wait_until(reached, wanted, wait, say)
+    with show_progress() as display:
+        return wait_until(reached, desired, wait, display)
 
 
-def _written(found: "Status", name: str, width: int | None) -> str:
+def _render(state: "Status", name: str, width: int | None) -> str:
     if name == "text":
         from gpupool.reports.status.text import render_text
 
-        return render_text(found, width)
+        return render_text(state, width)
     from gpupool.reports.status.json_text import to_json
 
-    return output.json_text(to_json(found))
+    return output.render_json(to_json(state))

@@ -1,7 +1,7 @@
-"""Standard output and standard error, as a tool needs them that works while nobody looks on.
+"""Encoding and error handling of standard output and standard error.
 
-A result that does not reach standard output whole is an error. A message that does not reach standard error
-is none: the exit code tells what came of the work, and a terminal that was closed ends no apply midway.
+A result that cannot be written to standard output in full is an error. A message that cannot be written to
+standard error is dropped: the exit code is enough, and a closed terminal must not stop an apply midway.
 """
 
 import errno
@@ -15,64 +15,64 @@ from typing import TextIO, cast
 _STANDARD = 3
 
 
-class Messages:
-    """Standard error, which takes whatever is written and keeps silent about what it can't pass on."""
+class LossyStream:
+    """Standard error that drops what it cannot write."""
 
-    def __init__(self, to: TextIO) -> None:
-        """Pass messages on."""
-        self._to = to
+    def __init__(self, stream: TextIO) -> None:
+        """Wrap a stream."""
+        self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write a message, or lose it: a closed terminal, a full disk, a reader that went away."""
+        """Write a message; drop it if the terminal is closed, the disk is full, or the reader ended."""
         with suppress(OSError, ValueError):
-            self._to.write(text)
+            self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Write what is held back, or lose it."""
+        """Flush the stream; drop what cannot be written."""
         with suppress(OSError, ValueError):
-            self._to.flush()
+            self._stream.flush()
 
     def __getattr__(self, name: str) -> object:
-        """Return anything else of the stream itself."""
-        return getattr(self._to, name)
+        """Return any other attribute of the stream."""
+        return getattr(self._stream, name)
 
 
-class _Closed(io.TextIOBase):
-    """Standard output where it was closed before the program began."""
+class _ClosedOutput(io.TextIOBase):
+    """Standard output that was closed before the program started; writing fails."""
 
     def write(self, _text: str) -> int:
         raise OSError(errno.EBADF, "standard output is closed")
 
 
 @contextmanager
-def prepared() -> Iterator[None]:
-    """Run a command with streams that say what they could not write, and write the same bytes everywhere."""
-    before = sys.stdout, sys.stderr
-    _keep_numbers()
-    sys.stdout = _results(before[0])
-    sys.stderr = cast("TextIO", Messages(before[1] or io.StringIO()))
+def prepare_streams() -> Iterator[None]:
+    """Replace the standard streams in the block: UTF-8 everywhere, and a lost result is an error."""
+    previous = sys.stdout, sys.stderr
+    _reserve_standard_numbers()
+    sys.stdout = _prepare_output(previous[0])
+    sys.stderr = cast("TextIO", LossyStream(previous[1] or io.StringIO()))
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = previous
 
 
-def _results(stream: TextIO | None) -> TextIO:
+def _prepare_output(stream: TextIO | None) -> TextIO:
     if stream is None:
-        return cast("TextIO", _Closed())
+        return cast("TextIO", _ClosedOutput())
     if not isinstance(stream, io.TextIOWrapper):
         return stream
-    form = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    encoding = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     if isinstance(cast("object", stream.buffer), io.RawIOBase):
-        # With PYTHONUNBUFFERED a full disk takes a part of the text, and Python says nothing.
-        return open(stream.fileno(), "w", closefd=False, **form)  # type: ignore[call-overload, no-any-return]
-    stream.reconfigure(**form)  # type: ignore[arg-type]
+        # With PYTHONUNBUFFERED, Python does not report that a full disk stored only a part of the text.
+        return open(stream.fileno(), "w", closefd=False, **encoding)  # type: ignore[call-overload, no-any-return]
+    stream.reconfigure(**encoding)  # type: ignore[arg-type]
     return stream
 
 
-def _keep_numbers() -> None:
-    """Let no file or connection get the number of a standard stream that was closed."""
+def _reserve_standard_numbers() -> None:
+    """Open the numbers of closed standard streams, so that no file or connection gets one."""
     while (number := os.open(os.devnull, os.O_RDWR)) < _STANDARD:
         pass
     os.close(number)

@@ -1,25 +1,25 @@
-"""`gpupool unlock`: who holds a blueprint's lock, and the lock deleted where that run is dead."""
+"""The command `gpupool unlock`: show the holder of a lock, or delete the lock of a dead run."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpupool.cli.cluster_options import one_deadline, reaches_cluster
-from gpupool.cli.options import Files, files_or_default, refuse_stdin_twice
+from gpupool.cli.cluster_options import add_cluster_options, enforce_deadline
+from gpupool.cli.options import Files, ensure_stdin_once, files_or_default
 
 if TYPE_CHECKING:
     from gpupool.rollout.connection import ClusterOptions
 
 
-@reaches_cluster
+@add_cluster_options
 def unlock(
     holder: Annotated[
         str | None, typer.Argument(metavar="ID", help="ID of the holder whose lock to delete.")
     ] = None,
     file: Files = None,
     *,
-    way: "ClusterOptions",
+    connection: "ClusterOptions",
 ) -> None:
     """Delete the lock of a dead run, or show who holds it.
 
@@ -32,7 +32,7 @@ def unlock(
     gpupool unlock 1f8a77c2 -f base.yaml -f prod.yaml
     """  # noqa: D301 - the backspace keeps the lines below it as they are
     files = files_or_default(file)
-    refuse_stdin_twice(files)
+    ensure_stdin_once(files)
 
     from gpupool.cluster.deadline import Deadline
     from gpupool.reports import lock as report
@@ -41,16 +41,16 @@ def unlock(
     from gpupool.rollout.lock import unlock as locks
     from gpupool.rollout.lock.lock import unlock_line
 
-    wanted = load_desired_state(files)
-    line = unlock_line(way, file or ())
-    with one_deadline(way):
-        reached = reach(way, wanted.pins, Deadline(way.timeout))
-        found = locks.find_lock(reached.cluster, wanted.namespace, wanted.inventory)
-        if found is None:
-            sys.stdout.write(report.render_free(wanted.namespace, wanted.inventory))
+    desired = load_desired_state(files)
+    line = unlock_line(connection, file or ())
+    with enforce_deadline(connection):
+        reached = reach(connection, desired.pins, Deadline(connection.timeout))
+        lease = locks.find_lock(reached.cluster, desired.namespace, desired.inventory)
+        if lease is None:
+            sys.stdout.write(report.render_free(desired.namespace, desired.inventory))
         elif holder is None:
-            sys.stdout.write(report.render_held(found))
+            sys.stdout.write(report.render_held(lease))
             sys.stdout.flush()
-            locks.raise_unnamed(found, line)
+            locks.raise_unnamed(lease, line)
         else:
-            sys.stdout.write(report.render_deleted(locks.unlock(reached.cluster, found, holder, line)))
+            sys.stdout.write(report.render_deleted(locks.unlock(reached.cluster, lease, holder, line)))

@@ -1,4 +1,4 @@
-"""`gpupool validate`: what can be known offline about blueprints and plain manifests."""
+"""The command `gpupool validate`: check blueprints and manifests offline."""
 
 import sys
 from typing import Annotated
@@ -11,9 +11,9 @@ from gpupool.cli.options import (
     Files,
     Outputs,
     Target,
-    outputs,
-    refuse_stdin_twice,
-    target_named,
+    ensure_stdin_once,
+    parse_outputs,
+    parse_target,
 )
 from gpupool.cli.terminal import has_colour
 
@@ -48,9 +48,9 @@ def validate(
     gpupool validate manifests/ --karpenter 1.12
     helm template ./chart | gpupool validate - -o github -o sarif=gpupool.sarif
     """  # noqa: D301 - the backspace keeps the lines below it as they are
-    places, target = outputs(to), target_named(karpenter)
+    destinations, target = parse_outputs(to), parse_target(karpenter)
     paths, files = path or [], file or ([] if path else [DEFAULT_FILE])
-    refuse_stdin_twice([*paths, *files])
+    ensure_stdin_once([*paths, *files])
 
     from gpupool import api
     from gpupool.reports.validate import choice
@@ -60,13 +60,13 @@ def validate(
     if verbosity.is_quiet():
         report = report._replace(findings=tuple(filter(report.fails, report.findings)))
     colour = has_colour(sys.stdout)
-    output.deliver(
-        places,
+    output.write_outputs(
+        destinations,
         lambda name: (
             render_report(report, colour=colour) if name == "text" else choice.render_report(report, name)
         ),
     )
-    if all(each.path is not None or each.format != "text" for each in places):
+    if all(place.path is not None or place.format != "text" for place in destinations):
         sys.stderr.write(render_summary(report))
     if report.has_failed:
         raise typer.Exit(1)

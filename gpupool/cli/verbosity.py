@@ -1,65 +1,54 @@
-"""How much a command says beside its result: `-q` for errors only, `-v` for notes too."""
+"""The options `-q` and `-v`, which set the lowest severity of printed findings."""
 
-import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
 from typing import Annotated, Any, Final
 
 import typer
 
-from gpupool.cli.bundle import Command
+from gpupool.cli.bundle import Command, add_options
 from gpupool.errors import UsageError
 from gpupool.findings import Severity
 
 _ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
-_LEAST: ContextVar[Severity] = ContextVar("least", default=Severity.WARNING)
+_LOWEST: ContextVar[Severity] = ContextVar("lowest", default=Severity.WARNING)
 _OPTIONS: Final = {
-    "verbose": Annotated[bool, typer.Option("--verbose", "-v", help="Print notes too.")],
-    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")],
+    "verbose": (Annotated[bool, typer.Option("--verbose", "-v", help="Print notes too.")], False),
+    "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")], False),
 }
 
 
-def shows(severity: Severity) -> bool:
+def is_shown(severity: Severity) -> bool:
     """Return whether findings of a severity are printed."""
-    return _ORDER.index(severity) <= _ORDER.index(_LEAST.get())
+    return _ORDER.index(severity) <= _ORDER.index(_LOWEST.get())
 
 
 def is_quiet() -> bool:
     """Return whether only errors are printed."""
-    return not shows(Severity.WARNING)
+    return not is_shown(Severity.WARNING)
 
 
 @contextmanager
-def showing(least: Severity) -> Iterator[None]:
-    """Print findings down to a severity while the block runs."""
-    token = _LEAST.set(least)
+def limit_severity(lowest: Severity) -> Iterator[None]:
+    """Set the lowest severity of printed findings while the block runs."""
+    token = _LOWEST.set(lowest)
     try:
         yield
     finally:
-        _LEAST.reset(token)
+        _LOWEST.reset(token)
 
 
-def has_verbosity(command: Command) -> Command:
-    """Return a command the options `-v` and `-q`."""
+def add_verbosity(command: Command) -> Command:
+    """Return a command with the options `-v` and `-q`."""
 
-    @wraps(command)
-    def with_verbosity(**said: Any) -> None:  # noqa: ANN401 - whatever options the command has
-        verbose, quiet = said.pop("verbose"), said.pop("quiet")
+    def with_verbosity(**values: Any) -> None:  # noqa: ANN401 - whatever options the command has
+        verbose, quiet = values.pop("verbose"), values.pop("quiet")
         if verbose and quiet:
             message = "-v conflicts with -q: remove one of them"
             raise UsageError(message)
-        least = Severity.INFO if verbose else Severity.ERROR if quiet else Severity.WARNING
-        with showing(least):
-            command(**said)
+        lowest = Severity.INFO if verbose else Severity.ERROR if quiet else Severity.WARNING
+        with limit_severity(lowest):
+            command(**values)
 
-    own = inspect.signature(command).parameters.values()
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-        for name, annotation in _OPTIONS.items()
-    ]
-    parameters = [*own, *added]
-    with_verbosity.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_verbosity.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_verbosity
+    return add_options(command, with_verbosity, _OPTIONS)

@@ -15,7 +15,7 @@ from gpupool.api import render_files, write_folder
 from gpupool.blueprint.load import load
 from gpupool.catalogue.load import load_shipped
 from gpupool.cli.app import app
-from gpupool.cli.completion_answers import Completion, Paths, complete, split, written
+from gpupool.cli.completion_answers import Completion, Paths, complete, format_answer, split_line
 from gpupool.expansion.expand import expand
 from gpupool.provenance import names
 from gpupool.provenance.trace import trace
@@ -419,18 +419,18 @@ class TestTheLine:
         ],
     )
     def test_is_split_as_a_shell_does(self, line: str, words: list[str], incomplete: str) -> None:
-        assert split(line) == (words, incomplete)
+        assert split_line(line) == (words, incomplete)
 
     def test_bash_gets_only_what_it_replaces(self) -> None:
         answer = [Completion("--context=a:b/c", "x  y")]
 
-        assert list(written(answer, "gpupool diff --context=a:b", "b")) == ["b/c\tx y"]
-        assert list(written(answer, "gpupool diff --context=a:b", None)) == ["--context=a:b/c\tx y"]
-        assert list(written(Paths("files", "json="), "gpupool plan -o json=x", "x")) == ["\tfiles\t"]
+        assert list(format_answer(answer, "gpupool diff --context=a:b", "b")) == ["b/c\tx y"]
+        assert list(format_answer(answer, "gpupool diff --context=a:b", None)) == ["--context=a:b/c\tx y"]
+        assert list(format_answer(Paths("files", "json="), "gpupool plan -o json=x", "x")) == ["\tfiles\t"]
 
     @pytest.mark.parametrize("name", ["$(x)", "`x`", 'a"b', "a'b", "a\\b", "a!b", "a\nb", "a\tb", "\x1b[31m"])
     def test_a_name_that_a_shell_could_run_is_not_offered(self, name: str) -> None:
-        assert list(written([Completion(name), Completion("plain")], "gpupool ", None)) == ["plain"]
+        assert list(format_answer([Completion(name), Completion("plain")], "gpupool ", None)) == ["plain"]
 
     def test_whatever_goes_wrong_prints_nothing(self, tmp_path: Path) -> None:
         for line in (

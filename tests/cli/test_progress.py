@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 
-from gpupool.cli.progress import live
+from gpupool.cli.progress import show_progress
 from gpupool.rollout.watch.waiting import Progress, Readiness
 
 READY = Readiness(is_ready=True)
@@ -46,9 +46,9 @@ LINES = {
 def test_a_line_for_each_change_in_a_log(progress: Progress, line: str) -> None:
     log = io.StringIO()
 
-    with live(log) as say:
+    with show_progress(log) as say:
         say(progress)
-        say.say("a\nb")
+        say.print_line("a\nb")
 
     assert log.getvalue() == f"{line}\na\\nb\n"
 
@@ -108,10 +108,10 @@ class Terminal:
 
 
 def test_a_terminal_shows_what_is_waited_for_and_keeps_what_ended(terminal: Terminal) -> None:
-    with live(terminal.stream) as say:
+    with show_progress(terminal.stream) as say:
         say(told("a", "no status yet"))
         say(told("b", "no status yet"))
-        say.say("wrote :warning: [red]")
+        say.print_line("wrote :warning: [red]")
         say(told("c", "no subnets"))
         say(told("a"))
         say(told("a"))
@@ -130,7 +130,7 @@ def test_a_terminal_shows_what_is_waited_for_and_keeps_what_ended(terminal: Term
 def test_no_line_is_wider_than_the_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
 
-    with live(terminal.stream) as say:
+    with show_progress(terminal.stream) as say:
         say(told("a", "no " * 50))
 
     shown = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", terminal.said)
@@ -140,7 +140,7 @@ def test_no_line_is_wider_than_the_terminal(terminal: Terminal, monkeypatch: pyt
 
 
 def test_the_cursor_is_back_after_an_error(terminal: Terminal) -> None:
-    with pytest.raises(KeyboardInterrupt), live(terminal.stream):
+    with pytest.raises(KeyboardInterrupt), show_progress(terminal.stream):
         raise KeyboardInterrupt
 
     assert terminal.said.rindex("\x1b[?25h") > terminal.said.rindex("\x1b[?25l")
@@ -152,7 +152,7 @@ def test_a_terminal_that_can_do_nothing_gets_a_log(
 ) -> None:
     monkeypatch.setenv("TERM", "dumb")
 
-    with live(terminal.stream) as say:
+    with show_progress(terminal.stream) as say:
         say(told("a"))
 
     assert terminal.said == "NodePool/a: Ready\n"

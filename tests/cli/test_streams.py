@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gpupool.cli.cluster_options import _ends
+from gpupool.cli.cluster_options import _find_stop_signals
 from tests.cli.blueprints import SMALL
 from tests.cli.run import SECONDS
 
@@ -117,7 +117,7 @@ def test_without_any_stream_the_exit_code_is_left(blueprint: Path, redirect: str
 OPENS: Final = """\
 import sys
 from gpupool.cli import streams
-with streams.prepared(), open(sys.argv[1], "w") as file:
+with streams.prepare_streams(), open(sys.argv[1], "w") as file:
     file.write(str(file.fileno()))
 """
 
@@ -136,6 +136,6 @@ def test_a_terminal_that_is_closed_ends_a_command_unless_nohup_was_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_DFL)
-    assert _ends() == [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    assert _find_stop_signals() == [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)
-    assert _ends() == [signal.SIGINT, signal.SIGTERM]
+    assert _find_stop_signals() == [signal.SIGINT, signal.SIGTERM]
