@@ -69,7 +69,7 @@ def _signer(path: str | None) -> "Callable[[Plan], Plan]":
     """Return what signs a plan, with the key read already: a key that can't be used ends it at once."""
     if path is None:
         return lambda plan: plan
-    from gpupool.planning.signature import signed, signing_key
+    from gpupool.planning.signature import read_signing_key, sign_plan
 
-    key = signing_key(path)
-    return lambda plan: signed(plan, key)
+    key = read_signing_key(path)
+    return lambda plan: sign_plan(plan, key)

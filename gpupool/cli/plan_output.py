@@ -37,9 +37,9 @@ def deliver(
     from gpupool.reports.plan.formats import FORMATS
 
     if not plan.id and any(each.format == "json" for each in places):
-        from gpupool.planning.file import sealed
+        from gpupool.planning.file import seal
 
-        plan = sealed(plan)
+        plan = seal(plan)
 
     def document(name: str) -> str:
         colour = name == "text" and has_colour(sys.stdout)

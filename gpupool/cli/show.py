@@ -35,15 +35,15 @@ def show(
     places = plan_outputs(to)
     refuse_stdin_twice([file, *([] if verify_key is None else [verify_key])])
     from gpupool.cli.github import append_for_steps
-    from gpupool.planning.file import contents, read
+    from gpupool.planning.file import parse_plan, read_contents
     from gpupool.reports.plan.formats import FORMATS
 
-    raw = contents(file)
-    plan = read(raw, file)
+    raw = read_contents(file)
+    plan = parse_plan(raw, file)
     if verify_key is not None:
-        from gpupool.planning.signature import ensure_signed, verifying_key
+        from gpupool.planning.signature import ensure_signed, read_verifying_key
 
-        ensure_signed(plan, verifying_key(verify_key))
+        ensure_signed(plan, read_verifying_key(verify_key))
     _say_if_expired(plan)
 
     def document(name: str) -> str:
@@ -62,9 +62,9 @@ def show(
 def _say_if_expired(plan: "Plan") -> None:
     from datetime import UTC, datetime
 
-    from gpupool.planning.agreement import times
+    from gpupool.planning.agreement import parse_times
 
-    stated = times(plan)
+    stated = parse_times(plan)
     if stated is not None and stated.expires < datetime.now(UTC):
         sys.stderr.write(
             f"note: this plan expired at {plan.expires_at}; `gpupool apply` does not accept it\n"

@@ -33,6 +33,6 @@ def is_label(name: str) -> bool:
     return len(name) <= _LONGEST_LABEL and _LABEL.fullmatch(name) is not None
 
 
-def api_version(kind: str) -> str:
+def api_version_of(kind: str) -> str:
     """Return the `apiVersion` of a kind of `KINDS`."""
     return CURRENT[kind]

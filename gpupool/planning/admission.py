@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from gpupool.planning.compare import differences
+from gpupool.planning.compare import find_differences
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-def changed(body: Mapping[str, Plain], after: Mapping[str, Plain]) -> list[Difference]:
+def find_admission_changes(body: Mapping[str, Plain], after: Mapping[str, Plain]) -> list[Difference]:
     """Return where an object, as it would be stored, differs from what was sent.
 
     What is only added to maps is left out: those are the defaults of the API, and what others own.
     """
-    found = differences(_said(body), _said(after))
+    found = find_differences(_said(body), _said(after))
     return [each for each in found if each.semantic and (each.op != "add" or _in_list(body, each.keys))]
 
 
-def admitted(found: Admission) -> str:
+def describe_admission(found: Admission) -> str:
     """Return what is said of one change: `spec.weight is changed by admission: 5 → 42`."""
     return f"{found.path} is changed by admission: {_shown(found.said)} → {_shown(found.stored)}"
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.objects import is_pool
 from gpupool.planning import addresses, guards
 from gpupool.planning.addresses import KINDS, is_address
-from gpupool.planning.change_agreement import change_mistakes
-from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF, set_id
+from gpupool.planning.change_agreement import find_change_mistakes
+from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF, calculate_applyset_id
 from gpupool.planning.signature import is_signature
 
 if TYPE_CHECKING:
@@ -29,34 +29,34 @@ _UNKNOWABLE: Final = frozenset({"references", "complete"})
 """Guards about the cluster, which a plan can't prove; `apply` asks them again."""
 
 
-class Times(NamedTuple):
+class PlanTimes(NamedTuple):
     """When a plan was made, and until when it may be applied."""
 
     created: datetime
     expires: datetime
 
 
-def written_time(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Return a time as a plan states it."""
     return moment.strftime(_TIME)
 
 
-def parsed_time(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime | None:
     """Return the time that a plan states; None for any other text."""
     try:
         moment = datetime.strptime(text, _TIME).replace(tzinfo=UTC)
-        return moment if written_time(moment) == text else None
+        return moment if format_time(moment) == text else None
     except ValueError:
         return None
 
 
-def times(plan: Plan) -> Times | None:
+def parse_times(plan: Plan) -> PlanTimes | None:
     """Return when a plan was made and expires; None where it does not state two times."""
-    created, expires = parsed_time(plan.created_at), parsed_time(plan.expires_at)
-    return None if created is None or expires is None else Times(created, expires)
+    created, expires = parse_time(plan.created_at), parse_time(plan.expires_at)
+    return None if created is None or expires is None else PlanTimes(created, expires)
 
 
-def mistakes(plan: Plan) -> Iterator[Mistake]:
+def find_mistakes(plan: Plan) -> Iterator[Mistake]:
     """Yield every place where a plan contradicts itself, or states what no gpupool writes."""
     if plan.signature and not is_signature(plan.signature):
         yield ("signature",), "this is not an Ed25519 signature in base64"
@@ -65,23 +65,23 @@ def mistakes(plan: Plan) -> Iterator[Mistake]:
     yield from _consent(plan)
     yield from _addresses(plan)
     labels = {
-        PART_OF: set_id(plan.inventory.namespace, plan.inventory.name),
+        PART_OF: calculate_applyset_id(plan.inventory.namespace, plan.inventory.name),
         BLUEPRINT: plan.source.blueprint,
     }
     for index, change in enumerate(plan.changes):
-        for path, message in change_mistakes(change, labels, plan.consent):
+        for path, message in find_change_mistakes(change, labels, plan.consent):
             yield ("changes", index, *path), message
     if not _is_same_guards(plan):
         yield ("guards",), "the guards are not those that these changes and this consent have"
-    if plan.summary != guards.summary(plan.changes):
+    if plan.summary != guards.count_changes(plan.changes):
         yield ("summary",), "the summary does not count these changes"
 
 
 def _times(plan: Plan) -> Iterator[Mistake]:
     for key, text in (("createdAt", plan.created_at), ("expiresAt", plan.expires_at)):
-        if parsed_time(text) is None:
+        if parse_time(text) is None:
             yield (key,), "this is not a time such as `2026-11-21T08:00:00Z`"
-    found = times(plan)
+    found = parse_times(plan)
     if found is not None and not found.created < found.expires <= found.created + EXPIRES_AFTER:
         yield ("expiresAt",), "a plan expires within the 24 hours after `createdAt`"
 
@@ -160,14 +160,15 @@ def _is_same_guards(plan: Plan) -> bool:
     listed = sum(is_pool(each.ref) for each in deletions)
     # The inventory may list pools that no longer exist: then the last one goes without a deletion.
     return any(
-        known == expected_guards(plan.changes, plan.consent, count) for count in {listed, max(listed, 1)}
+        known == build_expected_guards(plan.changes, plan.consent, count)
+        for count in {listed, max(listed, 1)}
     )
 
 
-def expected_guards(changes: Sequence[Change], consent: Consent, pools_listed: int) -> list[Guard]:
+def build_expected_guards(changes: Sequence[Change], consent: Consent, pools_listed: int) -> list[Guard]:
     """Return the guards of these changes, in a cluster that has every class and every kind."""
     deletions = [each for each in changes if each.actions == ("delete",)]
-    facts = guards.Facts(
+    facts = guards.GuardInputs(
         consent=consent,
         deletions=deletions,
         pools_wanted=sum(is_pool(each.ref) for each in changes)
@@ -177,4 +178,4 @@ def expected_guards(changes: Sequence[Change], consent: Consent, pools_listed: i
         admissions=[each.address for each in changes if each.admissions],
         was_complete=True,
     )
-    return [*guards.guards(facts)]
+    return [*guards.check_guards(facts)]

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from gpupool.planning.addresses import api_version, is_address
-from gpupool.planning.admission import changed
-from gpupool.planning.compare import Difference, differences, stripped
-from gpupool.planning.fingerprint import fingerprint, planned
-from gpupool.planning.masking import hidden_paths, sealed_as_shown, unsealed
-from gpupool.planning.ownership import equal
-from gpupool.planning.plan import Before
+from gpupool.planning.addresses import api_version_of, is_address
+from gpupool.planning.admission import find_admission_changes
+from gpupool.planning.compare import Difference, find_differences, strip_server_fields
+from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_paths
+from gpupool.planning.masking import find_hidden_paths, find_unsealed_paths, show_sealed
+from gpupool.planning.ownership import is_equal
+from gpupool.planning.plan import Precondition
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ _ACTIONS: Final = frozenset({("create",), ("update",), ("adopt", "update"), ("de
 _SENT: Final = frozenset({"apiVersion", "kind", "metadata", "spec"})
 _SENT_METADATA: Final = frozenset({"name", "labels", "annotations"})
 _COUNTED: Final = frozenset({"NodePool", "EC2NodeClass"})
-_ABSENT: Final = Before("", 0, "")
+_ABSENT: Final = Precondition("", 0, "")
 
 
-def change_mistakes(change: Change, labels: Mapping[str, str], consent: Consent) -> Iterator[Mistake]:
+def find_change_mistakes(change: Change, labels: Mapping[str, str], consent: Consent) -> Iterator[Mistake]:
     """Yield each mistake in one change; `labels` are those of every object of the blueprint."""
     if change.actions not in _ACTIONS:
         said = ", ".join(change.actions) or "none"
@@ -137,7 +137,7 @@ def _body(change: Change, body: dict[str, Any], labels: Mapping[str, str]) -> It
     own = plain_map(metadata.get("labels"))
     expected: list[tuple[tuple[str, ...], Plain, str]] = [
         (("kind",), body.get("kind"), kind),
-        (("apiVersion",), body.get("apiVersion"), api_version(kind)),
+        (("apiVersion",), body.get("apiVersion"), api_version_of(kind)),
         (("metadata", "name"), metadata.get("name"), name),
         *((("metadata", "labels", key), own.get(key), value) for key, value in labels.items()),
     ]
@@ -151,12 +151,12 @@ def _body(change: Change, body: dict[str, Any], labels: Mapping[str, str]) -> It
     extra += [("body", "metadata", key) for key in metadata if key not in _SENT_METADATA]
     for hidden in extra:
         yield hidden, "this would be sent, and no plan shows it"
-    if not extra and not equal(stripped(body), body):
+    if not extra and not is_equal(strip_server_fields(body), body):
         yield (
             ("body", "metadata", "annotations"),
             "annotations of kubectl or Karpenter would be sent, and no plan shows them",
         )
-    for path in unsealed(body):
+    for path in find_unsealed_paths(body):
         yield ("body", *path), "a sensitive value is not a digest here, as in every plan"
 
 
@@ -174,15 +174,15 @@ def _before(change: Change) -> Iterator[Mistake]:
     if not is_pinned:
         if (pre.fingerprint, pre.paths) != ("", ()):
             yield ("pre",), "there is nothing that this change could be held against"
-    elif _is_plain(before, pre) and fingerprint(before, pre.paths) != pre.fingerprint:
+    elif _is_plain(before, pre) and calculate_fingerprint(before, pre.paths) != pre.fingerprint:
         yield ("pre", "fingerprint"), "this is not the digest of what `before` shows"
 
 
-def _is_plain(before: dict[str, Any], pre: Before) -> bool:
+def _is_plain(before: dict[str, Any], pre: Precondition) -> bool:
     """Return whether all that a fingerprint covers is shown: of what is hidden, it has the full digests."""
     metadata = plain_map(before.get("metadata"))
     parts: list[Plain] = [metadata.get("annotations"), *(_at(before, path) for path in pre.paths)]
-    return not any(path is not None for part in parts for path in hidden_paths(part))
+    return not any(path is not None for part in parts for path in find_hidden_paths(part))
 
 
 def _at(body: Plain, path: Iterable[str]) -> Plain:
@@ -195,10 +195,10 @@ def _after(change: Change, body: dict[str, Any]) -> Iterator[Mistake]:
     if not isinstance(change.after, dict):
         yield ("after",), "this is not an object"
         return
-    sent = sealed_as_shown(body)
+    sent = show_sealed(body)
     yield from _missing(change, plain_map(sent), change.after)
     if change.before is None:
-        if change.verified != "server" and not equal(sent, change.after):
+        if change.verified != "server" and not is_equal(sent, change.after):
             yield ("after",), "no server was asked, so this is what would be sent and no more"
         if change.fields:
             yield ("fields",), "an object that is created has no changed fields"
@@ -209,10 +209,12 @@ def _after(change: Change, body: dict[str, Any]) -> Iterator[Mistake]:
 def _missing(change: Change, sent: Mapping[str, Plain], after: Mapping[str, Plain]) -> Iterator[Mistake]:
     """Yield what would be sent and is not shown, unless the plan says that admission changes it."""
     said = [(each.path, each.said, each.stored) for each in change.admissions]
-    named = [each for each in changed(sent, after) if (each.path, each.before, each.after) in said]
+    named = [
+        each for each in find_admission_changes(sent, after) if (each.path, each.before, each.after) in said
+    ]
     if len(named) != len(said) or (said and change.verified != "server"):
         yield ("admissions",), "these are not differences between `body` and `after`"
-    for path in missing(dict(sent), dict(after)):
+    for path in find_missing_values(dict(sent), dict(after)):
         if not any(path[: len(each.keys)] == each.keys[: len(path)] for each in named):
             yield ("body", *path), "this would be sent, and `after` does not show it"
 
@@ -220,10 +222,10 @@ def _missing(change: Change, sent: Mapping[str, Plain], after: Mapping[str, Plai
 def _differences(
     change: Change, body: dict[str, Any], before: dict[str, Any], after: dict[str, Any]
 ) -> Iterator[Mistake]:
-    found = differences(before, after)
+    found = find_differences(before, after)
     if not _is_same_fields(change, found):
         yield ("fields",), "these are not the differences between `before` and `after`"
-    if change.pre.paths != planned(each.keys for each in found):
+    if change.pre.paths != collect_planned_paths(each.keys for each in found):
         yield ("pre", "paths"), "these are not the paths that the change touches"
     yield from _residue(change, body, before)
 
@@ -231,31 +233,33 @@ def _differences(
 def _is_same_fields(change: Change, found: list[Difference]) -> bool:
     return len(found) == len(change.fields) and all(
         (each.path, each.op, each.semantic) == (field.path, field.op, field.semantic)
-        and equal(each.before, field.before)
-        and equal(each.after, field.after)
+        and is_equal(each.before, field.before)
+        and is_equal(each.after, field.after)
         for each, field in zip(found, change.fields, strict=True)
     )
 
 
 def _residue(change: Change, body: dict[str, Any], before: dict[str, Any]) -> Iterator[Mistake]:
     """Yield what is said to stay, and is not there, or is in the body as well."""
-    spec, shown = before.get("spec"), plain_map(sealed_as_shown(body)).get("spec")
-    left = [each for each in differences({"spec": spec}, {"spec": shown}) if each.op == "remove"]
+    spec, shown = before.get("spec"), plain_map(show_sealed(body)).get("spec")
+    left = [each for each in find_differences({"spec": spec}, {"spec": shown}) if each.op == "remove"]
     for index, residue in enumerate(change.residue):
-        if not any(each.path == residue.path and equal(each.before, residue.value) for each in left):
+        if not any(each.path == residue.path and is_equal(each.before, residue.value) for each in left):
             yield ("residue", index), "the object has no such value beside what is sent"
 
 
-def missing(body: Plain, after: Plain, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def find_missing_values(
+    body: Plain, after: Plain, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str | int, ...]]:
     """Yield the path of each value of a body that an object lacks; lists have the same items in order."""
     if isinstance(body, dict) and isinstance(after, dict):
         for key, item in body.items():
             if key in after:
-                yield from missing(item, after[key], (*path, key))
+                yield from find_missing_values(item, after[key], (*path, key))
             else:
                 yield (*path, key)
     elif isinstance(body, list) and isinstance(after, list) and len(body) == len(after):
         for index, (item, other) in enumerate(zip(body, after, strict=True)):
-            yield from missing(item, other, (*path, index))
-    elif isinstance(body, dict | list) or not equal(body, after):
+            yield from find_missing_values(item, other, (*path, index))
+    elif isinstance(body, dict | list) or not is_equal(body, after):
         yield path

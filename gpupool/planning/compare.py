@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.karpenter.durations import nanoseconds
 from gpupool.karpenter.quantities import amount, problem
-from gpupool.planning.ownership import equal
+from gpupool.planning.ownership import is_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ class Difference(NamedTuple):
     semantic: bool
 
 
-def stripped(body: Plain) -> Plain:
+def strip_server_fields(body: Plain) -> Plain:
     """Return an object without its status and what the server, kubectl and Karpenter keep in its metadata."""
     if not isinstance(body, dict):
         return body
@@ -81,7 +81,7 @@ def stripped(body: Plain) -> Plain:
     return {key: said if key == "metadata" else value for key, value in body.items() if key != "status"}
 
 
-def differences(before: Plain, after: Plain) -> list[Difference]:
+def find_differences(before: Plain, after: Plain) -> list[Difference]:
     """Return every leaf that differs between two stripped bodies, in the order of the later one."""
     return list(_between(before, after, (), ""))
 
@@ -98,7 +98,7 @@ def _between(before: Plain, after: Plain, keys: LeafPath, path: str) -> Iterator
                 yield from _between(before[key], after[key], (*keys, key), inner)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _lists(before, after, keys, path)
-    elif not equal(before, after):
+    elif not is_equal(before, after):
         meant = _meaning(keys, before) != _meaning(keys, after)
         yield Difference(path, keys, "replace", before, after, semantic=meant)
 
@@ -109,16 +109,16 @@ def _step(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def paths(body: Plain, path: str = "") -> Iterator[str]:
+def collect_paths(body: Plain, path: str = "") -> Iterator[str]:
     """Yield the path of every map's value in a body, as differences name it; a list is one value."""
     if path:
         yield path
     if isinstance(body, dict):
         for key, item in body.items():
-            yield from paths(item, _step(path, key))
+            yield from collect_paths(item, _step(path, key))
 
 
-def flat(path: str) -> str:
+def to_dotted_path(path: str) -> str:
     """Return a path as the API server writes it, without brackets around keys that have dots in them."""
     return path.replace("[", ".").replace("]", "")
 
@@ -135,7 +135,7 @@ def _whole(keys: LeafPath, path: str, op: Operation, value: Plain) -> Iterator[D
 
 def _lists(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
     name = keys[-1] if keys else ""
-    if equal(before, after):
+    if is_equal(before, after):
         return
     if name in _NAMED:
         yield from _named(before, after, keys, path)

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-def merged(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> dict[str, Plain]:
+def emulate_apply(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> dict[str, Plain]:
     """Return the object as it would be, as far as that can be said without the server.
 
     Left out are what the server fills in, and what it would refuse.
     """
-    own = ownership.applied(live)
+    own = ownership.find_applied_entry(live)
     if own is None:
         return _over(live, body, ())
-    others = [each.fields for each in ownership.entries(live) if each != own]
+    others = [each.fields for each in ownership.parse_entries(live) if each != own]
     return _over(_without(live, own.fields, body, others), body, ())
 
 

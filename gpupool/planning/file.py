@@ -33,22 +33,22 @@ _JSON_PLACE = re.compile(r".* at line (?P<line>[0-9]+) column (?P<column>[0-9]+)
 _VERSION = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
 
 
-def text(plan: Plan) -> str:
+def render_plan(plan: Plan) -> str:
     """Write a plan as JSON: keys in the order of the classes, two blanks for each level, a final newline."""
     return _canonical(_document(plan))
 
 
-def plan_id(plan: Plan) -> str:
+def calculate_id(plan: Plan) -> str:
     """Return the digest of a plan's text with an empty `id`."""
     return _digest(_document(plan))
 
 
-def sealed(plan: Plan) -> Plan:
+def seal(plan: Plan) -> Plan:
     """Return the plan with its own digest as `id`."""
-    return replace(plan, id=plan_id(plan))
+    return replace(plan, id=calculate_id(plan))
 
 
-def contents(path: str) -> bytes:
+def read_contents(path: str) -> bytes:
     """Return what a plan file holds, and of one that is too large enough to refuse it; `-` is standard input.
 
     Raises:
@@ -67,7 +67,7 @@ def contents(path: str) -> bytes:
         raise _refused(path, f"can't read it: {reason}", "check the path and its permissions") from None
 
 
-def read(raw: bytes, name: str) -> Plan:
+def parse_plan(raw: bytes, name: str) -> Plan:
     """Read a plan that `text` wrote, from the file of that name.
 
     A later minor version of the format may have keys that this gpupool does not know: they are passed over.
@@ -88,19 +88,19 @@ def read(raw: bytes, name: str) -> Plan:
         raise _invalid(reason, Location(name), "id")
     is_newer = _minor(str(document["formatVersion"])) > _minor(FORMAT_VERSION)
     try:
-        plan = validated(document, extra="ignore" if is_newer else "forbid")
+        plan = validate_document(document, extra="ignore" if is_newer else "forbid")
     except ValidationError as problem:
         path = dotted(problem.errors(include_url=False)[0]["loc"])
         reason = f"`{path}`"
         raise _invalid(reason, Location(name), path) from None
-    for where, message in agreement.mistakes(plan):
+    for where, message in agreement.find_mistakes(plan):
         path = dotted(where)
         reason = f"`{path}`: {message}"
         raise _invalid(reason, Location(name), path)
     return plan
 
 
-def validated(document: Mapping[str, Plain], extra: Literal["ignore", "forbid"] = "forbid") -> Plan:
+def validate_document(document: Mapping[str, Plain], extra: Literal["ignore", "forbid"] = "forbid") -> Plan:
     """Return the plan that a document holds, whether or not it agrees with itself.
 
     Raises:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
+def calculate_fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
     """Return a digest of a stripped object's labels and annotations and of the values at the planned paths."""
     metadata = plain_map(plain_map(body).get("metadata"))
     return digest(
@@ -26,7 +26,7 @@ def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
     )
 
 
-def planned(paths: Iterable[LeafPath]) -> tuple[tuple[str, ...], ...]:
+def collect_planned_paths(paths: Iterable[LeafPath]) -> tuple[tuple[str, ...], ...]:
     """Return the paths that a fingerprint is of.
 
     A path that goes through a list stands for the whole list: its items have moved when one came or went.

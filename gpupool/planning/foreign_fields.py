@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from gpupool.objects import labels_of
 from gpupool.planning import ownership
 from gpupool.planning.addresses import is_name
-from gpupool.planning.compare import differences, flat, paths
+from gpupool.planning.compare import collect_paths, find_differences, to_dotted_path
 from gpupool.planning.plan import Conflict, Residue
 
 if TYPE_CHECKING:
@@ -39,22 +39,22 @@ _DEFAULTS: Final[Mapping[str, Plain]] = {
 """What the CRDs fill in: whoever created the object by hand owns it, though nobody said it."""
 
 
-def set_id(namespace: str, name: str) -> str:
+def calculate_applyset_id(namespace: str, name: str) -> str:
     """Return the id of the set whose parent is a ConfigMap: the value of its members' label `PART_OF`."""
     said = f"{name}.{namespace}.ConfigMap."
     digest = hashlib.sha256(said.encode()).digest()
     return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
 
 
-def belonging(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
+def explain_foreign(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
     """Return why an object is not ours to write; the empty text where it is, or is to be taken over."""
     labels = labels_of(live)
     member = labels.get(PART_OF)
     if member is not None and member != own_set:
         return _of_another(member, labels.get(BLUEPRINT))
-    if adopts or member == own_set or ownership.applied(live) is not None:
+    if adopts or member == own_set or ownership.find_applied_entry(live) is not None:
         return ""
-    writers = sorted({each.manager for each in ownership.entries(live) if not each.subresource})
+    writers = sorted({each.manager for each in ownership.parse_entries(live) if not each.subresource})
     return f"not created by gpupool ({', '.join(writers) or 'creator unknown'}): adopt it with --adopt"
 
 
@@ -63,7 +63,7 @@ def _of_another(member: Plain, blueprint: Plain) -> str:
     another = f"it belongs to another ApplySet ({PART_OF}: {member}); remove it there first"
     if not (isinstance(blueprint, str) and is_name(blueprint)):
         return another
-    if member != set_id(_USUAL_NAMESPACE, f"gpupool-{blueprint}"):
+    if member != calculate_applyset_id(_USUAL_NAMESPACE, f"gpupool-{blueprint}"):
         way_out = f"gpupool move --from NAMESPACE/{blueprint}"
         return f"{another} or, if its inventory was in another namespace: {way_out}"
     return (
@@ -72,34 +72,37 @@ def _of_another(member: Plain, blueprint: Plain) -> str:
     )
 
 
-def conflicts_of(
+def build_conflicts(
     live: Mapping[str, Plain], body: Mapping[str, Plain], contested: Iterable[tuple[str, str]]
 ) -> tuple[Conflict, ...]:
     """Return each contested field with its owner, what kind of writer that is, and when it last wrote."""
-    known = {flat(path): path for path in paths(dict(body))}
-    times = {each.manager: each.time for each in ownership.entries(live)}
+    known = {to_dotted_path(path): path for path in collect_paths(dict(body))}
+    times = {each.manager: each.time for each in ownership.parse_entries(live)}
     return tuple(
         Conflict(
-            known.get(flat(path), path), manager, ownership.kind_of_owner(manager), times.get(manager, "")
+            known.get(to_dotted_path(path), path),
+            manager,
+            ownership.classify_owner(manager),
+            times.get(manager, ""),
         )
         for path, manager in contested
     )
 
 
-def residue(
+def find_residue(
     masker: Masker, address: str, live: Mapping[str, Plain], body: Mapping[str, Plain]
 ) -> tuple[Residue, ...]:
     """Return the live values under `spec` that the blueprint does not say, that others own, and that stay."""
     if not ownership.is_shared(live):
         return ()
     found = []
-    for each in differences({"spec": live.get("spec")}, {"spec": body.get("spec")}):
+    for each in find_differences({"spec": live.get("spec")}, {"spec": body.get("spec")}):
         if each.op != "remove" or is_default(each.keys, each.before):
             continue
-        owner = ownership.owner(live, each.keys)
+        owner = ownership.find_owner(live, each.keys)
         if owner is None or owner.manager == ownership.MANAGER:
             continue
-        if not _says(dict(body), ownership.whole(owner, each.keys)):
+        if not _says(dict(body), ownership.find_value_path(owner, each.keys)):
             found.append(Residue(each.path, masker.shown(address, each.before, each.keys), owner.manager))
     return tuple(found)
 

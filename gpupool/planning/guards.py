@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gpupool.objects import Ref
 
 
-class Facts(NamedTuple):
+class GuardInputs(NamedTuple):
     """What the guards look at."""
 
     consent: Consent
@@ -32,12 +32,12 @@ class Facts(NamedTuple):
     """Whether every kind could be listed: what was not looked at is not missing."""
 
 
-def guards(facts: Facts) -> tuple[Guard, ...]:
+def check_guards(facts: GuardInputs) -> tuple[Guard, ...]:
     """Return every guard that has something to say."""
     return tuple(_guards(facts))
 
 
-def _guards(facts: Facts) -> Iterator[Guard]:
+def _guards(facts: GuardInputs) -> Iterator[Guard]:
     if facts.dangling:
         said = ", ".join(f"{pool} refers to {kind}" for pool, kind in sorted(facts.dangling.items()))
         message = f"{said}, which does not exist"
@@ -75,7 +75,7 @@ def _guards(facts: Facts) -> Iterator[Guard]:
 def _pools_in_use(consent: Consent, pools: Sequence[Change]) -> Iterator[Guard]:
     for each in pools:
         if is_kept(each, consent):
-            message = f"{each.address} still has {nodes(each.node_claims)}: it is kept until they are gone"
+            message = f"{each.address} still has {describe_node_claims(each.node_claims)}: it is kept until they are gone"
             remedy = "" if consent.drain else f"--drain, or --allow-delete {each.address}"
             yield Guard("when-empty", passed=True, message=message, remedy=remedy)
 
@@ -83,7 +83,7 @@ def _pools_in_use(consent: Consent, pools: Sequence[Change]) -> Iterator[Guard]:
 def _classes_in_use(classes: Sequence[Change]) -> Iterator[Guard]:
     for each in classes:
         if each.node_claims:
-            message = f"{each.address} still has {nodes(each.node_claims)}: it is kept until they are gone"
+            message = f"{each.address} still has {describe_node_claims(each.node_claims)}: it is kept until they are gone"
             yield Guard("in-use", passed=True, message=message, remedy="")
 
 
@@ -93,12 +93,12 @@ def is_kept(change: Change, consent: Consent) -> bool:
     return bool(change.node_claims) and not is_allowed
 
 
-def nodes(count: int | None) -> str:
+def describe_node_claims(count: int | None) -> str:
     """Count NodeClaims."""
     return f"{count or 'no'} NodeClaim{'s' * (count != 1)}"
 
 
-def summary(changes: Sequence[Change]) -> Summary:
+def count_changes(changes: Sequence[Change]) -> Summary:
     """Count the changes."""
     idle = [each for each in changes if not each.writes]
     textual = [each for each in idle if each.fields and not each.blocked]

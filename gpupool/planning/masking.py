@@ -85,7 +85,7 @@ class Masker:
 
     def values(self, body: Plain, path: LeafPath = ()) -> Iterator[str]:
         """Yield every sensitive text of a body."""
-        return sensitive_values(self.patterns, body, path)
+        return find_sensitive_values(self.patterns, body, path)
 
     def has_sensitive(self, body: Plain, path: LeafPath = ()) -> bool:
         """Return whether anything in a body is sensitive."""
@@ -101,11 +101,11 @@ def is_sensitive(patterns: Sequence[str], path: LeafPath) -> bool:
         return False
     above, key = path[-2], str(path[-1])
     if above in _KEYED:
-        return looks_secret(key) or _is_named(patterns, key)
+        return is_secret_name(key) or _is_named(patterns, key)
     return path == ("spec", "userData") or (path == ("spec", "context") and _is_named(patterns, key))
 
 
-def sensitive_values(patterns: Sequence[str], body: Plain, path: LeafPath = ()) -> Iterator[str]:
+def find_sensitive_values(patterns: Sequence[str], body: Plain, path: LeafPath = ()) -> Iterator[str]:
     """Yield every sensitive text of a body."""
     if is_sensitive(patterns, path):
         yield str(body)
@@ -113,10 +113,10 @@ def sensitive_values(patterns: Sequence[str], body: Plain, path: LeafPath = ()) 
         may_hide = path[-1:] in _HIDING
         for key, item in body.items() if isinstance(body, dict) else enumerate(body):
             if may_hide or isinstance(item, (dict, list)):
-                yield from sensitive_values(patterns, item, (*path, key))
+                yield from find_sensitive_values(patterns, item, (*path, key))
 
 
-def blanked(patterns: Sequence[str], body: Plain) -> Plain:
+def blank_sensitive_values(patterns: Sequence[str], body: Plain) -> Plain:
     """Return a body in which every sensitive value is the same mark, so that no digest of it tells of any."""
     return _replaced(patterns, body, (), lambda _at, _value: MARK)
 
@@ -148,7 +148,7 @@ def _replaced(
 
 
 @lru_cache(maxsize=4096)  # most keys of all objects are the same few
-def looks_secret(key: str) -> bool:
+def is_secret_name(key: str) -> bool:
     """Return whether a key looks like that of a secret."""
     return _SECRETS.search(key) is not None
 
@@ -160,16 +160,16 @@ def is_sealed(body: Plain) -> bool:
     return isinstance(body, list) and any(map(is_sealed, body))
 
 
-def sealed_as_shown(body: Plain) -> Plain:
+def show_sealed(body: Plain) -> Plain:
     """Return a body of a plan file as people see it: a text in place of each digest."""
     if isinstance(body, dict):
         if _is_digest(body):
             return _text_for(str(body[MARK]))
-        return {key: sealed_as_shown(item) for key, item in body.items()}
-    return [sealed_as_shown(item) for item in body] if isinstance(body, list) else body
+        return {key: show_sealed(item) for key, item in body.items()}
+    return [show_sealed(item) for item in body] if isinstance(body, list) else body
 
 
-def unsealed(body: Plain, path: LeafPath = ()) -> Iterator[LeafPath]:
+def find_unsealed_paths(body: Plain, path: LeafPath = ()) -> Iterator[LeafPath]:
     """Yield the path of each value of a plan's body that should be a digest and is none.
 
     Those are values that are sensitive in every blueprint, and texts that only look like a hidden value.
@@ -180,17 +180,17 @@ def unsealed(body: Plain, path: LeafPath = ()) -> Iterator[LeafPath]:
         yield path
     elif isinstance(body, dict | list):
         for key, item in body.items() if isinstance(body, dict) else enumerate(body):
-            yield from unsealed(item, (*path, key))
+            yield from find_unsealed_paths(item, (*path, key))
 
 
-def hidden_paths(shown: Plain, path: LeafPath = ()) -> Iterator[LeafPath]:
+def find_hidden_paths(shown: Plain, path: LeafPath = ()) -> Iterator[LeafPath]:
     """Yield the path of each hidden value in a body as people see it."""
     if isinstance(shown, str):
         if _TEXT.fullmatch(shown):
             yield path
     elif isinstance(shown, dict | list):
         for key, item in shown.items() if isinstance(shown, dict) else enumerate(shown):
-            yield from hidden_paths(item, (*path, key))
+            yield from find_hidden_paths(item, (*path, key))
 
 
 def _text_for(digest: str) -> str:

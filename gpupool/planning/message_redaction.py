@@ -31,7 +31,7 @@ _GO_JSON: Final = {
 """What Go's JSON escapes beyond what has to be."""
 
 
-def without(message: str, secrets: Iterable[str]) -> str:
+def redact_secrets(message: str, secrets: Iterable[str]) -> str:
     """Return a message without secrets: without any eight characters in a row that one of them has.
 
     A secret is looked for as it is, as JSON and Go quote it, and in base64. The time grows with the lengths

@@ -40,7 +40,7 @@ class ManagerEntry(NamedTuple):
     fields: Mapping[str, Plain]
 
 
-def entries(live: Mapping[str, Plain]) -> list[ManagerEntry]:
+def parse_entries(live: Mapping[str, Plain]) -> list[ManagerEntry]:
     """Return every entry of an object's managed fields."""
     said = plain_map(live.get("metadata")).get("managedFields")
     return [_entry(plain_map(each)) for each in plain_list(said)]
@@ -57,15 +57,17 @@ def _entry(said: Mapping[str, Plain]) -> ManagerEntry:
     )
 
 
-def applied(live: Mapping[str, Plain]) -> ManagerEntry | None:
+def find_applied_entry(live: Mapping[str, Plain]) -> ManagerEntry | None:
     """Return what gpupool applied of an object; None where it never did."""
     own = (
-        each for each in entries(live) if each.manager == MANAGER and each.is_apply and not each.subresource
+        each
+        for each in parse_entries(live)
+        if each.manager == MANAGER and each.is_apply and not each.subresource
     )
     return next(own, None)
 
 
-def extracted(live: Plain, fields: Mapping[str, Plain]) -> Plain:
+def extract_owned(live: Plain, fields: Mapping[str, Plain]) -> Plain:
     """Return the part of a live object that one entry owns; a list with owned items is given whole."""
     if not isinstance(live, dict) or not fields:
         return live
@@ -73,7 +75,7 @@ def extracted(live: Plain, fields: Mapping[str, Plain]) -> Plain:
     for key, inside in fields.items():
         prefix, _, name = key.partition(":")
         if prefix == "f" and name in live:
-            found[name] = extracted(live[name], plain_map(inside))
+            found[name] = extract_owned(live[name], plain_map(inside))
     return found
 
 
@@ -83,7 +85,7 @@ def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> 
     It is said only where the object itself proves it. False means that the API server has to be asked. (Where
     a newer CRD gives a map one owner, an apply would note that, and nothing else; that waits for a change.)
     """
-    own = applied(live)
+    own = find_applied_entry(live)
     if own is None or own.api_version != body.get("apiVersion"):
         return False
     said = {key: value for key, value in body.items() if key not in _NOT_OWNED}
@@ -112,24 +114,24 @@ def _same_value(said: Plain, live: Plain, fields: Mapping[str, Plain], path: tup
         # One owner for all of it: a scalar, an empty map, a list, or a map that is kept whole. Any other map
         # whose keys are not owned one by one proves nothing.
         whole = not isinstance(said, dict) or not said or path == WHOLE
-        return whole and equal(said, live)
+        return whole and is_equal(said, live)
     return isinstance(said, dict) and _same(said, live, fields, path)
 
 
-def equal(one: Plain, other: Plain) -> bool:
+def is_equal(one: Plain, other: Plain) -> bool:
     """Compare as JSON does: `true` is not 1, and 1 is 1.0."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(is_equal(value, other[key]) for key, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
+        return len(one) == len(other) and all(map(is_equal, one, other))
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     return one == other
 
 
-def owner(live: Mapping[str, Plain], path: tuple[str | int, ...]) -> ManagerEntry | None:
+def find_owner(live: Mapping[str, Plain], path: tuple[str | int, ...]) -> ManagerEntry | None:
     """Return the last writer of a field; None where nobody owns it."""
-    owning = [each for each in entries(live) if _owns(each.fields, path)]
+    owning = [each for each in parse_entries(live) if _owns(each.fields, path)]
     return max(owning, key=lambda each: each.time, default=None)
 
 
@@ -145,7 +147,7 @@ def _owns(fields: Mapping[str, Plain], path: tuple[str | int, ...]) -> bool:
     return True
 
 
-def whole(entry: ManagerEntry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def find_value_path(entry: ManagerEntry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Return the part of an owned path that is one value: a list, or a map that is kept whole, or all of it."""
     at = entry.fields
     for depth, key in enumerate(path):
@@ -158,11 +160,13 @@ def whole(entry: ManagerEntry, path: tuple[str | int, ...]) -> tuple[str | int, 
 def is_shared(live: Mapping[str, Plain]) -> bool:
     """Return whether anybody beside gpupool owns anything of what the object is to be."""
     return any(
-        "f:spec" in each.fields for each in entries(live) if each.manager != MANAGER and not each.subresource
+        "f:spec" in each.fields
+        for each in parse_entries(live)
+        if each.manager != MANAGER and not each.subresource
     )
 
 
-def kind_of_owner(manager: str) -> OwnerKind:
+def classify_owner(manager: str) -> OwnerKind:
     """Return what kind of writer a field manager is, by the names that they are known under."""
     name = manager.lower()
     if any(known in name for known in _GITOPS):

@@ -108,7 +108,7 @@ class Rejection(_Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Before(_Written):
+class Precondition(_Written):
     """What an object was when the plan was made: what a saved plan is held against."""
 
     uid: str
@@ -144,7 +144,7 @@ class Change(_Written):
     body: Any
     """What is sent; each sensitive leaf stands as `{"$sensitive": DIGEST}`. None for a deletion."""
 
-    pre: Before
+    pre: Precondition
     verified: Verified
     conflicts: tuple[Conflict, ...] = ()
     residue: tuple[Residue, ...] = ()

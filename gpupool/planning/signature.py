@@ -29,7 +29,7 @@ _PRIVATE: Final = "openssl genpkey -algorithm ed25519 -out plan.key"
 _PUBLIC: Final = "openssl pkey -in plan.key -pubout -out plan.pub"
 
 
-def signing_key(path: str) -> Ed25519PrivateKey:
+def read_signing_key(path: str) -> Ed25519PrivateKey:
     """Read a private key in PEM, as `openssl genpkey` writes it; `-` is standard input.
 
     Raises:
@@ -54,7 +54,7 @@ def signing_key(path: str) -> Ed25519PrivateKey:
     return key
 
 
-def verifying_key(path: str) -> Ed25519PublicKey:
+def read_verifying_key(path: str) -> Ed25519PublicKey:
     """Read a public key in PEM, as `openssl pkey -pubout` writes it; `-` is standard input.
 
     Raises:
@@ -76,7 +76,7 @@ def verifying_key(path: str) -> Ed25519PublicKey:
     return key
 
 
-def signed(plan: Plan, key: Ed25519PrivateKey) -> Plan:
+def sign_plan(plan: Plan, key: Ed25519PrivateKey) -> Plan:
     """Return a sealed plan with its signature."""
     return replace(plan, signature=base64.b64encode(key.sign(_text(plan))).decode())
 

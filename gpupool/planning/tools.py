@@ -63,7 +63,7 @@ NAMES: Final = (*(each.name for each in TOOLS), OWNER)
 _OWNED: Final = "Kubernetes deletes the object with its owner"
 
 
-class Sign(NamedTuple):
+class ToolMark(NamedTuple):
     """A tool that an object belongs to, and how that is known."""
 
     tool: str
@@ -81,13 +81,15 @@ class Sign(NamedTuple):
         return f"{self.title} manages it ({self.by}): {self.next}"
 
 
-def signs(live: Mapping[str, Plain]) -> tuple[Sign, ...]:
+def find_tool_marks(live: Mapping[str, Plain]) -> tuple[ToolMark, ...]:
     """Return the tools that an object belongs to, each with the plainest sign of it."""
     annotations = plain_map(plain_map(live.get("metadata")).get("annotations"))
     marks = (("label", labels_of(live)), ("annotation", annotations))
-    writers = {each.manager for each in ownership.entries(live) if not each.subresource}
+    writers = {each.manager for each in ownership.parse_entries(live) if not each.subresource}
     found = [
-        Sign(each.name, each.title, by, each.next) for each in TOOLS if (by := _sign(each, marks, writers))
+        ToolMark(each.name, each.title, by, each.next)
+        for each in TOOLS
+        if (by := _sign(each, marks, writers))
     ]
     return (*found, *_owners(live))
 
@@ -98,14 +100,14 @@ def _sign(tool: Tool, marks: Sequence[tuple[str, Mapping[str, Plain]]], writers:
     return said[0] if said else ""
 
 
-def _owners(live: Mapping[str, Plain]) -> Iterator[Sign]:
+def _owners(live: Mapping[str, Plain]) -> Iterator[ToolMark]:
     for each in plain_list(plain_map(live.get("metadata")).get("ownerReferences"))[:1]:
         owner = plain_map(each)
         title = f"{plain_text(owner.get('kind'))}/{plain_text(owner.get('name'))}"
-        yield Sign(OWNER, title, "owner reference", _OWNED)
+        yield ToolMark(OWNER, title, "owner reference", _OWNED)
 
 
-def not_agreed(found: Sequence[Sign], adopt_from: Sequence[str]) -> str:
+def explain_missing_consent(found: Sequence[ToolMark], adopt_from: Sequence[str]) -> str:
     """Return which tools keep an object from being taken over; nothing where each was named."""
     missing = [each for each in found if each.tool not in adopt_from]
     if not missing:

@@ -8,7 +8,7 @@ import pytest
 
 from gpupool.objects import Ref
 from gpupool.planning.foreign_fields import PART_OF
-from gpupool.planning.pruning import PROTECT, Fate, Listed, class_of, fates, renamed
+from gpupool.planning.pruning import PROTECT, Fate, ListedObject, decide_fates, is_renamed, read_node_class
 from tests.planning.managed import Body, entry, owned, pool
 
 SET = "applyset-ours-v1"
@@ -26,7 +26,7 @@ POOL = Ref("NodePool", "chat")
 
 
 def fate(live: Body, uid: str = "u-1") -> Fate:
-    (found,) = fates([Listed(POOL, uid)], {POOL: live}, [], SET)
+    (found,) = decide_fates([ListedObject(POOL, uid)], {POOL: live}, [], SET)
     return found
 
 
@@ -76,9 +76,9 @@ def test_one_reason_is_enough() -> None:
 
 def test_only_what_is_listed_there_and_not_wanted_has_a_fate() -> None:
     live = {Ref("NodePool", name): OURS for name in ("chat", "train", "orphan")}
-    listed = [Listed(Ref("NodePool", name), "u-1") for name in ("chat", "train", "long-gone")]
-    assert fates(listed, live, [Ref("NodePool", "train")], SET) == [Fate(POOL, deleted=True, why="")]
-    assert fates([], live, [], SET) == []
+    listed = [ListedObject(Ref("NodePool", name), "u-1") for name in ("chat", "train", "long-gone")]
+    assert decide_fates(listed, live, [Ref("NodePool", "train")], SET) == [Fate(POOL, deleted=True, why="")]
+    assert decide_fates([], live, [], SET) == []
 
 
 REQUIREMENTS = [
@@ -125,7 +125,7 @@ RENAMED: dict[str, tuple[Body, Body, Body | None, Body | None, bool]] = {
 @pytest.mark.parametrize("case", RENAMED)
 def test_a_pool_under_another_name(case: str) -> None:
     gone, new, gone_class, new_class, same = RENAMED[case]
-    assert renamed({"spec": gone}, {"spec": new}, gone_class, new_class) == same
+    assert is_renamed({"spec": gone}, {"spec": new}, gone_class, new_class) == same
 
 
 @pytest.mark.parametrize(
@@ -138,4 +138,4 @@ def test_a_pool_under_another_name(case: str) -> None:
     ],
 )
 def test_the_class_of_a_pool(body: Body, found: tuple[str, str]) -> None:
-    assert class_of(body) == found
+    assert read_node_class(body) == found

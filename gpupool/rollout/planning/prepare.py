@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.objects import digest, is_pool
-from gpupool.planning.agreement import EXPIRES_AFTER, written_time
-from gpupool.planning.compare import stripped
-from gpupool.planning.fingerprint import fingerprint
-from gpupool.planning.guards import Facts, guards, summary
+from gpupool.planning.agreement import EXPIRES_AFTER, format_time
+from gpupool.planning.compare import strip_server_fields
+from gpupool.planning.fingerprint import calculate_fingerprint
+from gpupool.planning.guards import GuardInputs, check_guards, count_changes
 from gpupool.planning.plan import (
     FORMAT_VERSION,
-    Before,
     Change,
     Consent,
     InventoryState,
     Plan,
     PlanSource,
     PlanTarget,
+    Precondition,
 )
-from gpupool.planning.tools import signs
+from gpupool.planning.tools import find_tool_marks
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, observe, uid_of
 from gpupool.rollout.planning.assess import AssessedObject, DryRunContext, assess
@@ -104,8 +104,8 @@ def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions
         format_version=FORMAT_VERSION,
         gpupool=options.gpupool,
         id="",
-        created_at=written_time(now),
-        expires_at=written_time(now + EXPIRES_AFTER),
+        created_at=format_time(now),
+        expires_at=format_time(now + EXPIRES_AFTER),
         target=PlanTarget(reached.uid, reached.server, reached.context, dict(options.crds)),
         source=_source(desired, desired_objects, masker, options.commit),
         inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial, key),
@@ -114,9 +114,9 @@ def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions
         orphans=tuple(find_orphans(observed, assessed)),
         lost=tuple(find_lost(observed)),
         warnings=tuple(find_warnings(observed, assessed, removed, deletions)),
-        guards=guards(collect_facts(options.consent, observed, assessed, deletions)),
+        guards=check_guards(collect_facts(options.consent, observed, assessed, deletions)),
         charts=tuple(release.header()[1] for release in desired.releases),
-        summary=summary(changes),
+        summary=count_changes(changes),
     )
     return PreparedPlan(plan, assessed, observed, masker)
 
@@ -134,7 +134,7 @@ def _deletions(reached: ReachedCluster, removed: Sequence[Fate], context: DryRun
 
 def _deletion(context: DryRunContext, ref: Ref, usage: Usage) -> Change:
     live, address = context.observed.live[ref], str(ref)
-    body = stripped(dict(live))
+    body = strip_server_fields(dict(live))
     return Change(
         address=address,
         actions=("delete",),
@@ -144,19 +144,21 @@ def _deletion(context: DryRunContext, ref: Ref, usage: Usage) -> Change:
         after=None,
         fields=(),
         body=None,
-        pre=Before(uid_of(live), generation_of(live), fingerprint(context.masker.sealed(address, body), ())),
+        pre=Precondition(
+            uid_of(live), generation_of(live), calculate_fingerprint(context.masker.sealed(address, body), ())
+        ),
         verified="server",
-        managed_by=tuple(sign.tool for sign in signs(live)),
+        managed_by=tuple(sign.tool for sign in find_tool_marks(live)),
         node_claims=usage.of(ref),
     )
 
 
 def collect_facts(
     consent: Consent, observed: LiveState, assessed: Sequence[AssessedObject], deletions: Sequence[Change]
-) -> Facts:
+) -> GuardInputs:
     """Return the facts for the guards."""
     listed = observed.inventory.entries
-    return Facts(
+    return GuardInputs(
         consent=consent,
         deletions=deletions,
         pools_wanted=sum(item.desired.kind == NODE_POOL for item in assessed),
