@@ -69,7 +69,7 @@ def find_removed(observed: LiveState, desired: Mapping[Ref, Mapping[str, Plain]]
     inventory = observed.inventory
     listed = [ListedObject(entry.ref, entry.uid) for entry in inventory.entries.values()]
     removed = decide_fates(listed, observed.live, desired, inventory.place.id)
-    deleted = {fate.ref for fate in removed if fate.deleted}
+    deleted = {fate.ref for fate in removed if fate.is_deleted}
     later = {**observed.live, **desired}
     pools = (body for ref, body in later.items() if is_pool(ref) and ref not in deleted)
     return keep_referenced_classes(removed, pools)

@@ -26,7 +26,7 @@ def collect_secrets(masker: Masker, bodies: Iterable[Mapping[str, Plain]]) -> Ca
 
     @cache
     def collect() -> tuple[str, ...]:
-        return tuple(dict.fromkeys(secret for body in bodies for secret in masker.values(dict(body))))
+        return tuple(dict.fromkeys(secret for body in bodies for secret in masker.find_values(dict(body))))
 
     return collect
 

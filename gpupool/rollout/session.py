@@ -310,7 +310,7 @@ def _from_blueprint(plan: Plan, desired: DesiredState, masker: Masker) -> Mappin
     place = InventoryRef(plan.inventory.namespace, plan.inventory.name)
     desired_objects = {item.ref: item for item in build_desired_objects(desired, place)}
     approved = {change.ref: change.body for change in plan.changes if change.body is not None}
-    now = {ref: masker.sealed(str(ref), dict(item.body)) for ref, item in desired_objects.items()}
+    now = {ref: masker.seal(str(ref), dict(item.body)) for ref, item in desired_objects.items()}
     if changed := sorted(str(ref) for ref in {*approved, *now} if approved.get(ref) != now.get(ref)):
         message = (
             f"the blueprint has changed since the plan was made: {', '.join(changed)} differ. Make a new plan"

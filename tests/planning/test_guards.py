@@ -10,7 +10,7 @@ from gpupool.planning.plan import Change, Conflict, Consent, FieldChange, Guard,
 from tests.planning.plans import change, field
 
 PRUNE = Consent(prune=True)
-EMPTY = GuardInputs(PRUNE, (), pools_wanted=1, pools_listed=1, dangling={}, admissions=(), was_complete=True)
+EMPTY = GuardInputs(PRUNE, (), pools_desired=1, pools_listed=1, dangling={}, admissions=(), is_complete=True)
 ADMITTED = EMPTY._replace(admissions=("NodePool/a",))
 
 
@@ -24,20 +24,20 @@ RUNS = replace(CLASS, node_claims=2)
 
 SAYS: dict[str, tuple[GuardInputs, dict[str, bool]]] = {
     "nothing to say": (EMPTY, {}),
-    "nothing is deleted": (EMPTY._replace(consent=Consent(), pools_wanted=0, was_complete=False), {}),
+    "nothing is deleted": (EMPTY._replace(consent=Consent(), pools_desired=0, is_complete=False), {}),
     "one pool and its class": (EMPTY._replace(deletions=(A, CLASS)), {}),
     "without consent": (EMPTY._replace(consent=Consent(), deletions=(A, B, IN_USE)), {"prune": True}),
     "too many": (EMPTY._replace(deletions=(A, B)), {"max-deletes": False}),
     "as many as were agreed to": (EMPTY._replace(deletions=(A, B), consent=replace(PRUNE, max_deletes=2)), {}),
     "none may go": (EMPTY._replace(deletions=(A,), consent=replace(PRUNE, max_deletes=0)), {"max-deletes": False}),
     "classes are not counted": (EMPTY._replace(deletions=(CLASS,), consent=replace(PRUNE, max_deletes=0)), {}),
-    "the last pool": (EMPTY._replace(deletions=(A,), pools_wanted=0), {"empty": False}),
+    "the last pool": (EMPTY._replace(deletions=(A,), pools_desired=0), {"empty": False}),
     "the last pool, agreed to": (
-        EMPTY._replace(deletions=(A,), pools_wanted=0, consent=replace(PRUNE, allow_empty=True)),
+        EMPTY._replace(deletions=(A,), pools_desired=0, consent=replace(PRUNE, allow_empty=True)),
         {"empty": True},
     ),
-    "there never was a pool": (EMPTY._replace(deletions=(CLASS,), pools_wanted=0, pools_listed=0), {}),
-    "not all was looked at": (EMPTY._replace(deletions=(A,), was_complete=False), {"complete": False}),
+    "there never was a pool": (EMPTY._replace(deletions=(CLASS,), pools_desired=0, pools_listed=0), {}),
+    "not all was looked at": (EMPTY._replace(deletions=(A,), is_complete=False), {"complete": False}),
     "nodes": (EMPTY._replace(deletions=(IN_USE,)), {"when-empty": True}),
     "nodes, and it is named": (
         EMPTY._replace(deletions=(IN_USE,), consent=replace(PRUNE, allow_delete=("NodePool/used",))),
@@ -58,7 +58,7 @@ SAYS: dict[str, tuple[GuardInputs, dict[str, bool]]] = {
     "a class with nodes, without consent": (EMPTY._replace(consent=Consent(), deletions=(RUNS,)), {"prune": True}),
     "a class that is nowhere": (EMPTY._replace(dangling={A.ref: Ref("EC2NodeClass", "x")}), {"references": False}),
     "all at once": (
-        GuardInputs(PRUNE, (A, IN_USE), 0, 2, {A.ref: Ref("EC2NodeClass", "x")}, (), was_complete=False),
+        GuardInputs(PRUNE, (A, IN_USE), 0, 2, {A.ref: Ref("EC2NodeClass", "x")}, (), is_complete=False),
         {"references": False, "complete": False, "empty": False, "max-deletes": False, "when-empty": True},
     ),
 }  # fmt: skip

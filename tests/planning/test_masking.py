@@ -80,12 +80,12 @@ def test_keys_that_look_like_a_secrets(key: str, secret: bool) -> None:
 
 
 def test_every_secret_is_found_in_lists_too() -> None:
-    assert set(MASKER.values(BODY)) == set(SECRETS)
+    assert set(MASKER.find_values(BODY)) == set(SECRETS)
 
 
 def test_what_is_shown_and_what_is_saved() -> None:
-    shown: Any = MASKER.shown(ADDRESS, BODY)
-    sealed: Any = MASKER.sealed(ADDRESS, BODY)
+    shown: Any = MASKER.mask(ADDRESS, BODY)
+    sealed: Any = MASKER.seal(ADDRESS, BODY)
 
     for found in (shown, sealed):
         assert not [each for each in ("s3cret", "export") if each in json.dumps(found)]
@@ -97,27 +97,27 @@ def test_what_is_shown_and_what_is_saved() -> None:
 
 
 def test_a_part_is_shown_as_in_the_whole() -> None:
-    whole: Any = MASKER.shown(ADDRESS, BODY)
+    whole: Any = MASKER.mask(ADDRESS, BODY)
     for path in (("spec", "tags"), ("spec", "tags", "api-token"), ("spec", "subnetSelectorTerms", 1)):
         part: Any = BODY
         expected = whole
         for key in path:
             part, expected = part[key], expected[key]
-        assert MASKER.shown(ADDRESS, part, path) == expected
+        assert MASKER.mask(ADDRESS, part, path) == expected
 
 
 def test_equal_secrets_do_not_look_equal() -> None:
     path, other = ("spec", "tags", "token"), ("spec", "tags", "secret")
     digests = {
-        MASKER.digest(ADDRESS, path, "same"),
-        MASKER.digest(ADDRESS, other, "same"),
-        MASKER.digest("EC2NodeClass/other", path, "same"),
-        MASKER.digest(ADDRESS, path, "other"),
-        Masker((), "another cluster", KEY).digest(ADDRESS, path, "same"),
-        Masker((), UID, b"another").digest(ADDRESS, path, "same"),
+        MASKER.calculate_digest(ADDRESS, path, "same"),
+        MASKER.calculate_digest(ADDRESS, other, "same"),
+        MASKER.calculate_digest("EC2NodeClass/other", path, "same"),
+        MASKER.calculate_digest(ADDRESS, path, "other"),
+        Masker((), "another cluster", KEY).calculate_digest(ADDRESS, path, "same"),
+        Masker((), UID, b"another").calculate_digest(ADDRESS, path, "same"),
     }
     assert len(digests) == 6
-    assert MASKER.digest(ADDRESS, path, "same") == MASKER.digest(ADDRESS, path, "same")
+    assert MASKER.calculate_digest(ADDRESS, path, "same") == MASKER.calculate_digest(ADDRESS, path, "same")
 
 
 def in_go(text: str) -> str:
@@ -200,8 +200,8 @@ def test_no_secret_stays_in_a_message(secret: str, before: str, after: str, quot
     )
 )
 def test_nothing_sensitive_is_left_in_any_tree(body: Any) -> None:  # noqa: ANN401 - any JSON
-    shown, sealed = MASKER.shown(ADDRESS, body), MASKER.sealed(ADDRESS, body)
+    shown, sealed = MASKER.mask(ADDRESS, body), MASKER.seal(ADDRESS, body)
 
-    assert all(value.startswith("(sensitive, ") for value in MASKER.values(shown))
-    assert is_sealed(sealed) == bool([*MASKER.values(body)])
+    assert all(value.startswith("(sensitive, ") for value in MASKER.find_values(shown))
+    assert is_sealed(sealed) == bool([*MASKER.find_values(body)])
     assert (shown == body) == (sealed == body)

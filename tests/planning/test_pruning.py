@@ -47,21 +47,21 @@ KEPT: dict[str, tuple[Body, str]] = {
 
 
 def test_what_is_ours_goes() -> None:
-    assert fate(OURS) == Fate(POOL, deleted=True, why="")
+    assert fate(OURS) == Fate(POOL, is_deleted=True, reason="")
 
 
 def test_what_was_about_to_be_made_goes_when_all_else_says_that_it_is_ours() -> None:
-    assert fate(OURS, uid="").deleted
-    assert not fate(changed(labels={}), uid="").deleted
-    assert not fate(changed(managedFields=[]), uid="").deleted
+    assert fate(OURS, uid="").is_deleted
+    assert not fate(changed(labels={}), uid="").is_deleted
+    assert not fate(changed(managedFields=[]), uid="").is_deleted
 
 
 @pytest.mark.parametrize("case", KEPT)
 def test_what_is_kept(case: str) -> None:
     live, why = KEPT[case]
     found = fate(live)
-    assert not found.deleted
-    assert why in found.why
+    assert not found.is_deleted
+    assert why in found.reason
 
 
 def test_one_reason_is_enough() -> None:
@@ -71,13 +71,15 @@ def test_one_reason_is_enough() -> None:
         for key, value in KEPT[other][0]["metadata"].items():
             if value != OURS["metadata"].get(key):
                 live["metadata"][key] = value
-        assert not fate(live).deleted, (one, other)
+        assert not fate(live).is_deleted, (one, other)
 
 
 def test_only_what_is_listed_there_and_not_wanted_has_a_fate() -> None:
     live = {Ref("NodePool", name): OURS for name in ("chat", "train", "orphan")}
     listed = [ListedObject(Ref("NodePool", name), "u-1") for name in ("chat", "train", "long-gone")]
-    assert decide_fates(listed, live, [Ref("NodePool", "train")], SET) == [Fate(POOL, deleted=True, why="")]
+    assert decide_fates(listed, live, [Ref("NodePool", "train")], SET) == [
+        Fate(POOL, is_deleted=True, reason="")
+    ]
     assert decide_fates([], live, [], SET) == []
 
 

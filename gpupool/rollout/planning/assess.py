@@ -100,7 +100,7 @@ def _foreign(context: DryRunContext, live: Mapping[str, Plain], *, adopts: bool)
 
 
 def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None) -> Change:
-    before = None if live is None else context.masker.shown(desired.address, strip_server_fields(dict(live)))
+    before = None if live is None else context.masker.mask(desired.address, strip_server_fields(dict(live)))
     return Change(
         address=desired.address,
         actions=("create",) if live is None else ("update",),
@@ -109,7 +109,7 @@ def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Pl
         before=before,
         after=None,
         fields=(),
-        body=context.masker.sealed(desired.address, dict(desired.body)),
+        body=context.masker.seal(desired.address, dict(desired.body)),
         pre=Precondition("", 0, "") if live is None else Precondition(uid_of(live), generation_of(live), ""),
         verified="server",
         managed_by=() if live is None else tuple(sign.tool for sign in find_tool_marks(live)),
@@ -195,7 +195,7 @@ def _compared(
 ) -> AssessedObject:
     """Return the change from the live object to the object after an apply."""
     masker, after = context.masker, dict(plain_map(strip_server_fields(dict(result.after))))
-    shown = masker.shown(desired.address, after)
+    shown = masker.mask(desired.address, after)
     admissions = tuple(find_admissions(context, desired, after)) if result.verified == "server" else ()
     start = replace(result.start, verified=result.verified, after=shown, admissions=admissions)
     if live is None:
@@ -204,7 +204,7 @@ def _compared(
     changed_leaves = find_differences(before, after)
     paths = collect_planned_paths(leaf.keys for leaf in changed_leaves)
     fields = tuple(_fields(context, desired, live, changed_leaves))
-    digest = calculate_fingerprint(masker.sealed(desired.address, before), paths)
+    digest = calculate_fingerprint(masker.seal(desired.address, before), paths)
     pre = replace(start.pre, fingerprint=digest, paths=paths)
     left = find_residue(masker, desired.address, live, desired.body)
     adopts = _adopts(context, desired, live)
@@ -279,7 +279,7 @@ def _is_own(masker: Masker, leaf: Difference, last: ownership.ManagerEntry | Non
 
 
 def _shown(masker: Masker, address: str, keys: tuple[str | int, ...], value: Plain) -> Plain:
-    return None if value is None else masker.shown(address, value, keys)
+    return None if value is None else masker.mask(address, value, keys)
 
 
 def _cause(
@@ -331,7 +331,7 @@ def without_secrets(context: DryRunContext, ref: Ref, text: str) -> str:
 
 def secrets_of(context: DryRunContext, ref: Ref) -> list[str]:
     """Return the sensitive values of all objects; this one may have been read again since the others were."""
-    return [*context.secrets(), *context.masker.values(dict(context.observed.live.get(ref, {})))]
+    return [*context.secrets(), *context.masker.find_values(dict(context.observed.live.get(ref, {})))]
 
 
 def _with_advice(text: str) -> str:

@@ -64,8 +64,8 @@ def find_warnings(
     if observed.inventory.pending:
         yield "an apply was interrupted or is in progress: the next one completes it"
     for fate in removed:
-        if not fate.deleted:
-            yield f"{fate.ref} is no longer in the blueprint and is kept: {fate.why}"
+        if not fate.is_deleted:
+            yield f"{fate.ref} is no longer in the blueprint and is kept: {fate.reason}"
     yield from _renames(observed, assessed, deletions)
     yield from _fullness(observed, assessed)
     changes = [item.change for item in assessed]
@@ -102,7 +102,7 @@ def _shared(observed: LiveState, changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
         if change.managed_by and not change.blocked:
             for sign in find_tool_marks(observed.live[change.ref]):
-                yield f"{change.address}: {sign.words}"
+                yield f"{change.address}: {sign.message}"
 
 
 def _renames(

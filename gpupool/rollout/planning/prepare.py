@@ -122,7 +122,7 @@ def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions
 
 
 def _deletions(reached: ReachedCluster, removed: Sequence[Fate], context: DryRunContext) -> list[Change]:
-    deleted = [fate.ref for fate in removed if fate.deleted]
+    deleted = [fate.ref for fate in removed if fate.is_deleted]
     if not deleted:
         return []
     has_nodes = any(ref.kind != NODE_OVERLAY.name for ref in deleted)
@@ -140,12 +140,12 @@ def _deletion(context: DryRunContext, ref: Ref, usage: Usage) -> Change:
         actions=("delete",),
         place=None,
         reason="; ".join(filter(None, ("no longer in the blueprint", describe_termination(live)))),
-        before=context.masker.shown(address, body),
+        before=context.masker.mask(address, body),
         after=None,
         fields=(),
         body=None,
         pre=Precondition(
-            uid_of(live), generation_of(live), calculate_fingerprint(context.masker.sealed(address, body), ())
+            uid_of(live), generation_of(live), calculate_fingerprint(context.masker.seal(address, body), ())
         ),
         verified="server",
         managed_by=tuple(sign.tool for sign in find_tool_marks(live)),
@@ -161,21 +161,21 @@ def collect_facts(
     return GuardInputs(
         consent=consent,
         deletions=deletions,
-        pools_wanted=sum(item.desired.kind == NODE_POOL for item in assessed),
+        pools_desired=sum(item.desired.kind == NODE_POOL for item in assessed),
         pools_listed=sum(is_pool(ref) for ref in listed),
         dangling=dict(find_dangling_pools(observed, assessed, {change.ref for change in deletions})),
         admissions=[item.change.address for item in assessed if item.change.admissions],
-        was_complete=observed.served >= set(KINDS),
+        is_complete=observed.served >= set(KINDS),
     )
 
 
 def _source(
     desired: DesiredState, desired_objects: Sequence[DesiredObject], masker: Masker, commit: str
 ) -> PlanSource:
-    rendered: list[Plain] = [
-        masker.sealed(str(manifest.ref), manifest.data) for manifest in desired.manifests
-    ]
+    rendered: list[Plain] = [masker.seal(str(manifest.ref), manifest.data) for manifest in desired.manifests]
     files = dict(desired.files)
     if any(masker.has_sensitive(dict(item.body)) for item in desired_objects):
-        files = {name: masker.file_digest(name, plain_digest) for name, plain_digest in files.items()}
+        files = {
+            name: masker.calculate_file_digest(name, plain_digest) for name, plain_digest in files.items()
+        }
     return PlanSource(desired.blueprint, files, digest(rendered), commit, desired.sensitive)

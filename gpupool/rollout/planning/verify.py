@@ -96,7 +96,7 @@ def _other_inventory(
         )
     removed = find_removed(context.observed, {item.desired.ref: item.desired.body for item in approved})
     planned = {change.ref for change in plan.changes}
-    more = sorted(fate.ref for fate in removed if fate.deleted and fate.ref not in planned)
+    more = sorted(fate.ref for fate in removed if fate.is_deleted and fate.ref not in planned)
     return f"another run applied more of this blueprint since: {', '.join(map(str, more))}" if more else ""
 
 
@@ -195,7 +195,7 @@ def _not_shown(context: DryRunContext, shown: Change, now: Change, live: Mapping
             for field in shown.fields
             if field.op != "remove" and _semantic_changes([field]) & undone
         }
-        shown_live = context.masker.shown(now.address, strip_server_fields(dict(live)))
+        shown_live = context.masker.mask(now.address, strip_server_fields(dict(live)))
         differing = [
             leaf for leaf in find_differences(shown_live, shown.after) if leaf.semantic and leaf.path in paths
         ]
@@ -227,7 +227,7 @@ def _still_holds(context: DryRunContext, approved: AssessedObject, live: Mapping
 def _is_untouched(context: DryRunContext, change: Change, live: Mapping[str, Plain]) -> bool:
     if generation_of(live) != change.pre.generation:
         return False
-    body = context.masker.sealed(change.address, strip_server_fields(dict(live)))
+    body = context.masker.seal(change.address, strip_server_fields(dict(live)))
     return calculate_fingerprint(body, change.pre.paths) == change.pre.fingerprint
 
 
@@ -252,7 +252,7 @@ def _deletion(context: DryRunContext, change: Change, *, is_saved: bool) -> tupl
     if (
         not why
         and is_saved
-        and change.before != context.masker.shown(change.address, strip_server_fields(dict(live)))
+        and change.before != context.masker.mask(change.address, strip_server_fields(dict(live)))
     ):
         why = "is not what the plan shows, and would be deleted"
     return None, f"{change.address} {why}" if why else "", ""

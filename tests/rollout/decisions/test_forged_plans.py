@@ -84,12 +84,12 @@ def ensure_shown(here: World, plan: Plan, before: dict[str, Any], seed: int) -> 
         elif change.actions == ("delete",):
             assert now is None or now == before[address], (seed, address)
             assert now is not None or plan.consent.prune, (seed, address)
-            assert masker.shown(address, strip_server_fields(dict(before[address]))) == change.before, (
+            assert masker.mask(address, strip_server_fields(dict(before[address]))) == change.before, (
                 seed,
                 address,
             )
         else:
-            assert masker.shown(address, strip_server_fields(dict(live[address]))) == change.after, (
+            assert masker.mask(address, strip_server_fields(dict(live[address]))) == change.after, (
                 seed,
                 address,
             )
