@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Final
 
-from gpupool.planning.masking import blanked
+from gpupool.planning.masking import blank_sensitive_values
 from gpupool.rendering.folder import find_stale, read_content
 from gpupool.yamlio.located import plain
 from gpupool.yamlio.read import read
@@ -46,4 +46,4 @@ def _format_file(sensitive: Sequence[str], path: str, text: str) -> list[str]:
     parsed = read(text.encode(), path)
     if parsed.node is None or parsed.findings:
         return ["(not readable as YAML)"]
-    return dump(blanked(sensitive, plain(parsed.node))).splitlines()
+    return dump(blank_sensitive_values(sensitive, plain(parsed.node))).splitlines()

@@ -64,11 +64,11 @@ def read_plan(path: str, verify_key: str | None = None) -> Plan:
     from gpupool.planning import file
 
     if verify_key is None:
-        return file.read(file.contents(path), path)
-    from gpupool.planning.signature import ensure_signed, verifying_key
+        return file.parse_plan(file.read_contents(path), path)
+    from gpupool.planning.signature import ensure_signed, read_verifying_key
 
-    key = verifying_key(verify_key)
-    saved = file.read(file.contents(path), path)
+    key = read_verifying_key(verify_key)
+    saved = file.parse_plan(file.read_contents(path), path)
     ensure_signed(saved, key)
     return saved
 
@@ -79,14 +79,14 @@ def write_plan(plan: Plan, path: str, sign_key: str | None = None) -> None:
     Raises:
         InputError: where the file can't be written.
     """
-    from gpupool.planning.file import text
+    from gpupool.planning.file import render_plan
     from gpupool.rendering.folder import write_atomically
 
     if sign_key is not None:
-        from gpupool.planning.signature import signed, signing_key
+        from gpupool.planning.signature import read_signing_key, sign_plan
 
-        plan = signed(plan, signing_key(sign_key))
-    write_atomically(Path(path), text(plan), is_private=True)
+        plan = sign_plan(plan, read_signing_key(sign_key))
+    write_atomically(Path(path), render_plan(plan), is_private=True)
 
 
 def plan_document(plan: Plan, format_name: str = "text", *, show_textual: bool = False) -> str:

@@ -188,11 +188,11 @@ class _SavedPlan(NamedTuple):
         from gpupool.planning import file as plans
 
         if self.key is None:
-            return plans.read(plans.contents(self.path), self.path)
-        from gpupool.planning.signature import ensure_signed, verifying_key
+            return plans.parse_plan(plans.read_contents(self.path), self.path)
+        from gpupool.planning.signature import ensure_signed, read_verifying_key
 
-        key = verifying_key(self.key)
-        plan = plans.read(plans.contents(self.path), self.path)
+        key = read_verifying_key(self.key)
+        plan = plans.parse_plan(plans.read_contents(self.path), self.path)
         ensure_signed(plan, key)
         return plan
 

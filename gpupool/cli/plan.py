@@ -70,7 +70,7 @@ def _build_signer(path: str | None) -> "Callable[[Plan], Plan]":
     """Build a function that signs a plan; the key is read now, so that an invalid one fails early."""
     if path is None:
         return lambda plan: plan
-    from gpupool.planning.signature import signed, signing_key
+    from gpupool.planning.signature import read_signing_key, sign_plan
 
-    key = signing_key(path)
-    return lambda plan: signed(plan, key)
+    key = read_signing_key(path)
+    return lambda plan: sign_plan(plan, key)

@@ -37,9 +37,9 @@ def write_plan(
     from gpupool.reports.plan.formats import FORMATS
 
     if not plan.id and any(place.format == "json" for place in destinations):
-        from gpupool.planning.file import sealed
+        from gpupool.planning.file import seal
 
-        plan = sealed(plan)
+        plan = seal(plan)
 
     def render(name: str) -> str:
         colour = name == "text" and has_colour(sys.stdout)

@@ -35,15 +35,15 @@ def show(
     destinations = parse_plan_outputs(to)
     ensure_stdin_once([file, *([] if verify_key is None else [verify_key])])
     from gpupool.cli.github import append_for_steps
-    from gpupool.planning.file import contents, read
+    from gpupool.planning.file import parse_plan, read_contents
     from gpupool.reports.plan.formats import FORMATS
 
-    raw = contents(file)
-    plan = read(raw, file)
+    raw = read_contents(file)
+    plan = parse_plan(raw, file)
     if verify_key is not None:
-        from gpupool.planning.signature import ensure_signed, verifying_key
+        from gpupool.planning.signature import ensure_signed, read_verifying_key
 
-        ensure_signed(plan, verifying_key(verify_key))
+        ensure_signed(plan, read_verifying_key(verify_key))
     _warn_if_expired(plan)
 
     def render(name: str) -> str:
@@ -62,9 +62,9 @@ def show(
 def _warn_if_expired(plan: "Plan") -> None:
     from datetime import UTC, datetime
 
-    from gpupool.planning.agreement import times
+    from gpupool.planning.agreement import parse_times
 
-    validity = times(plan)
+    validity = parse_times(plan)
     if validity is not None and validity.expires < datetime.now(UTC):
         sys.stderr.write(
             f"note: this plan expired at {plan.expires_at}; `gpupool apply` does not accept it\n"

@@ -1,1 +1,1 @@
-"""What is to change and why: pure comparison of what shall be with what is; no request is made here."""
+"""Plans and plan files: pure comparison of desired objects with live objects, without any request."""

@@ -10,11 +10,11 @@ from gpupool.manifests.kinds import CURRENT
 from gpupool.objects import Ref
 
 KINDS: Final = ("EC2NodeClass", "NodeOverlay", "NodePool")
-"""The kinds that a plan changes, in the order in which they are written; deletions go the other way round."""
+"""The kinds that a plan changes, in the order of writes; deletions are in the reverse order."""
 
 _NAME = re.compile(DNS)
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_LONGEST_NAME, _LONGEST_LABEL = 253, 63
+_MAX_NAME_LENGTH, _MAX_LABEL_LENGTH = 253, 63
 
 
 def is_address(address: str) -> bool:
@@ -24,15 +24,15 @@ def is_address(address: str) -> bool:
 
 
 def is_name(name: str) -> bool:
-    """Return whether Kubernetes accepts a text as the name of an object: no path can hide in one."""
-    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
+    """Return whether Kubernetes accepts a text as the name of an object, which rules out any path."""
+    return len(name) <= _MAX_NAME_LENGTH and _NAME.fullmatch(name) is not None
 
 
 def is_label(name: str) -> bool:
     """Return whether Kubernetes accepts a text as the name of a namespace."""
-    return len(name) <= _LONGEST_LABEL and _LABEL.fullmatch(name) is not None
+    return len(name) <= _MAX_LABEL_LENGTH and _LABEL.fullmatch(name) is not None
 
 
-def api_version(kind: str) -> str:
+def api_version_of(kind: str) -> str:
     """Return the `apiVersion` of a kind of `KINDS`."""
     return CURRENT[kind]

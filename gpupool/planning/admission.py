@@ -1,11 +1,11 @@
-"""What admission makes of an object: where the server would store something else than the blueprint says."""
+"""Changes by admission: values that the server would store other than the blueprint sets them."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from gpupool.planning.compare import differences
+from gpupool.planning.compare import find_differences
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -16,25 +16,27 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-def changed(body: Mapping[str, Plain], after: Mapping[str, Plain]) -> list[Difference]:
-    """Return where an object, as it would be stored, differs from what was sent.
+def find_admission_changes(body: Mapping[str, Plain], after: Mapping[str, Plain]) -> list[Difference]:
+    """Find the differences between an object as it is sent and as it would be stored.
 
-    What is only added to maps is left out: those are the defaults of the API, and what others own.
+    Values that are only added to maps are left out: defaults of the API, and fields of other managers.
     """
-    found = differences(_said(body), _said(after))
-    return [each for each in found if each.semantic and (each.op != "add" or _in_list(body, each.keys))]
+    leaves = find_differences(_select_applied(body), _select_applied(after))
+    return [leaf for leaf in leaves if leaf.semantic and (leaf.op != "add" or _is_in_list(body, leaf.keys))]
 
 
-def admitted(found: Admission) -> str:
-    """Return what is said of one change: `spec.weight is changed by admission: 5 → 42`."""
-    return f"{found.path} is changed by admission: {_shown(found.said)} → {_shown(found.stored)}"
+def describe_admission(admission: Admission) -> str:
+    """Return the message about one change: `spec.weight is changed by admission: 5 → 42`."""
+    return (
+        f"{admission.path} is changed by admission: {_render(admission.said)} → {_render(admission.stored)}"
+    )
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
+def _render(value: Any) -> str:  # noqa: ANN401 - whatever a field holds
     return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _said(body: Mapping[str, Plain]) -> dict[str, Plain]:
+def _select_applied(body: Mapping[str, Plain]) -> dict[str, Plain]:
     metadata = plain_map(body.get("metadata"))
     own: dict[str, Plain] = {
         key: dict(plain_map(metadata.get(key))) for key in ("labels", "annotations") if key in metadata
@@ -43,20 +45,22 @@ def _said(body: Mapping[str, Plain]) -> dict[str, Plain]:
 
 
 def _with_default_nodes(spec: Plain) -> Plain:
-    """Return a spec with the one default that the CRDs have inside of a list: a budget's `nodes`."""
+    """Return a spec with the only default that the CRDs set inside a list: a budget's `nodes`."""
     disruption = plain_map(plain_map(spec).get("disruption"))
     budgets = disruption.get("budgets")
     if not isinstance(budgets, list):
         return spec
-    filled: list[Plain] = [{"nodes": "10%", **each} if isinstance(each, dict) else each for each in budgets]
+    filled: list[Plain] = [
+        {"nodes": "10%", **budget} if isinstance(budget, dict) else budget for budget in budgets
+    ]
     return {**plain_map(spec), "disruption": {**disruption, "budgets": filled}}
 
 
-def _in_list(body: Mapping[str, Plain], keys: LeafPath) -> bool:
-    """Return whether a path leads through a list of the body: that is said as a whole."""
-    found: Plain = dict(body)
+def _is_in_list(body: Mapping[str, Plain], keys: LeafPath) -> bool:
+    """Return whether a path leads through a list of the body, which sets the complete list."""
+    value: Plain = dict(body)
     for key in keys:
-        if isinstance(found, list):
+        if isinstance(value, list):
             return True
-        found = found.get(str(key)) if isinstance(found, dict) else None
+        value = value.get(str(key)) if isinstance(value, dict) else None
     return False

@@ -1,7 +1,7 @@
-"""What differs between two bodies of one object, leaf by leaf, and whether it means something.
+"""Differences between two bodies of one object, leaf by leaf, semantic or in formatting only.
 
-Lists that Kubernetes treats as sets, or whose items have a name, are compared as that; quantities and
-durations by what they amount to. What differs in words only is told apart: writing it would change nothing.
+Lists that Kubernetes treats as sets, or whose items have a name, are compared as such; quantities and
+durations by their amount. Writing a difference in formatting only would change nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.karpenter.durations import parse_nanoseconds
 from gpupool.karpenter.quantities import find_quantity_problem, parse_amount
-from gpupool.planning.ownership import equal
+from gpupool.planning.ownership import is_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ _NAMED: Final = {
     "taints": ("key", "effect"),
     "startupTaints": ("key", "effect"),
 }
-"""Lists whose items are told apart by these of their keys."""
+"""Lists of items with a name, with the keys that form it."""
 
 _SETS: Final = frozenset({
     "values", "budgets", "reasons", "amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms",
@@ -43,7 +43,7 @@ _SERVER_ONLY: Final = frozenset({
     "managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink",
     "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers", "ownerReferences",
 })  # fmt: skip
-_KEPT_BY_OTHERS = re.compile(
+_TOOL_ANNOTATIONS = re.compile(
     r"kubectl\.kubernetes\.io/last-applied-configuration|karpenter(\.k8s\.aws|\.sh)/\w+-hash(-version)?"
 )
 
@@ -52,10 +52,10 @@ class Difference(NamedTuple):
     """One leaf that differs."""
 
     path: str
-    """As people read it, with names in place of numbers in lists."""
+    """The readable path, with names in place of numbers in lists."""
 
     keys: LeafPath
-    """The same as keys and numbers, in the body that has it (the later one, where both have)."""
+    """The path as keys and numbers in the body that has it (`after`, where both have)."""
 
     op: Operation
     before: Plain
@@ -63,84 +63,88 @@ class Difference(NamedTuple):
     semantic: bool
 
 
-def stripped(body: Plain) -> Plain:
-    """Return an object without its status and what the server, kubectl and Karpenter keep in its metadata."""
+def strip_server_fields(body: Plain) -> Plain:
+    """Return an object without its status and the metadata of server, kubectl and Karpenter."""
     if not isinstance(body, dict):
         return body
     metadata = body.get("metadata")
     kept = {key: value for key, value in body.items() if key not in {"status", "metadata"}}
     if not isinstance(metadata, dict):
         return kept
-    said = {key: value for key, value in metadata.items() if key not in _SERVER_ONLY}
-    annotations = said.get("annotations")
+    own_metadata = {key: value for key, value in metadata.items() if key not in _SERVER_ONLY}
+    annotations = own_metadata.get("annotations")
     if isinstance(annotations, dict):
-        own = {key: value for key, value in annotations.items() if not _KEPT_BY_OTHERS.fullmatch(key)}
-        said = {**said, "annotations": own}
+        own = {key: value for key, value in annotations.items() if not _TOOL_ANNOTATIONS.fullmatch(key)}
+        own_metadata = {**own_metadata, "annotations": own}
         if not own:
-            del said["annotations"]
-    return {key: said if key == "metadata" else value for key, value in body.items() if key != "status"}
+            del own_metadata["annotations"]
+    return {
+        key: own_metadata if key == "metadata" else value for key, value in body.items() if key != "status"
+    }
 
 
-def differences(before: Plain, after: Plain) -> list[Difference]:
-    """Return every leaf that differs between two stripped bodies, in the order of the later one."""
-    return list(_between(before, after, (), ""))
+def find_differences(before: Plain, after: Plain) -> list[Difference]:
+    """Find every leaf that differs between two stripped bodies, in the order of `after`."""
+    return list(_compare(before, after, (), ""))
 
 
-def _between(before: Plain, after: Plain, keys: LeafPath, path: str) -> Iterator[Difference]:
+def _compare(before: Plain, after: Plain, keys: LeafPath, path: str) -> Iterator[Difference]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*after, *(key for key in before if key not in after)]:
-            inner = _step(path, key)
+            inner = _join_path(path, key)
             if key not in before:
-                yield from _whole((*keys, key), inner, "add", after[key])
+                yield from _compare_leaves((*keys, key), inner, "add", after[key])
             elif key not in after:
-                yield from _whole((*keys, key), inner, "remove", before[key])
+                yield from _compare_leaves((*keys, key), inner, "remove", before[key])
             else:
-                yield from _between(before[key], after[key], (*keys, key), inner)
+                yield from _compare(before[key], after[key], (*keys, key), inner)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _lists(before, after, keys, path)
-    elif not equal(before, after):
-        meant = _meaning(keys, before) != _meaning(keys, after)
-        yield Difference(path, keys, "replace", before, after, semantic=meant)
+        yield from _compare_lists(before, after, keys, path)
+    elif not is_equal(before, after):
+        is_semantic = _meaning(keys, before) != _meaning(keys, after)
+        yield Difference(path, keys, "replace", before, after, semantic=is_semantic)
 
 
-def _step(path: str, key: str) -> str:
+def _join_path(path: str, key: str) -> str:
     if "." in key or "/" in key:
         return f"{path}[{key}]"
     return f"{path}.{key}" if path else key
 
 
-def paths(body: Plain, path: str = "") -> Iterator[str]:
-    """Yield the path of every map's value in a body, as differences name it; a list is one value."""
+def collect_paths(body: Plain, path: str = "") -> Iterator[str]:
+    """Yield the path of every map's value in a body, as in `Difference.path`; a list is one value."""
     if path:
         yield path
     if isinstance(body, dict):
         for key, item in body.items():
-            yield from paths(item, _step(path, key))
+            yield from collect_paths(item, _join_path(path, key))
 
 
-def flat(path: str) -> str:
-    """Return a path as the API server writes it, without brackets around keys that have dots in them."""
+def to_dotted_path(path: str) -> str:
+    """Convert a path to the API server's form, without brackets around keys with dots."""
     return path.replace("[", ".").replace("]", "")
 
 
-def _whole(keys: LeafPath, path: str, op: Operation, value: Plain) -> Iterator[Difference]:
-    """Yield what was added or removed leaf by leaf: a map's keys; a list's items, each as one."""
+def _compare_leaves(keys: LeafPath, path: str, op: Operation, value: Plain) -> Iterator[Difference]:
+    """Yield an added or removed value leaf by leaf: the keys of a map; any other value is one leaf."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
-            yield from _whole((*keys, key), _step(path, key), op, item)
+            yield from _compare_leaves((*keys, key), _join_path(path, key), op, item)
     else:
         before, after = (None, value) if op == "add" else (value, None)
         yield Difference(path, keys, op, before, after, semantic=True)
 
 
-def _lists(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
+def _compare_lists(
+    before: list[Plain], after: list[Plain], keys: LeafPath, path: str
+) -> Iterator[Difference]:
     name = keys[-1] if keys else ""
-    if equal(before, after):
+    if is_equal(before, after):
         return
     if name in _NAMED:
-        yield from _named(before, after, keys, path)
+        yield from _compare_named(before, after, keys, path)
     elif name in _SETS:
-        yield from _sets(before, after, keys, path)
+        yield from _compare_sets(before, after, keys, path)
     else:
         for index in range(max(len(before), len(after))):
             inner, at = f"{path}[{index}]", (*keys, index)
@@ -149,36 +153,38 @@ def _lists(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -
             elif index >= len(after):
                 yield Difference(inner, at, "remove", before[index], None, semantic=True)
             else:
-                yield from _between(before[index], after[index], at, inner)
+                yield from _compare(before[index], after[index], at, inner)
 
 
-def _named(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
-    were, are = _by_name(before, str(keys[-1])), _by_name(after, str(keys[-1]))
-    for name, (index, item) in are.items():
+def _compare_named(
+    before: list[Plain], after: list[Plain], keys: LeafPath, path: str
+) -> Iterator[Difference]:
+    old, new = _index_by_name(before, str(keys[-1])), _index_by_name(after, str(keys[-1]))
+    for name, (index, item) in new.items():
         inner, at = f"{path}[{name}]", (*keys, index)
-        if name in were:
-            yield from _between(were[name][1], item, at, inner)
+        if name in old:
+            yield from _compare(old[name][1], item, at, inner)
         else:
             yield Difference(inner, at, "add", None, item, semantic=True)
-    for name, (index, item) in were.items():
-        if name not in are:
+    for name, (index, item) in old.items():
+        if name not in new:
             yield Difference(f"{path}[{name}]", (*keys, index), "remove", item, None, semantic=True)
-    if [name for name in were if name in are] != [name for name in are if name in were]:
-        yield Difference(path, keys, "replace", list(were), list(are), semantic=False)
+    if [name for name in old if name in new] != [name for name in new if name in old]:
+        yield Difference(path, keys, "replace", list(old), list(new), semantic=False)
 
 
-def _by_name(items: list[Plain], kind: str) -> dict[str, tuple[int, Plain]]:
-    found: dict[str, tuple[int, Plain]] = {}
-    times: Counter[str] = Counter()
+def _index_by_name(items: list[Plain], kind: str) -> dict[str, tuple[int, Plain]]:
+    by_name: dict[str, tuple[int, Plain]] = {}
+    counts: Counter[str] = Counter()
     for index, item in enumerate(items):
-        said = item if isinstance(item, dict) else {}
-        name = ",".join(f"{key}={said[key]}" for key in _NAMED[kind] if key in said)
-        times[name] += 1
-        found[name if times[name] == 1 else f"{name},{times[name]}"] = (index, item)
-    return found
+        fields = item if isinstance(item, dict) else {}
+        name = ",".join(f"{key}={fields[key]}" for key in _NAMED[kind] if key in fields)
+        counts[name] += 1
+        by_name[name if counts[name] == 1 else f"{name},{counts[name]}"] = (index, item)
+    return by_name
 
 
-def _sets(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
+def _compare_sets(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) -> Iterator[Difference]:
     left = Counter(_meaning((*keys, 0), item) for item in before)
     added = []
     for index, item in enumerate(after):
@@ -199,37 +205,37 @@ def _sets(before: list[Plain], after: list[Plain], keys: LeafPath, path: str) ->
 
 
 def _meaning(keys: LeafPath, value: Plain) -> str:
-    """Return a text that is the same for values that mean the same."""
-    return json.dumps(_canonical(keys, value), sort_keys=True)
+    """Return a text that is equal for equivalent values."""
+    return json.dumps(_normalize(keys, value), sort_keys=True)
 
 
-def _canonical(keys: LeafPath, value: Plain) -> Plain:
+def _normalize(keys: LeafPath, value: Plain) -> Plain:
     if isinstance(value, dict):
-        return {key: _canonical((*keys, key), item) for key, item in value.items()}
+        return {key: _normalize((*keys, key), item) for key, item in value.items()}
     if isinstance(value, list):
-        items = [_canonical((*keys, index), item) for index, item in enumerate(value)]
+        items = [_normalize((*keys, index), item) for index, item in enumerate(value)]
         name = keys[-1] if keys else ""
         if name in _NAMED or name in _SETS:
             return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
         return items
-    return value if isinstance(value, bool) or value is None else _amount(keys, value)
+    return value if isinstance(value, bool) or value is None else _normalize_leaf(keys, value)
 
 
-def _amount(keys: LeafPath, value: float | str) -> Plain:
-    """Return a quantity or a duration as a number with its kind before it; anything else as it is."""
+def _normalize_leaf(keys: LeafPath, value: float | str) -> Plain:
+    """Convert a quantity or a duration to its kind and a number; return any other value as it is."""
     last, above = keys[-1] if keys else "", keys[-2] if len(keys) > 1 else ""
     text = str(value)
     if above in _LABEL_MAPS:
         return value
     if (above in _QUANTITIES and "%" not in text) or last in _SIZES:
-        return value if find_quantity_problem(text) else _quantity(text)
+        return value if find_quantity_problem(text) else _normalize_quantity(text)
     if last in _DURATIONS and isinstance(value, str):
-        found = parse_nanoseconds(value)
-        return value if found is None else f"duration {found}"
+        duration = parse_nanoseconds(value)
+        return value if duration is None else f"duration {duration}"
     return value
 
 
-def _quantity(text: str) -> str:
+def _normalize_quantity(text: str) -> str:
     try:
         return f"quantity {Decimal(parse_amount(text)).normalize()}"
     except ValueError:

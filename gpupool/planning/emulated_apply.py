@@ -1,4 +1,4 @@
-"""What an apply would make of an object, worked out here: for users who may read and not even try."""
+"""Emulated server-side apply, for users who may read objects but not run a dry run."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-def merged(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> dict[str, Plain]:
-    """Return the object as it would be, as far as that can be said without the server.
+def emulate_apply(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> dict[str, Plain]:
+    """Return the object that an apply would store, as far as that is known without the server.
 
-    Left out are what the server fills in, and what it would refuse.
+    Defaults, and rejections by the server, are not emulated.
     """
-    own = ownership.applied(live)
+    own = ownership.find_applied_entry(live)
     if own is None:
-        return _over(live, body, ())
-    others = [each.fields for each in ownership.entries(live) if each != own]
-    return _over(_without(live, own.fields, body, others), body, ())
+        return _merge(live, body, ())
+    others = [entry.fields for entry in ownership.parse_entries(live) if entry != own]
+    return _merge(_remove_dropped(live, own.fields, body, others), body, ())
 
 
-def _without(
+def _remove_dropped(
     live: Mapping[str, Plain],
     fields: Mapping[str, Plain],
     body: Mapping[str, Plain],
     others: Sequence[Mapping[str, Plain]],
 ) -> dict[str, Plain]:
-    """Return an object without what gpupool alone applied once and the new body does not say."""
+    """Return an object without the fields that only gpupool applied and the new body does not set."""
     kept = {}
     for key, value in live.items():
         name = f"f:{key}"
-        own, theirs = fields.get(name), [plain_map(each[name]) for each in others if name in each]
-        inside = isinstance(value, dict) and isinstance(own, dict) and own
-        if own is None or (key in body and not (inside and isinstance(body[key], dict))):
+        own, theirs = fields.get(name), [plain_map(other[name]) for other in others if name in other]
+        is_owned_map = isinstance(value, dict) and isinstance(own, dict) and own
+        if own is None or (key in body and not (is_owned_map and isinstance(body[key], dict))):
             kept[key] = value
-        elif inside:
-            left = _without(plain_map(value), plain_map(own), plain_map(body.get(key)), theirs)
+        elif is_owned_map:
+            left = _remove_dropped(plain_map(value), plain_map(own), plain_map(body.get(key)), theirs)
             if left or key in body or theirs:
                 kept[key] = left
         elif theirs:
@@ -48,10 +48,10 @@ def _without(
     return kept
 
 
-def _over(below: Mapping[str, Plain], above: Mapping[str, Plain], path: tuple[str, ...]) -> dict[str, Plain]:
-    found = dict(below)
+def _merge(below: Mapping[str, Plain], above: Mapping[str, Plain], path: tuple[str, ...]) -> dict[str, Plain]:
+    merged = dict(below)
     for key, value in above.items():
-        there, at = found.get(key), (*path, key)
-        both = isinstance(value, dict) and isinstance(there, dict) and at != ownership.WHOLE
-        found[key] = _over(plain_map(there), plain_map(value), at) if both else value
-    return found
+        old, at = merged.get(key), (*path, key)
+        can_merge = isinstance(value, dict) and isinstance(old, dict) and at != ownership.ATOMIC_MAP
+        merged[key] = _merge(plain_map(old), plain_map(value), at) if can_merge else value
+    return merged

@@ -1,7 +1,7 @@
-"""Plan files: JSON in one canonical form, sealed with a digest of itself.
+"""Plan files: canonical JSON, sealed with a digest of its own contents.
 
-A digest is no signature: it tells a file that was cut off or edited. Of one that somebody sealed anew, all
-that follows from the rest of the plan is worked out again (`agreement`); only a signature tells who made it.
+The digest is not a signature: it detects a truncated or edited file. In a file that was edited and sealed
+again, `agreement` checks all that follows from the rest of the plan; only a signature proves who made it.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 MAX_BYTES: Final = 64 << 20
-"""Several thousand objects; what is longer is no plan."""
+"""The limit of a plan file; enough for several thousand objects."""
 
 STDIN: Final = "-"
-_ANEW: Final = "make a new one with `gpupool plan -o json=FILE`"
-_JSON_PLACE = re.compile(r".* at line (?P<line>[0-9]+) column (?P<column>[0-9]+)")
+_NEW_PLAN: Final = "make a new one with `gpupool plan -o json=FILE`"
+_JSON_POSITION = re.compile(r".* at line (?P<line>[0-9]+) column (?P<column>[0-9]+)")
 _VERSION = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
 
 
-def text(plan: Plan) -> str:
-    """Write a plan as JSON: keys in the order of the classes, two blanks for each level, a final newline."""
+def render_plan(plan: Plan) -> str:
+    """Render a plan as JSON: keys in the order of the classes, indented by two spaces, a final newline."""
     return _canonical(_document(plan))
 
 
-def plan_id(plan: Plan) -> str:
+def calculate_id(plan: Plan) -> str:
     """Return the digest of a plan's text with an empty `id`."""
     return _digest(_document(plan))
 
 
-def sealed(plan: Plan) -> Plan:
+def seal(plan: Plan) -> Plan:
     """Return the plan with its own digest as `id`."""
-    return replace(plan, id=plan_id(plan))
+    return replace(plan, id=calculate_id(plan))
 
 
-def contents(path: str) -> bytes:
-    """Return what a plan file holds, and of one that is too large enough to refuse it; `-` is standard input.
+def read_contents(path: str) -> bytes:
+    """Read a plan file, at most one byte more than `MAX_BYTES`; `-` is standard input.
 
     Raises:
         InputError: where it can't be read.
@@ -64,17 +64,17 @@ def contents(path: str) -> bytes:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as problem:  # a ValueError is a name that no file can have
         reason = getattr(problem, "strerror", None) or str(problem)
-        raise _refused(path, f"can't read it: {reason}", "check the path and its permissions") from None
+        raise _file_error(path, f"can't read it: {reason}", "check the path and its permissions") from None
 
 
-def read(raw: bytes, name: str) -> Plan:
-    """Read a plan that `text` wrote, from the file of that name.
+def parse_plan(raw: bytes, name: str) -> Plan:
+    """Parse a plan that `render_plan` wrote; `name` is the file's name for messages.
 
-    A later minor version of the format may have keys that this gpupool does not know: they are passed over.
+    Keys that a later minor version of the format adds are ignored.
 
     Raises:
-        InputError: with the first thing that is wrong: no JSON, no plan, cut off, changed since it was
-            written, or one that contradicts itself.
+        InputError: with the first problem: not JSON, not a plan, truncated, changed since it was written,
+            or contradicting itself.
         OutdatedError: for another major version of the format.
     """
     from pydantic import ValidationError
@@ -82,33 +82,33 @@ def read(raw: bytes, name: str) -> Plan:
     from gpupool.planning import agreement
     from gpupool.shapes.error_messages import format_path
 
-    document = _checked(_parsed(raw, name), name)
+    document = _check_format(_parse_json(raw, name), name)
     if document.get("id") != _digest(document):
         reason = "changed by hand or damaged: `id` does not match the contents"
         raise _invalid(reason, Location(name), "id")
     is_newer = _minor(str(document["formatVersion"])) > _minor(FORMAT_VERSION)
     try:
-        plan = validated(document, extra="ignore" if is_newer else "forbid")
+        plan = validate_document(document, extra="ignore" if is_newer else "forbid")
     except ValidationError as problem:
         path = format_path(problem.errors(include_url=False)[0]["loc"])
         reason = f"`{path}`"
         raise _invalid(reason, Location(name), path) from None
-    for where, message in agreement.mistakes(plan):
+    for where, message in agreement.find_mistakes(plan):
         path = format_path(where)
         reason = f"`{path}`: {message}"
         raise _invalid(reason, Location(name), path)
     return plan
 
 
-def validated(document: Mapping[str, Plain], extra: Literal["ignore", "forbid"] = "forbid") -> Plan:
-    """Return the plan that a document holds, whether or not it agrees with itself.
+def validate_document(document: Mapping[str, Plain], extra: Literal["ignore", "forbid"] = "forbid") -> Plan:
+    """Build the plan of a document, without a check that its parts agree.
 
     Raises:
-        ValidationError: where it is none.
+        ValidationError: where the document is not a plan.
     """
     from pydantic_core import to_json
 
-    # As JSON, a list is a tuple and a map is a class; a text is no number there, whatever it says.
+    # Validated as JSON, a list becomes a tuple and a map a class, while a string never becomes a number.
     return _adapter().validate_json(to_json(document), strict=True, extra=extra)
 
 
@@ -119,66 +119,68 @@ def _adapter() -> TypeAdapter[Plan]:
     return TypeAdapter(Plan)
 
 
-def _parsed(raw: bytes, name: str) -> Plain:
+def _parse_json(raw: bytes, name: str) -> Plain:
     """Parse a file as JSON."""
     from pydantic_core import from_json
 
     from gpupool.yamlio.decoding import UnreadableError, decode_text
 
     try:
-        written = decode_text(raw, name, Code.PLAN_FILE, MAX_BYTES)
+        text = decode_text(raw, name, Code.PLAN_FILE, MAX_BYTES)
     except UnreadableError as problem:
         raise _invalid(problem.findings[0].message, problem.findings[0].at) from None
     try:
-        found: Plain = from_json(written, allow_inf_nan=False)
+        document: Plain = from_json(text, allow_inf_nan=False)
     except ValueError as problem:
         raise _not_json(str(problem), name) from None
-    _ensure_distinct(written, name)
-    return found
+    _ensure_distinct_keys(text, name)
+    return document
 
 
 def _not_json(reason: str, name: str) -> InputError:
-    place = _JSON_PLACE.fullmatch(reason)
-    at = Location(name, int(place["line"]), max(int(place["column"]), 1)) if place else Location(name)
+    position = _JSON_POSITION.fullmatch(reason)
+    at = Location(name)
+    if position:
+        at = Location(name, int(position["line"]), max(int(position["column"]), 1))
     return _invalid("the file ends too early" if reason.startswith("EOF") else "not JSON", at)
 
 
-def _ensure_distinct(written: str, name: str) -> None:
-    """Refuse a key that is in one map twice: which of the two counts, readers of JSON disagree on."""
+def _ensure_distinct_keys(text: str, name: str) -> None:
+    """Raise for a duplicate key: JSON parsers disagree on which of the two values counts."""
     import json
     from collections import Counter
 
-    def checked(pairs: list[tuple[str, object]]) -> None:
+    def check_pairs(pairs: list[tuple[str, object]]) -> None:
         key, count = Counter(key for key, _ in pairs).most_common(1)[0] if pairs else ("", 1)
         if count > 1:
             reason = f"duplicate key `{key}`"
             raise _invalid(reason, Location(name))
 
-    json.loads(written, object_pairs_hook=checked, parse_int=str, parse_float=str)
+    json.loads(text, object_pairs_hook=check_pairs, parse_int=str, parse_float=str)
 
 
 def _invalid(reason: str, at: Location, path: str = "") -> InputError:
-    return InputError([Finding(Code.PLAN_FILE, f"invalid plan file ({reason})", at, _ANEW, path=path)])
+    return InputError([Finding(Code.PLAN_FILE, f"invalid plan file ({reason})", at, _NEW_PLAN, path=path)])
 
 
-def _checked(found: Plain, name: str) -> dict[str, Plain]:
-    """Return what is a plan by its looks, in a format that can be read."""
-    version = found.get("formatVersion") if isinstance(found, dict) else None
-    said = _VERSION.fullmatch(version) if isinstance(version, str) else None
-    if not isinstance(found, dict) or said is None or not isinstance(found.get("gpupool"), str):
+def _check_format(document: Plain, name: str) -> dict[str, Plain]:
+    """Return the document if it looks like a plan in a supported format; raise otherwise."""
+    version = document.get("formatVersion") if isinstance(document, dict) else None
+    match = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if not isinstance(document, dict) or match is None or not isinstance(document.get("gpupool"), str):
         message = "this is not a plan of gpupool: it does not start with `formatVersion` and `gpupool`"
-        raise _refused(name, message, "pass a file that `gpupool plan -o json=FILE` wrote")
-    ours = FORMAT_VERSION.partition(".")[0]
-    if said[1] != ours:
+        raise _file_error(name, message, "pass a file that `gpupool plan -o json=FILE` wrote")
+    major = FORMAT_VERSION.partition(".")[0]
+    if match[1] != major:
         message = (
-            f"{name}: unsupported plan format {said[0]}, written by gpupool {found['gpupool']}; this version"
-            f" reads format {ours}. Use that version, or {_ANEW}"
+            f"{name}: unsupported plan format {match[0]}, written by gpupool {document['gpupool']}; this"
+            f" version reads format {major}. Use that version, or {_NEW_PLAN}"
         )
         raise OutdatedError(message)
-    return found
+    return document
 
 
-def _refused(name: str, message: str, fix: str) -> InputError:
+def _file_error(name: str, message: str, fix: str) -> InputError:
     return InputError([Finding(Code.PLAN_FILE, message, Location(name), fix)])
 
 
@@ -187,7 +189,7 @@ def _minor(version: str) -> int:
 
 
 def _digest(document: Mapping[str, Any]) -> str:
-    # Format 1.1 had no signature. Where there is the key, it is empty in what the id is a digest of.
+    # Format 1.1 had no signature. Where the key exists, the id is calculated with an empty signature.
     unsigned = {**document, "signature": ""} if "signature" in document else document
     return hashlib.sha256(_canonical({**unsigned, "id": ""}).encode()).hexdigest()
 
@@ -198,7 +200,7 @@ def _canonical(document: Mapping[str, Any]) -> str:
     try:
         return f"{to_json(document, indent=2).decode()}\n"
     except PydanticSerializationError:
-        # A file's name may hold bytes that are no UTF-8; nothing else in a plan can.
+        # A file's name may hold bytes that are not UTF-8; nothing else in a plan can.
         return f"{to_json(_encodable(document), indent=2).decode()}\n"
 
 
@@ -211,7 +213,7 @@ def _encodable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def _document(value: Any) -> Any:  # noqa: ANN401 - whatever a plan holds
-    """Return classes as maps; what the API server said stays as it is."""
+    """Convert dataclasses to maps; objects of the API server are already plain values."""
     if is_dataclass(value) and not isinstance(value, type):
         return {key: _document(getattr(value, name)) for name, key in _keys(value.__class__)}
     return [_document(item) for item in value] if isinstance(value, tuple) else value
@@ -219,5 +221,5 @@ def _document(value: Any) -> Any:  # noqa: ANN401 - whatever a plan holds
 
 @cache
 def _keys(kind: type[Any]) -> tuple[tuple[str, str], ...]:
-    written = kind.__pydantic_config__["alias_generator"]
-    return tuple((field.name, written(field.name)) for field in fields(kind))
+    to_key = kind.__pydantic_config__["alias_generator"]
+    return tuple((field.name, to_key(field.name)) for field in fields(kind))

@@ -1,4 +1,4 @@
-"""Digests by which is told whether anything that a plan was decided on has changed since."""
+"""Fingerprints of live objects: digests that show whether an object changed after the plan was made."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
 
 
-def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
-    """Return a digest of a stripped object's labels and annotations and of the values at the planned paths."""
+def calculate_fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
+    """Calculate a digest of a stripped object's labels and annotations and of the values at `paths`."""
     metadata = plain_map(plain_map(body).get("metadata"))
     return digest(
         [
@@ -26,15 +26,15 @@ def fingerprint(body: Plain, paths: Iterable[tuple[str, ...]]) -> str:
     )
 
 
-def planned(paths: Iterable[LeafPath]) -> tuple[tuple[str, ...], ...]:
-    """Return the paths that a fingerprint is of.
+def collect_planned_paths(paths: Iterable[LeafPath]) -> tuple[tuple[str, ...], ...]:
+    """Collect the paths that a fingerprint covers.
 
-    A path that goes through a list stands for the whole list: its items have moved when one came or went.
+    A path through a list is cut to the list: the index of an item changes when another is added or removed.
     """
-    return tuple(sorted({_to_list(path) for path in paths}))
+    return tuple(sorted({_cut_at_list(path) for path in paths}))
 
 
-def _to_list(path: LeafPath) -> tuple[str, ...]:
+def _cut_at_list(path: LeafPath) -> tuple[str, ...]:
     keys: list[str] = []
     for key in path:
         if isinstance(key, int):

@@ -1,4 +1,4 @@
-"""What others have to do with an object: whose it is, which fields they own, and what they left in it."""
+"""Foreign objects and fields: ApplySet membership, conflicts and values that other managers left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from gpupool.objects import labels_of
 from gpupool.planning import ownership
 from gpupool.planning.addresses import is_name
-from gpupool.planning.compare import differences, flat, paths
+from gpupool.planning.compare import collect_paths, find_differences, to_dotted_path
 from gpupool.planning.plan import Conflict, Residue
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 PART_OF: Final = "applyset.kubernetes.io/part-of"
 BLUEPRINT: Final = "gpupool.dev/blueprint"
-"""Labels of every object that gpupool applies: which set it is in, and of which blueprint."""
+"""Labels of every object that gpupool applies: its ApplySet and its blueprint."""
 
-_USUAL_NAMESPACE: Final = "kube-system"
+_DEFAULT_NAMESPACE: Final = "kube-system"
 
 _DEFAULTS: Final[Mapping[str, Plain]] = {
     "spec.disruption.consolidateAfter": "0s",
@@ -36,76 +36,80 @@ _DEFAULTS: Final[Mapping[str, Plain]] = {
     "spec.metadataOptions.httpPutResponseHopLimit": 1,
     "spec.metadataOptions.httpTokens": "required",
 }
-"""What the CRDs fill in: whoever created the object by hand owns it, though nobody said it."""
+"""Defaults of the CRDs: the creator of an object owns them without having set them."""
 
 
-def set_id(namespace: str, name: str) -> str:
-    """Return the id of the set whose parent is a ConfigMap: the value of its members' label `PART_OF`."""
-    said = f"{name}.{namespace}.ConfigMap."
-    digest = hashlib.sha256(said.encode()).digest()
+def calculate_applyset_id(namespace: str, name: str) -> str:
+    """Calculate the id of the ApplySet of a ConfigMap: the label `PART_OF` of its members."""
+    parent = f"{name}.{namespace}.ConfigMap."
+    digest = hashlib.sha256(parent.encode()).digest()
     return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
 
 
-def belonging(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
-    """Return why an object is not ours to write; the empty text where it is, or is to be taken over."""
+def explain_foreign(live: Mapping[str, Plain], own_set: str, *, adopts: bool) -> str:
+    """Return why gpupool may not write an object; empty where it may, or where the object is adopted."""
     labels = labels_of(live)
     member = labels.get(PART_OF)
     if member is not None and member != own_set:
-        return _of_another(member, labels.get(BLUEPRINT))
-    if adopts or member == own_set or ownership.applied(live) is not None:
+        return _explain_member(member, labels.get(BLUEPRINT))
+    if adopts or member == own_set or ownership.find_applied_entry(live) is not None:
         return ""
-    writers = sorted({each.manager for each in ownership.entries(live) if not each.subresource})
+    writers = sorted({entry.manager for entry in ownership.parse_entries(live) if not entry.subresource})
     return f"not created by gpupool ({', '.join(writers) or 'creator unknown'}): adopt it with --adopt"
 
 
-def _of_another(member: Plain, blueprint: Plain) -> str:
-    """Return why an object of another set is not ours to write, and how it becomes ours."""
+def _explain_member(member: Plain, blueprint: Plain) -> str:
+    """Return why gpupool may not write an object of another ApplySet, and how to take it over."""
     another = f"it belongs to another ApplySet ({PART_OF}: {member}); remove it there first"
     if not (isinstance(blueprint, str) and is_name(blueprint)):
         return another
-    if member != set_id(_USUAL_NAMESPACE, f"gpupool-{blueprint}"):
-        way_out = f"gpupool move --from NAMESPACE/{blueprint}"
-        return f"{another} or, if its inventory was in another namespace: {way_out}"
+    if member != calculate_applyset_id(_DEFAULT_NAMESPACE, f"gpupool-{blueprint}"):
+        command = f"gpupool move --from NAMESPACE/{blueprint}"
+        return f"{another} or, if its inventory was in another namespace: {command}"
     return (
         f"it belongs to another blueprint, {blueprint} ({PART_OF}: {member}); remove it there first or, if"
-        f" that one was renamed to this: gpupool move --from {_USUAL_NAMESPACE}/{blueprint}"
+        f" that one was renamed to this: gpupool move --from {_DEFAULT_NAMESPACE}/{blueprint}"
     )
 
 
-def conflicts_of(
+def build_conflicts(
     live: Mapping[str, Plain], body: Mapping[str, Plain], contested: Iterable[tuple[str, str]]
 ) -> tuple[Conflict, ...]:
-    """Return each contested field with its owner, what kind of writer that is, and when it last wrote."""
-    known = {flat(path): path for path in paths(dict(body))}
-    times = {each.manager: each.time for each in ownership.entries(live)}
+    """Build the conflicts of contested fields: owner, kind of owner and time of its last write."""
+    blueprint_paths = {to_dotted_path(path): path for path in collect_paths(dict(body))}
+    times = {entry.manager: entry.time for entry in ownership.parse_entries(live)}
     return tuple(
         Conflict(
-            known.get(flat(path), path), manager, ownership.kind_of_owner(manager), times.get(manager, "")
+            blueprint_paths.get(to_dotted_path(path), path),
+            manager,
+            ownership.classify_owner(manager),
+            times.get(manager, ""),
         )
         for path, manager in contested
     )
 
 
-def residue(
+def find_residue(
     masker: Masker, address: str, live: Mapping[str, Plain], body: Mapping[str, Plain]
 ) -> tuple[Residue, ...]:
-    """Return the live values under `spec` that the blueprint does not say, that others own, and that stay."""
+    """Find the live values under `spec` that the blueprint does not set, that others own, and that remain."""
     if not ownership.is_shared(live):
         return ()
-    found = []
-    for each in differences({"spec": live.get("spec")}, {"spec": body.get("spec")}):
-        if each.op != "remove" or is_default(each.keys, each.before):
+    residue = []
+    for leaf in find_differences({"spec": live.get("spec")}, {"spec": body.get("spec")}):
+        if leaf.op != "remove" or is_default(leaf.keys, leaf.before):
             continue
-        owner = ownership.owner(live, each.keys)
+        owner = ownership.find_owner(live, leaf.keys)
         if owner is None or owner.manager == ownership.MANAGER:
             continue
-        if not _says(dict(body), ownership.whole(owner, each.keys)):
-            found.append(Residue(each.path, masker.shown(address, each.before, each.keys), owner.manager))
-    return tuple(found)
+        # A value of the body at the owned path replaces all of the live one there.
+        if not _has_value(dict(body), ownership.find_value_path(owner, leaf.keys)):
+            residue.append(Residue(leaf.path, masker.mask(address, leaf.before, leaf.keys), owner.manager))
+    return tuple(residue)
 
 
-def _says(body: Plain, path: LeafPath) -> bool:
-    """Return whether a body has a value at a path of maps: what is one value there is replaced as a whole."""
+def _has_value(body: Plain, path: LeafPath) -> bool:
+    """Return whether a body has a value at a path of maps."""
     for key in path:
         if not isinstance(body, dict) or key not in body:
             return False
@@ -114,6 +118,6 @@ def _says(body: Plain, path: LeafPath) -> bool:
 
 
 def is_default(keys: LeafPath, value: Plain) -> bool:
-    """Return whether a value at a path of a live object is what the CRDs fill in there."""
-    known = _DEFAULTS.get(".".join(str(key) for key in keys if not isinstance(key, int)))
-    return known is not None and (known == value or (isinstance(known, list) and value in known))
+    """Return whether a value at a path of a live object is the default of the CRDs."""
+    default = _DEFAULTS.get(".".join(str(key) for key in keys if not isinstance(key, int)))
+    return default is not None and (default == value or (isinstance(default, list) and value in default))

@@ -1,7 +1,7 @@
-"""Who owns which field of an object, as the API server keeps it under `metadata.managedFields`.
+"""Field ownership of live objects: field managers as in `metadata.managedFields`.
 
-The format (`fieldsV1`): `f:KEY` is a field, `k:{…}` and `v:…` are items of lists that merge, `.` is the thing
-itself; `{}` is a whole value: a scalar, or a list or map that has one owner only.
+The format (`fieldsV1`): `f:KEY` is a field, `k:{…}` and `v:…` are items of merged lists, `.` is the map or
+item itself; `{}` is a complete value: a scalar, or a list or map with a single owner.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MANAGER: Final = "gpupool"
 _APPLY: Final = "Apply"
 _NOT_OWNED: Final = frozenset({"apiVersion", "kind"})
 _IDENTITY: Final = frozenset({"name", "uid", "resourceVersion"})
-WHOLE: Final = ("spec", "template", "metadata", "labels")
-"""The one map that has one owner as a whole (`x-kubernetes-map-type: atomic`): NodePool's, from 1.13 on."""
+ATOMIC_MAP: Final = ("spec", "template", "metadata", "labels")
+"""The only atomic map (`x-kubernetes-map-type: atomic`, with a single owner): NodePool's, since 1.13."""
 
 _GITOPS: Final = (
     "argocd", "kustomize-controller", "helm", "terraform", "pulumi", "flux", "kluctl", "kapp", "fleet",
@@ -30,7 +30,7 @@ _CONTROLLERS: Final = ("karpenter", "cluster-autoscaler", "controller", "operato
 
 
 class ManagerEntry(NamedTuple):
-    """What one manager owns by one way of writing."""
+    """The fields that one manager owns by one operation (apply or update)."""
 
     manager: str
     is_apply: bool
@@ -40,104 +40,110 @@ class ManagerEntry(NamedTuple):
     fields: Mapping[str, Plain]
 
 
-def entries(live: Mapping[str, Plain]) -> list[ManagerEntry]:
-    """Return every entry of an object's managed fields."""
-    said = plain_map(live.get("metadata")).get("managedFields")
-    return [_entry(plain_map(each)) for each in plain_list(said)]
+def parse_entries(live: Mapping[str, Plain]) -> list[ManagerEntry]:
+    """Parse an object's managed fields."""
+    managed_fields = plain_map(live.get("metadata")).get("managedFields")
+    return [_parse_entry(plain_map(entry)) for entry in plain_list(managed_fields)]
 
 
-def _entry(said: Mapping[str, Plain]) -> ManagerEntry:
+def _parse_entry(entry: Mapping[str, Plain]) -> ManagerEntry:
     return ManagerEntry(
-        manager=plain_text(said.get("manager")),
-        is_apply=said.get("operation") == _APPLY,
-        subresource=plain_text(said.get("subresource")),
-        api_version=plain_text(said.get("apiVersion")),
-        time=plain_text(said.get("time")),
-        fields=plain_map(said.get("fieldsV1")),
+        manager=plain_text(entry.get("manager")),
+        is_apply=entry.get("operation") == _APPLY,
+        subresource=plain_text(entry.get("subresource")),
+        api_version=plain_text(entry.get("apiVersion")),
+        time=plain_text(entry.get("time")),
+        fields=plain_map(entry.get("fieldsV1")),
     )
 
 
-def applied(live: Mapping[str, Plain]) -> ManagerEntry | None:
-    """Return what gpupool applied of an object; None where it never did."""
+def find_applied_entry(live: Mapping[str, Plain]) -> ManagerEntry | None:
+    """Find the entry of gpupool's own applies; None where it never applied the object."""
     own = (
-        each for each in entries(live) if each.manager == MANAGER and each.is_apply and not each.subresource
+        entry
+        for entry in parse_entries(live)
+        if entry.manager == MANAGER and entry.is_apply and not entry.subresource
     )
     return next(own, None)
 
 
-def extracted(live: Plain, fields: Mapping[str, Plain]) -> Plain:
-    """Return the part of a live object that one entry owns; a list with owned items is given whole."""
+def extract_owned(live: Plain, fields: Mapping[str, Plain]) -> Plain:
+    """Return the part of a live object that one entry owns, with complete lists."""
     if not isinstance(live, dict) or not fields:
         return live
-    found: dict[str, Plain] = {}
-    for key, inside in fields.items():
+    owned: dict[str, Plain] = {}
+    for key, subfields in fields.items():
         prefix, _, name = key.partition(":")
         if prefix == "f" and name in live:
-            found[name] = extracted(live[name], plain_map(inside))
-    return found
+            owned[name] = extract_owned(live[name], plain_map(subfields))
+    return owned
 
 
 def is_applied_already(live: Mapping[str, Plain], body: Mapping[str, Plain]) -> bool:
-    """Return whether to apply `body` would change nothing at all: neither a value, nor who owns a field.
+    """Return whether an apply of `body` would change nothing: no value, and no owner of a field.
 
-    It is said only where the object itself proves it. False means that the API server has to be asked. (Where
-    a newer CRD gives a map one owner, an apply would note that, and nothing else; that waits for a change.)
+    True only where the live object proves it; False means that a dry run has to decide. (Where a newer CRD
+    makes a map atomic, an apply would only record that; this is left to the next change.)
     """
-    own = applied(live)
+    own = find_applied_entry(live)
     if own is None or own.api_version != body.get("apiVersion"):
         return False
-    said = {key: value for key, value in body.items() if key not in _NOT_OWNED}
+    desired = {key: value for key, value in body.items() if key not in _NOT_OWNED}
     metadata = {key: value for key, value in plain_map(body.get("metadata")).items() if key not in _IDENTITY}
-    said.pop("metadata", None)
+    desired.pop("metadata", None)
     if metadata:
-        said["metadata"] = metadata
-    return _same(said, dict(live), own.fields, ())
+        desired["metadata"] = metadata
+    return _is_applied_map(desired, dict(live), own.fields, ())
 
 
-def _same(said: Mapping[str, Plain], live: Plain, fields: Mapping[str, Plain], path: tuple[str, ...]) -> bool:
-    """Return whether a map's keys are those that are owned, and its values those that are there.
+def _is_applied_map(
+    desired: Mapping[str, Plain], live: Plain, fields: Mapping[str, Plain], path: tuple[str, ...]
+) -> bool:
+    """Return whether a map's keys are exactly the owned ones, with the live values.
 
-    What was applied owns no map itself (`.`) beside its keys; an apply would take that out.
+    An entry of an apply does not own a map itself (`.`) beside its keys; another apply would remove that.
     """
-    if not isinstance(live, dict) or fields.keys() != {f"f:{key}" for key in said}:
+    if not isinstance(live, dict) or fields.keys() != {f"f:{key}" for key in desired}:
         return False
     return all(
-        key in live and _same_value(value, live[key], plain_map(fields[f"f:{key}"]), (*path, key))
-        for key, value in said.items()
+        key in live and _is_applied_value(value, live[key], plain_map(fields[f"f:{key}"]), (*path, key))
+        for key, value in desired.items()
     )
 
 
-def _same_value(said: Plain, live: Plain, fields: Mapping[str, Plain], path: tuple[str, ...]) -> bool:
+def _is_applied_value(
+    desired: Plain, live: Plain, fields: Mapping[str, Plain], path: tuple[str, ...]
+) -> bool:
     if not fields:
-        # One owner for all of it: a scalar, an empty map, a list, or a map that is kept whole. Any other map
-        # whose keys are not owned one by one proves nothing.
-        whole = not isinstance(said, dict) or not said or path == WHOLE
-        return whole and equal(said, live)
-    return isinstance(said, dict) and _same(said, live, fields, path)
+        # A single owner: a scalar, an empty map, a list, or an atomic map. Any other map whose keys are not
+        # owned one by one proves nothing.
+        is_single = not isinstance(desired, dict) or not desired or path == ATOMIC_MAP
+        return is_single and is_equal(desired, live)
+    return isinstance(desired, dict) and _is_applied_map(desired, live, fields, path)
 
 
-def equal(one: Plain, other: Plain) -> bool:
-    """Compare as JSON does: `true` is not 1, and 1 is 1.0."""
+def is_equal(one: Plain, other: Plain) -> bool:
+    """Return whether two values are equal in JSON: `true` is not 1, and 1 is 1.0."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(is_equal(value, other[key]) for key, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
+        return len(one) == len(other) and all(map(is_equal, one, other))
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     return one == other
 
 
-def owner(live: Mapping[str, Plain], path: tuple[str | int, ...]) -> ManagerEntry | None:
-    """Return the last writer of a field; None where nobody owns it."""
-    owning = [each for each in entries(live) if _owns(each.fields, path)]
-    return max(owning, key=lambda each: each.time, default=None)
+def find_owner(live: Mapping[str, Plain], path: tuple[str | int, ...]) -> ManagerEntry | None:
+    """Find the last writer of a field; None where the field has no owner."""
+    owners = [entry for entry in parse_entries(live) if _has_path(entry.fields, path)]
+    return max(owners, key=lambda entry: entry.time, default=None)
 
 
-def _owns(fields: Mapping[str, Plain], path: tuple[str | int, ...]) -> bool:
+def _has_path(fields: Mapping[str, Plain], path: tuple[str | int, ...]) -> bool:
     at = fields
     for depth, key in enumerate(path):
         if depth and set(at) <= {"."}:
-            return True  # all of what is here
+            return True  # a single owner of everything below
         inner = at.get(f"f:{key}")
         if inner is None:
             return any(name[:2] in {"k:", "v:"} for name in at)
@@ -145,8 +151,8 @@ def _owns(fields: Mapping[str, Plain], path: tuple[str | int, ...]) -> bool:
     return True
 
 
-def whole(entry: ManagerEntry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Return the part of an owned path that is one value: a list, or a map that is kept whole, or all of it."""
+def find_value_path(entry: ManagerEntry, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Return the part of an owned path that is one value: a list, an atomic map, or the complete path."""
     at = entry.fields
     for depth, key in enumerate(path):
         if depth and set(at) <= {"."}:
@@ -156,17 +162,19 @@ def whole(entry: ManagerEntry, path: tuple[str | int, ...]) -> tuple[str | int, 
 
 
 def is_shared(live: Mapping[str, Plain]) -> bool:
-    """Return whether anybody beside gpupool owns anything of what the object is to be."""
+    """Return whether another manager owns a field of the object's spec."""
     return any(
-        "f:spec" in each.fields for each in entries(live) if each.manager != MANAGER and not each.subresource
+        "f:spec" in entry.fields
+        for entry in parse_entries(live)
+        if entry.manager != MANAGER and not entry.subresource
     )
 
 
-def kind_of_owner(manager: str) -> OwnerKind:
-    """Return what kind of writer a field manager is, by the names that they are known under."""
+def classify_owner(manager: str) -> OwnerKind:
+    """Return the kind of a field manager, by parts of its name."""
     name = manager.lower()
-    if any(known in name for known in _GITOPS):
+    if any(part in name for part in _GITOPS):
         return "gitops"
-    if any(known in name for known in _CONTROLLERS):
+    if any(part in name for part in _CONTROLLERS):
         return "controller"
     return "people"

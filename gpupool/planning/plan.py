@@ -1,6 +1,6 @@
-"""A plan: every change to a cluster, with what it was decided on. Values only, and none of them a secret's.
+"""Plan values: every change to a cluster and the state it was calculated from, without secret values.
 
-The classes are what a plan file holds too: the names there are the same in camel case.
+The classes are also the format of a plan file: its keys are the field names in camel case.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ Action: TypeAlias = Literal["create", "adopt", "update", "delete", "no-op"]
 Operation: TypeAlias = Literal["add", "remove", "replace"]
 ChangeCause: TypeAlias = Literal["intent", "drift", "default"]
 Verified: TypeAlias = Literal["server", "read-only", "offline"]
-"""Who judged a change: the API server in a dry run, gpupool from what it could read, gpupool alone."""
+"""Who checked a change: the API server in a dry run, gpupool from what it could read, gpupool alone."""
 
 OwnerKind: TypeAlias = Literal["people", "gitops", "controller"]
 
 
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return first + "".join(part.capitalize() for part in rest)
 
 
-class _Written:
-    """What a plan file holds: names in camel case, and nothing unknown."""
+class _Serialized:
+    """Base of the classes in a plan file: keys in camel case, unknown keys rejected."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[Any] = {"alias_generator": _camel, "extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True)
-class BlueprintPlace(_Written):
-    """Where something stands in the blueprint."""
+class BlueprintPlace(_Serialized):
+    """A place in the blueprint."""
 
     file: str
     line: int
@@ -44,8 +44,8 @@ class BlueprintPlace(_Written):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldChange(_Written):
-    """One leaf that differs between what is and what would be."""
+class FieldChange(_Serialized):
+    """One leaf that differs between the live object and the planned one."""
 
     path: str
     """With the keys of list items in place of numbers, as in `spec.taints[nvidia.com/gpu:NoSchedule]`."""
@@ -54,29 +54,29 @@ class FieldChange(_Written):
     before: Any
     after: Any
     semantic: bool
-    """False where both say equivalent: `1000` and `1k`, a list in another order."""
+    """False where both values are equivalent: `1000` and `1k`, a list in another order."""
 
     owner: str
-    """The field manager that wrote it last; empty for nobody."""
+    """The field manager that wrote it last; empty where it has none."""
 
     cause: ChangeCause
-    """What was written in the blueprint, what somebody did in the cluster, or a default of the API."""
+    """A change of the blueprint, a change in the cluster, or a default of the API."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict(_Written):
-    """A field of ours that somebody else owns with another value."""
+class Conflict(_Serialized):
+    """A field of the blueprint that another manager owns with another value."""
 
     path: str
     manager: str
     kind: OwnerKind
     when: str
-    """When that manager last wrote the object, in RFC 3339; empty where nobody knows."""
+    """When that manager last wrote the object, in RFC 3339; empty where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Residue(_Written):
-    """A live value under `spec` or the template that the blueprint does not say and gpupool does not own."""
+class Residue(_Serialized):
+    """A live value under `spec` or the template that the blueprint does not set and gpupool does not own."""
 
     path: str
     value: Any
@@ -84,23 +84,23 @@ class Residue(_Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Admission(_Written):
+class Admission(_Serialized):
     """A leaf that an admission policy or webhook changes on its way into the cluster."""
 
     path: str
     said: Any
-    """What the blueprint says; None where it does not say it."""
+    """The value in the blueprint; None where it does not set the leaf."""
 
     stored: Any
-    """What the API server would store; None for nothing."""
+    """The value that the API server would store; None for no value."""
 
     place: BlueprintPlace | None
-    """Where the blueprint says it."""
+    """Where the blueprint sets it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection(_Written):
-    """Why the API server would not take an object, at the place in the blueprint that causes it."""
+class Rejection(_Serialized):
+    """Why the API server would reject an object, at the place in the blueprint that causes it."""
 
     field: str
     message: str
@@ -108,43 +108,43 @@ class Rejection(_Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Before(_Written):
-    """What an object was when the plan was made: what a saved plan is held against."""
+class Precondition(_Serialized):
+    """The state of an object when the plan was made: `apply PLAN` requires that it is unchanged."""
 
     uid: str
-    """Empty where the object was absent."""
+    """Empty where the object did not exist."""
 
     generation: int
     fingerprint: str
     """A digest of its own labels and annotations and of the values at `paths`."""
 
     paths: tuple[tuple[str, ...], ...] = ()
-    """What the plan changes, as keys; a list is one value."""
+    """The paths that the plan changes, as keys; a list is one value."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change(_Written):
-    """What becomes of one object."""
+class Change(_Serialized):
+    """The planned actions on one object."""
 
     address: str
     """`KIND/NAME`, as in `NodePool/a100-spot`."""
 
     actions: tuple[Action, ...]
     place: BlueprintPlace | None
-    """Where it begins in the blueprint; None for what is deleted."""
+    """Where it begins in the blueprint; None for a deletion."""
 
     reason: str
     before: Any
-    """The object as it is, without what the server keeps for itself; None where it is absent."""
+    """The live object without the fields that the server maintains; None where it does not exist."""
 
     after: Any
-    """The same as it would be; None where it is deleted."""
+    """The object as it would be; None where it is deleted."""
 
     fields: tuple[FieldChange, ...]
     body: Any
-    """What is sent; each sensitive leaf stands as `{"$sensitive": DIGEST}`. None for a deletion."""
+    """The object that is sent; a sensitive leaf is `{"$sensitive": DIGEST}`. None for a deletion."""
 
-    pre: Before
+    pre: Precondition
     verified: Verified
     conflicts: tuple[Conflict, ...] = ()
     residue: tuple[Residue, ...] = ()
@@ -154,16 +154,16 @@ class Change(_Written):
     """Why it can't be done now: it is being deleted, belongs to another blueprint, is foreign."""
 
     leaving: bool = False
-    """Whether it is blocked because it is being deleted: that holds back no other change."""
+    """Whether it is blocked because it is being deleted: that blocks no other change."""
 
     force: bool = False
-    """Whether fields of other owners are taken over, as was agreed to."""
+    """Whether fields of other owners are taken over, as `onConflict` allows."""
 
     managed_by: tuple[str, ...] = ()
-    """Other tools that take the object for their own, as `--adopt-from` calls them."""
+    """Other tools that manage the object, by their names for `--adopt-from`."""
 
     node_claims: int | None = None
-    """Of a pool or class that is deleted: how many NodeClaims it has."""
+    """The number of NodeClaims of a pool or class that is deleted."""
 
     @property
     def ref(self) -> Ref:
@@ -172,16 +172,16 @@ class Change(_Written):
 
     @property
     def writes(self) -> bool:
-        """Return whether it writes or deletes."""
+        """Return whether the change writes or deletes the object."""
         return self.actions != ("no-op",)
 
 
 @dataclass(frozen=True, slots=True)
-class PlanTarget(_Written):
+class PlanTarget(_Serialized):
     """The cluster that a plan is for."""
 
     uid: str
-    """Of its kube-system namespace."""
+    """The uid of its kube-system namespace."""
 
     server: str
     context: str
@@ -190,45 +190,45 @@ class PlanTarget(_Written):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanSource(_Written):
-    """What a plan was made of."""
+class PlanSource(_Serialized):
+    """The input of a plan."""
 
     blueprint: str
     files: Mapping[str, str]
-    """A sha256 of each file, by the name that it was given with; keyed where they hold sensitive values."""
+    """A sha256 of each file, by its name on the command line; keyed where they hold sensitive values."""
 
     render: str
-    """A sha256 of all that was rendered, with digests in place of sensitive values."""
+    """A sha256 of all rendered objects, with digests in place of sensitive values."""
 
     commit: str
-    """The git commit; empty outside of one. `-dirty` stands behind it where files were changed since."""
+    """The git commit, with `-dirty` where files were changed since; empty outside of a repository."""
 
     sensitive: tuple[str, ...] = ()
-    """As in the blueprint's `sensitive`."""
+    """The blueprint's `sensitive`."""
 
 
 @dataclass(frozen=True, slots=True)
-class InventoryState(_Written):
-    """The inventory as the plan found it."""
+class InventoryState(_Serialized):
+    """The inventory when the plan was made."""
 
     namespace: str
     name: str
     uid: str
-    """Empty where there is none yet."""
+    """Empty where the inventory does not exist yet."""
 
     serial: int
     key: str = ""
-    """A digest of the key that the digests of sensitive values were made with; empty where there is none."""
+    """A digest of the key of the digests of sensitive values; empty without such a key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Consent(_Written):
-    """What was agreed to when the plan was made; `apply PLAN` can't agree to more."""
+class Consent(_Serialized):
+    """The risks that were accepted when the plan was made; `apply PLAN` can't accept more."""
 
     prune: bool = False
     max_deletes: int = 1
     drain: bool = False
-    """Whether pools that are deleted get no new nodes, and are waited for until they have none."""
+    """Whether pools to be deleted get no new nodes, and are deleted once they have none."""
 
     allow_delete: tuple[str, ...] = ()
     allow_empty: bool = False
@@ -237,33 +237,33 @@ class Consent(_Written):
     """Other tools that objects may be taken over from."""
 
     fail_on_admission: bool = False
-    """Whether nothing is written where admission would change it."""
+    """Whether nothing is written where admission would change an object."""
 
     on_conflict: str = "fail"
-    """`fail`, `take`, or `take=` and paths with commas between them."""
+    """`fail`, `take`, or `take=` and a comma-separated list of paths."""
 
 
 @dataclass(frozen=True, slots=True)
-class Guard(_Written):
-    """One guard and what it says."""
+class Guard(_Serialized):
+    """The result of one guard."""
 
     name: str
     passed: bool
     message: str
     remedy: str
-    """How to pass it, as words of the command line; empty where there is no way."""
+    """The option that passes it; empty where no option does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(_Written):
-    """How many objects there are of each fate."""
+class Summary(_Serialized):
+    """The number of objects by result."""
 
     create: int
     update: int
     delete: int
     unchanged: int
     textual: int
-    """Objects that differ in words only, and are left as they are."""
+    """Objects with differences in formatting only, which are left as they are."""
 
     conflicts: int
     blocked: int
@@ -271,15 +271,15 @@ class Summary(_Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(_Written):
-    """Everything that would be done to a cluster, in order, and what it was decided on."""
+class Plan(_Serialized):
+    """Every change to a cluster, in order, and the state it was calculated from."""
 
     format_version: str
     gpupool: str
     """The version that made it."""
 
     id: str
-    """A sha256 over all the rest but the signature."""
+    """A sha256 of the plan without `id` and `signature`."""
 
     created_at: str
     expires_at: str
@@ -291,10 +291,10 @@ class Plan(_Written):
     """Classes, overlays, pools; then deletions: pools, overlays, classes."""
 
     orphans: tuple[str, ...]
-    """Objects with our label that the inventory does not list: said, never deleted."""
+    """Objects with the blueprint's label that the inventory does not list: reported, never deleted."""
 
     lost: tuple[str, ...]
-    """Objects that the inventory lists and that are without our label."""
+    """Objects that the inventory lists and that lack the blueprint's label."""
 
     warnings: tuple[str, ...]
     guards: tuple[Guard, ...]
@@ -303,9 +303,9 @@ class Plan(_Written):
 
     summary: Summary
     signature: str = ""
-    """An Ed25519 signature of `id`, in base64; empty for a plan that is not signed. It is no part of `id`."""
+    """An Ed25519 signature of `id`, in base64; empty for an unsigned plan. `id` does not cover it."""
 
     @property
     def has_changes(self) -> bool:
-        """Return whether anything would be written or deleted."""
+        """Return whether the plan writes or deletes any object."""
         return any(change.writes for change in self.changes)

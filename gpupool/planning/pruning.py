@@ -1,4 +1,4 @@
-"""Which objects are to be deleted, and which only look like it: nothing that was not proved to be ours."""
+"""Pruning: objects that left the blueprint, and whether gpupool may delete them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.objects import Ref
 from gpupool.planning import ownership
-from gpupool.planning.compare import differences
+from gpupool.planning.compare import find_differences
 from gpupool.planning.foreign_fields import PART_OF, is_default
 from gpupool.yamlio.located import plain_map, plain_text
 
@@ -20,54 +20,57 @@ if TYPE_CHECKING:
 
 
 PROTECT: Final = "gpupool.dev/protect"
-_ABOUT_POOLS: Final = frozenset((key,) for key in ("disruption", "limits", "replicas", "weight"))
-"""What a NodePool says of itself and not of its nodes."""
+_POOL_FIELDS: Final = frozenset((key,) for key in ("disruption", "limits", "replicas", "weight"))
+"""Fields of a NodePool that do not describe its nodes."""
 
-_FEW: Final = 3
-"""A pool that differs from a removed one in so few leaves is taken for the same under another name."""
+_MAX_RENAME_DIFFERENCES: Final = 3
+"""A new pool that differs from a removed one in at most this many leaves counts as renamed."""
 
 
-class Listed(NamedTuple):
+class ListedObject(NamedTuple):
     """An object that the inventory lists."""
 
     ref: Ref
     uid: str
-    """Empty where an apply was interrupted while it was about to be created."""
+    """Empty where an apply was interrupted before the object was created."""
 
 
 class Fate(NamedTuple):
-    """What becomes of an object that the blueprint no longer has."""
+    """The decision on an object that is no longer in the blueprint."""
 
     ref: Ref
-    deleted: bool
-    why: str
-    """Why it is kept, where it is."""
+    is_deleted: bool
+    reason: str
+    """Why it is kept; empty where it is deleted."""
 
 
-def fates(
-    listed: Iterable[Listed], live: Mapping[Ref, Mapping[str, Plain]], wanted: Iterable[Ref], own_set: str
+def decide_fates(
+    listed: Iterable[ListedObject],
+    live: Mapping[Ref, Mapping[str, Plain]],
+    desired: Iterable[Ref],
+    own_set: str,
 ) -> list[Fate]:
-    """Return for each listed object that is no longer wanted, and is still there, whether it may be deleted."""
-    kept = set(wanted)
-    found = []
-    for each in listed:
-        body = live.get(each.ref)
-        if each.ref in kept or body is None:
+    """Decide which listed objects are deleted: those that exist, are no longer desired, and are gpupool's."""
+    kept = set(desired)
+    fates = []
+    for entry in listed:
+        body = live.get(entry.ref)
+        if entry.ref in kept or body is None:
             continue
-        why = kept_for(body, each.uid, own_set)
-        found.append(Fate(each.ref, not why, why))
-    return found
+        reason = explain_kept(body, entry.uid, own_set)
+        fates.append(Fate(entry.ref, not reason, reason))
+    return fates
 
 
-def kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
-    """Return why a live object is not gpupool's to delete; empty where it is. `uid` is what was listed."""
+def explain_kept(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
+    """Return why gpupool may not delete a live object; empty where it may. `uid` is the inventory's."""
     metadata = plain_map(body.get("metadata"))
     labels, annotations = plain_map(metadata.get("labels")), plain_map(metadata.get("annotations"))
     if uid and metadata.get("uid") != uid:
         return "it is another object of the same name: what gpupool applied was deleted since"
     if labels.get(PART_OF) != own_set:
         return f"its label {PART_OF} is not this blueprint's"
-    if ownership.applied(body) is None:
+    if ownership.find_applied_entry(body) is None:
         return "gpupool owns no field of it"
     if metadata.get("ownerReferences"):
         return "it has an owner of its own"
@@ -76,66 +79,69 @@ def kept_for(body: Mapping[str, Plain], uid: str, own_set: str) -> str:
     return ""
 
 
-def unless_referred(found: Iterable[Fate], pools: Iterable[Mapping[str, Plain]]) -> list[Fate]:
-    """Keep each class that a NodePool refers to; `pools` are those that there will be."""
-    known = referring(map(reference_of, pools))
-    kept = []
-    for each in found:
-        names = known.get(each.ref) if each.deleted else None
-        kept.append(Fate(each.ref, deleted=False, why=refers(names)) if names else each)
-    return kept
+def keep_referenced_classes(fates: Iterable[Fate], pools: Iterable[Mapping[str, Plain]]) -> list[Fate]:
+    """Return the fates with each class kept that a NodePool refers to; `pools` are those after the apply."""
+    references = group_by_class(map(read_class_reference, pools))
+    revised = []
+    for fate in fates:
+        names = references.get(fate.ref) if fate.is_deleted else None
+        revised.append(Fate(fate.ref, is_deleted=False, reason=describe_references(names)) if names else fate)
+    return revised
 
 
-def reference_of(pool: Mapping[str, Plain]) -> tuple[Ref, str]:
-    """Return the node class that a NodePool refers to, and the pool's name."""
-    return class_of(pool), plain_text(plain_map(pool.get("metadata")).get("name"))
+def read_class_reference(pool: Mapping[str, Plain]) -> tuple[Ref, str]:
+    """Read the node class that a NodePool refers to, and the pool's name."""
+    return read_node_class(pool), plain_text(plain_map(pool.get("metadata")).get("name"))
 
 
-def referring(references: Iterable[tuple[Ref, str]]) -> dict[Ref, list[str]]:
-    """Return for each node class the names of the NodePools that refer to it."""
-    found: dict[Ref, list[str]] = {}
+def group_by_class(references: Iterable[tuple[Ref, str]]) -> dict[Ref, list[str]]:
+    """Collect the names of the NodePools that refer to each node class."""
+    names: dict[Ref, list[str]] = {}
     for reference, name in references:
-        found.setdefault(reference, []).append(name)
-    return found
+        names.setdefault(reference, []).append(name)
+    return names
 
 
-def refers(pools: Iterable[str]) -> str:
-    """Return which NodePools refer to a class."""
+def describe_references(pools: Iterable[str]) -> str:
+    """Return the message about the NodePools that refer to a class."""
     names = sorted(pools)
     return f"{', '.join(f'NodePool/{name}' for name in names)} refer{'s' * (len(names) == 1)} to it"
 
 
-def renamed(gone: Live, new: Live, gone_class: Live | None, new_class: Live | None) -> bool:
-    """Return whether a new NodePool looks like a removed one under another name.
+def is_renamed(removed: Live, new: Live, removed_class: Live | None, new_class: Live | None) -> bool:
+    """Return whether a new NodePool is similar enough to a removed one to be a rename of it.
 
-    Where each has a node class of its own, that goes by the pool's name, and has to look the same as well.
+    Node classes may be named after their pools; where the two pools refer to different ones, the classes have
+    to be similar as well.
     """
-    if class_of(gone) != class_of(new) and not (gone_class and new_class and _alike(gone_class, new_class)):
+    if read_node_class(removed) != read_node_class(new) and not (
+        removed_class and new_class and _is_similar(removed_class, new_class)
+    ):
         return False
-    return _alike(gone, new)
+    return _is_similar(removed, new)
 
 
-def _alike(live: Live, new: Live) -> bool:
-    """Return whether nodes by the one are nearly the nodes by the other."""
-    changed = [
-        each
-        for each in differences({"spec": live.get("spec")}, {"spec": new.get("spec")})
-        if each.semantic and _shapes_nodes(each) and not is_default(each.keys, each.before)
+def _is_similar(live: Live, new: Live) -> bool:
+    """Return whether the nodes of two specs are nearly the same."""
+    changes = [
+        leaf
+        for leaf in find_differences({"spec": live.get("spec")}, {"spec": new.get("spec")})
+        if leaf.semantic and _affects_nodes(leaf) and not is_default(leaf.keys, leaf.before)
     ]
-    return len(changed) <= _FEW
+    return len(changes) <= _MAX_RENAME_DIFFERENCES
 
 
-def _shapes_nodes(difference: Difference) -> bool:
-    """Return whether it is about nodes: all of a class, and a pool's template but for the name of its class."""
+def _affects_nodes(difference: Difference) -> bool:
+    """Return whether a leaf describes nodes: all of a class, and a pool's template except `nodeClassRef`."""
     at, reference = difference.keys[1:3], difference.keys[3:4]
-    return at[:1] not in _ABOUT_POOLS and (at != ("template", "spec") or reference != ("nodeClassRef",))
+    return at[:1] not in _POOL_FIELDS and (at != ("template", "spec") or reference != ("nodeClassRef",))
 
 
-def _template(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
+def _template_spec(body: Mapping[str, Plain]) -> Mapping[str, Plain]:
     return plain_map(plain_map(plain_map(body.get("spec")).get("template")).get("spec"))
 
 
-def class_of(body: Mapping[str, Plain]) -> Ref:
-    """Return kind and name of the node class that a NodePool refers to."""
-    reference = plain_map(_template(body).get("nodeClassRef"))
+def read_node_class(body: Mapping[str, Plain]) -> Ref:
+    """Read the kind and the name of the node class that a NodePool refers to."""
+    reference = plain_map(_template_spec(body).get("nodeClassRef"))
     return Ref(str(reference.get("kind", "")), str(reference.get("name", "")))

@@ -1,7 +1,7 @@
-"""Ed25519 signatures of plans: who made a plan file, where the digest in it says only that it is whole.
+"""Ed25519 signatures of plans: proof of who made a plan file.
 
-What is signed is the plan's `id`, a digest of all the rest of its text, so the signature covers everything.
-This module is the one door to `cryptography`, an optional dependency, and imports it only to sign or verify.
+The plan's `id` is signed, a digest of all the rest of its text, so the signature covers everything.
+Only this module uses `cryptography`, an optional dependency, and imports it only to sign or verify.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
 
 STDIN: Final = "-"
-_MOST_BYTES: Final = 1 << 16
+_MAX_BYTES: Final = 1 << 16
 _LENGTH: Final = 64
 """Bytes of an Ed25519 signature."""
 
-_PRIVATE: Final = "openssl genpkey -algorithm ed25519 -out plan.key"
-_PUBLIC: Final = "openssl pkey -in plan.key -pubout -out plan.pub"
+_PRIVATE_KEY_COMMAND: Final = "openssl genpkey -algorithm ed25519 -out plan.key"
+_PUBLIC_KEY_COMMAND: Final = "openssl pkey -in plan.key -pubout -out plan.pub"
 
 
-def signing_key(path: str) -> Ed25519PrivateKey:
+def read_signing_key(path: str) -> Ed25519PrivateKey:
     """Read a private key in PEM, as `openssl genpkey` writes it; `-` is standard input.
 
     Raises:
@@ -40,7 +40,7 @@ def signing_key(path: str) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    raw = _contents(path, "--sign-key")
+    raw = _read_key_file(path, "--sign-key")
     try:
         key = load_pem_private_key(raw, password=None)
     except TypeError:
@@ -49,12 +49,14 @@ def signing_key(path: str) -> Ed25519PrivateKey:
     except (ValueError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        message = f"--sign-key {path}: not an Ed25519 private key in PEM. Make one with `{_PRIVATE}`"
+        message = (
+            f"--sign-key {path}: not an Ed25519 private key in PEM. Make one with `{_PRIVATE_KEY_COMMAND}`"
+        )
         raise KeyFileError(message)
     return key
 
 
-def verifying_key(path: str) -> Ed25519PublicKey:
+def read_verifying_key(path: str) -> Ed25519PublicKey:
     """Read a public key in PEM, as `openssl pkey -pubout` writes it; `-` is standard input.
 
     Raises:
@@ -65,27 +67,29 @@ def verifying_key(path: str) -> Ed25519PublicKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    raw = _contents(path, "--verify-key")
+    raw = _read_key_file(path, "--verify-key")
     try:
         key = load_pem_public_key(raw)
     except (ValueError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PublicKey):
-        message = f"--verify-key {path}: not an Ed25519 public key in PEM. Make it with `{_PUBLIC}`"
+        message = (
+            f"--verify-key {path}: not an Ed25519 public key in PEM. Make it with `{_PUBLIC_KEY_COMMAND}`"
+        )
         raise KeyFileError(message)
     return key
 
 
-def signed(plan: Plan, key: Ed25519PrivateKey) -> Plan:
-    """Return a sealed plan with its signature."""
-    return replace(plan, signature=base64.b64encode(key.sign(_text(plan))).decode())
+def sign_plan(plan: Plan, key: Ed25519PrivateKey) -> Plan:
+    """Return a sealed plan with the signature of a key."""
+    return replace(plan, signature=base64.b64encode(key.sign(_signed_text(plan))).decode())
 
 
 def ensure_signed(plan: Plan, key: Ed25519PublicKey) -> None:
-    """Raise unless a plan that was read carries the signature of a key.
+    """Raise unless a plan has the valid signature of a key.
 
     Raises:
-        GuardError: where it is not signed, or signed by another key, or for another plan.
+        GuardError: where the plan is not signed, or the signature is of another key or another plan.
     """
     from cryptography.exceptions import InvalidSignature
 
@@ -93,7 +97,7 @@ def ensure_signed(plan: Plan, key: Ed25519PublicKey) -> None:
         message = "the plan is not signed; nothing was applied. Make it with `gpupool plan --sign-key FILE`"
         raise GuardError(message)
     try:
-        key.verify(base64.b64decode(plan.signature), _text(plan))
+        key.verify(base64.b64decode(plan.signature), _signed_text(plan))
     except InvalidSignature:
         message = (
             "invalid signature: the plan was changed, or signed with another key. Nothing was applied; do not"
@@ -103,16 +107,16 @@ def ensure_signed(plan: Plan, key: Ed25519PublicKey) -> None:
 
 
 def is_signature(text: str) -> bool:
-    """Return whether a text has the form of a signature; one that is right is for `ensure_signed` to say."""
+    """Return whether a text has the form of a signature; `ensure_signed` verifies it."""
     try:
-        found = base64.b64decode(text, validate=True)
+        raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return False
-    return len(found) == _LENGTH and base64.b64encode(found).decode() == text
+    return len(raw) == _LENGTH and base64.b64encode(raw).decode() == text
 
 
-def _text(plan: Plan) -> bytes:
-    """Return what is signed: nothing but a plan of gpupool's begins like this."""
+def _signed_text(plan: Plan) -> bytes:
+    """Return the text that is signed; its first line keeps the signature from being valid elsewhere."""
     return f"gpupool plan\n{plan.id}\n".encode()
 
 
@@ -127,12 +131,12 @@ def _ensure_installed(option: str) -> None:
         raise KeyFileError(message)
 
 
-def _contents(path: str, option: str) -> bytes:
+def _read_key_file(path: str, option: str) -> bytes:
     try:
         if path == STDIN:
-            return sys.stdin.buffer.read(_MOST_BYTES)
+            return sys.stdin.buffer.read(_MAX_BYTES)
         with Path(path).open("rb") as file:
-            return file.read(_MOST_BYTES)
+            return file.read(_MAX_BYTES)
     except (OSError, ValueError) as problem:  # a ValueError is a name that no file can have
         reason = getattr(problem, "strerror", None) or "no file can have this name"
         message = f"{option} {path}: can't read it: {reason}. Check the path and its permissions"

@@ -1,4 +1,4 @@
-"""Other tools that apply or own an object: how each is known, and what it will do with the object next."""
+"""Other tools that manage an object (Argo CD, Flux, Helm, an owner): their marks and their next action."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class Tool(NamedTuple):
-    """A tool that takes objects for its own."""
+    """A tool that manages objects."""
 
     name: str
-    """What `--adopt-from` calls it."""
+    """Its name for `--adopt-from`."""
 
     title: str
     labels: tuple[str, ...]
-    """Labels and annotations that it marks its objects with."""
+    """Labels and annotations that mark its objects."""
 
     managers: tuple[str, ...]
-    """Field managers that it writes as."""
+    """Its field managers."""
 
     next: str
-    """What it does with the object, whatever gpupool writes, and how to keep it from that."""
+    """Its next action on the object, whatever gpupool writes, and how to prevent that."""
 
 
 ARGOCD: Final = Tool(
@@ -57,58 +57,64 @@ HELM: Final = Tool(
 )
 TOOLS: Final = (ARGOCD, FLUX, HELM)
 OWNER: Final = "owner"
-"""What `--adopt-from` calls an object's owner, whatever it is."""
+"""The name of an object's owner for `--adopt-from`, whatever its kind."""
 
-NAMES: Final = (*(each.name for each in TOOLS), OWNER)
-_OWNED: Final = "Kubernetes deletes the object with its owner"
+NAMES: Final = (*(tool.name for tool in TOOLS), OWNER)
+_NEXT_OF_OWNER: Final = "Kubernetes deletes the object with its owner"
 
 
-class Sign(NamedTuple):
-    """A tool that an object belongs to, and how that is known."""
+class ToolMark(NamedTuple):
+    """A tool that manages an object, and the evidence for it."""
 
     tool: str
     """One of `NAMES`."""
 
     title: str
-    by: str
+    evidence: str
     """Such as `annotation argocd.argoproj.io/tracking-id`."""
 
     next: str
 
     @property
-    def words(self) -> str:
-        """Return what is said of it."""
-        return f"{self.title} manages it ({self.by}): {self.next}"
+    def message(self) -> str:
+        """Return the sentence about the tool and its next action."""
+        return f"{self.title} manages it ({self.evidence}): {self.next}"
 
 
-def signs(live: Mapping[str, Plain]) -> tuple[Sign, ...]:
-    """Return the tools that an object belongs to, each with the plainest sign of it."""
+def find_tool_marks(live: Mapping[str, Plain]) -> tuple[ToolMark, ...]:
+    """Find the tools that manage an object, each with its clearest mark."""
     annotations = plain_map(plain_map(live.get("metadata")).get("annotations"))
     marks = (("label", labels_of(live)), ("annotation", annotations))
-    writers = {each.manager for each in ownership.entries(live) if not each.subresource}
-    found = [
-        Sign(each.name, each.title, by, each.next) for each in TOOLS if (by := _sign(each, marks, writers))
+    writers = {entry.manager for entry in ownership.parse_entries(live) if not entry.subresource}
+    tool_marks = [
+        ToolMark(tool.name, tool.title, evidence, tool.next)
+        for tool in TOOLS
+        if (evidence := _find_evidence(tool, marks, writers))
     ]
-    return (*found, *_owners(live))
+    return (*tool_marks, *_find_owner_marks(live))
 
 
-def _sign(tool: Tool, marks: Sequence[tuple[str, Mapping[str, Plain]]], writers: Collection[str]) -> str:
-    said = [f"{kind} {key}: {marked[key]}" for kind, marked in marks for key in tool.labels if key in marked]
-    said += [f"field manager {name}" for name in tool.managers if name in writers]
-    return said[0] if said else ""
+def _find_evidence(
+    tool: Tool, marks: Sequence[tuple[str, Mapping[str, Plain]]], writers: Collection[str]
+) -> str:
+    evidence = [
+        f"{kind} {key}: {values[key]}" for kind, values in marks for key in tool.labels if key in values
+    ]
+    evidence += [f"field manager {name}" for name in tool.managers if name in writers]
+    return evidence[0] if evidence else ""
 
 
-def _owners(live: Mapping[str, Plain]) -> Iterator[Sign]:
-    for each in plain_list(plain_map(live.get("metadata")).get("ownerReferences"))[:1]:
-        owner = plain_map(each)
+def _find_owner_marks(live: Mapping[str, Plain]) -> Iterator[ToolMark]:
+    for reference in plain_list(plain_map(live.get("metadata")).get("ownerReferences"))[:1]:
+        owner = plain_map(reference)
         title = f"{plain_text(owner.get('kind'))}/{plain_text(owner.get('name'))}"
-        yield Sign(OWNER, title, "owner reference", _OWNED)
+        yield ToolMark(OWNER, title, "owner reference", _NEXT_OF_OWNER)
 
 
-def not_agreed(found: Sequence[Sign], adopt_from: Sequence[str]) -> str:
-    """Return which tools keep an object from being taken over; nothing where each was named."""
-    missing = [each for each in found if each.tool not in adopt_from]
+def explain_missing_consent(marks: Sequence[ToolMark], adopt_from: Sequence[str]) -> str:
+    """Return why an object can't be adopted: tools that `--adopt-from` does not name; empty where it can."""
+    missing = [mark for mark in marks if mark.tool not in adopt_from]
     if not missing:
         return ""
-    flags = " ".join(f"--adopt-from {each.tool}" for each in missing)
-    return f"{'; '.join(each.words for each in missing)}; or take it over all the same with {flags}"
+    flags = " ".join(f"--adopt-from {mark.tool}" for mark in missing)
+    return f"{'; '.join(mark.message for mark in missing)}; or take it over all the same with {flags}"

@@ -16,8 +16,8 @@ from gpupool.cluster.client import Request
 from gpupool.cluster.rejections import raise_rejection
 from gpupool.errors import ClusterError
 from gpupool.objects import labels_of
-from gpupool.planning.compare import differences
-from gpupool.planning.masking import looks_secret
+from gpupool.planning.compare import find_differences
+from gpupool.planning.masking import is_secret_name
 from gpupool.yamlio.located import plain, plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ def _compared(desired: Release, installed: Mapping[str, Plain] | None) -> Releas
         return ReleaseDiff(title, desired.chart, desired.version, None, ())
     metadata = plain_map(plain_map(installed.get("chart")).get("metadata"))
     config = dict(plain_map(installed.get("config")))
-    changed = tuple(_masked(change) for change in differences(config, values) if change.semantic)
+    changed = tuple(_masked(change) for change in find_differences(config, values) if change.semantic)
     return ReleaseDiff(title, desired.chart, desired.version, plain_text(metadata.get("version")), changed)
 
 
 def _masked(change: Difference) -> Difference:
-    if any(looks_secret(str(key)) for key in change.keys):
+    if any(is_secret_name(str(key)) for key in change.keys):
         return change._replace(
             before=None if change.before is None else _HIDDEN, after=None if change.after is None else _HIDDEN
         )

@@ -11,7 +11,7 @@ from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError
 from gpupool.objects import Ref, is_pool
-from gpupool.planning.pruning import Listed, fates, unless_referred
+from gpupool.planning.pruning import ListedObject, decide_fates, keep_referenced_classes
 from gpupool.rollout.inventory import store
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
@@ -67,12 +67,12 @@ def find_removed(observed: LiveState, desired: Mapping[Ref, Mapping[str, Plain]]
     A class stays with the NodePools that refer to it, whether gpupool manages them or not.
     """
     inventory = observed.inventory
-    listed = [Listed(entry.ref, entry.uid) for entry in inventory.entries.values()]
-    removed = fates(listed, observed.live, desired, inventory.place.id)
-    deleted = {fate.ref for fate in removed if fate.deleted}
+    listed = [ListedObject(entry.ref, entry.uid) for entry in inventory.entries.values()]
+    removed = decide_fates(listed, observed.live, desired, inventory.place.id)
+    deleted = {fate.ref for fate in removed if fate.is_deleted}
     later = {**observed.live, **desired}
     pools = (body for ref, body in later.items() if is_pool(ref) and ref not in deleted)
-    return unless_referred(removed, pools)
+    return keep_referenced_classes(removed, pools)
 
 
 def read(cluster: Cluster, ref: Ref) -> Mapping[str, Plain] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gpupool.cluster.rejections import message
 from gpupool.errors import ClusterError
-from gpupool.planning.message_redaction import without
+from gpupool.planning.message_redaction import redact_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ def collect_secrets(masker: Masker, bodies: Iterable[Mapping[str, Plain]]) -> Ca
 
     @cache
     def collect() -> tuple[str, ...]:
-        return tuple(dict.fromkeys(secret for body in bodies for secret in masker.values(dict(body))))
+        return tuple(dict.fromkeys(secret for body in bodies for secret in masker.find_values(dict(body))))
 
     return collect
 
@@ -40,18 +40,18 @@ def ask(cluster: Cluster, request: Request, secrets: Secrets) -> Response:
     try:
         return cluster.ask(request)
     except ClusterError as problem:
-        raise ClusterError(without(str(problem), secrets())) from None
+        raise ClusterError(redact_secrets(str(problem), secrets())) from None
 
 
 def redact_response(answer: Response, secrets: Sequence[str]) -> Response:
     """Return a rejection with its message alone, without sensitive values."""
-    return answer._replace(body={"message": without(message(answer), secrets)})
+    return answer._replace(body={"message": redact_secrets(message(answer), secrets)})
 
 
 def redact_path(path: str, bodies: Sequence[Mapping[str, Plain]], secrets: Sequence[str]) -> str:
     """Return the field of a rejection, without sensitive values where it is not a path of the objects."""
     keys = {key for body in bodies for key in _keys(dict(body))}
-    return path if keys.issuperset(_STEP.findall(path)) else without(path, secrets)
+    return path if keys.issuperset(_STEP.findall(path)) else redact_secrets(path, secrets)
 
 
 def _keys(body: Plain) -> Iterator[str]:

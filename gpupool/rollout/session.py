@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.deadline import Deadline
 from gpupool.errors import ClusterError, ConflictError, GuardError, OutdatedError, UsageError
 from gpupool.objects import Ref, digest
-from gpupool.planning.agreement import times
+from gpupool.planning.agreement import parse_times
 from gpupool.planning.masking import is_sealed
 from gpupool.rollout.applying.results import join_names
 from gpupool.rollout.connection import Pins, reach
@@ -85,7 +85,7 @@ def _session(
     if not is_saved:
         return Session(reached, desired, prepare(reached, desired, PlanOptions(agreed, gpupool_version())))
     from gpupool.cluster.crds import read_crd_digests
-    from gpupool.planning.file import sealed
+    from gpupool.planning.file import seal
     from gpupool.rollout.commit import find_commit
 
     plan_options = PlanOptions(
@@ -95,7 +95,7 @@ def _session(
     plan = prepared.plan
     if _has_sensitive_values(plan) and not plan.inventory.key:
         plan = replace(plan, warnings=(*plan.warnings, UNKNOWN))
-    return Session(reached, desired, prepared._replace(plan=sealed(plan)))
+    return Session(reached, desired, prepared._replace(plan=seal(plan)))
 
 
 def _has_sensitive_values(plan: Plan) -> bool:
@@ -256,7 +256,7 @@ def carry_out_saved(
 
 def _ensure_in_time(plan: Plan) -> None:
     """Raise an error for a plan that has expired, or that was made in the future."""
-    stated, now = times(plan), datetime.now(UTC)
+    stated, now = parse_times(plan), datetime.now(UTC)
     if stated is None or stated.expires < now:
         message = f"the plan has expired at {plan.expires_at}: make a new one"
         raise OutdatedError(message)
@@ -310,7 +310,7 @@ def _from_blueprint(plan: Plan, desired: DesiredState, masker: Masker) -> Mappin
     place = InventoryRef(plan.inventory.namespace, plan.inventory.name)
     desired_objects = {item.ref: item for item in build_desired_objects(desired, place)}
     approved = {change.ref: change.body for change in plan.changes if change.body is not None}
-    now = {ref: masker.sealed(str(ref), dict(item.body)) for ref, item in desired_objects.items()}
+    now = {ref: masker.seal(str(ref), dict(item.body)) for ref, item in desired_objects.items()}
     if changed := sorted(str(ref) for ref in {*approved, *now} if approved.get(ref) != now.get(ref)):
         message = (
             f"the blueprint has changed since the plan was made: {', '.join(changed)} differ. Make a new plan"

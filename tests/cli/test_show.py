@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpupool.cli.github import append_for_steps
-from gpupool.planning.file import contents, read, sealed, text
+from gpupool.planning.file import parse_plan, read_contents, render_plan, seal
 from gpupool.planning.plan import FORMAT_VERSION, Plan
 from gpupool.reports.plan.formats import FORMATS
 from gpupool.reports.plan.github import render_step_outputs, render_step_summary
@@ -23,7 +23,7 @@ from tests.planning.plans import EXAMPLES
 
 def timed(plan: Plan, year: int) -> Plan:
     """Return a plan that was good for a day of a year."""
-    return sealed(replace(plan, created_at=f"{year}-02-02T04:05:06Z", expires_at=f"{year}-02-03T04:05:06Z"))
+    return seal(replace(plan, created_at=f"{year}-02-02T04:05:06Z", expires_at=f"{year}-02-03T04:05:06Z"))
 
 
 FRESH = timed(EXAMPLES["update"], 2999)
@@ -37,7 +37,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
         monkeypatch.delenv(name, raising=False)
     path = tmp_path / "plan.json"
-    path.write_text(text(FRESH), "utf-8")
+    path.write_text(render_plan(FRESH), "utf-8")
     return path
 
 
@@ -55,7 +55,7 @@ def test_text_is_the_default_and_words_only_are_shown_when_asked(
     saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     textual = timed(EXAMPLES["textual"], 2999)
-    saved.write_text(text(textual), "utf-8")
+    saved.write_text(render_plan(textual), "utf-8")
 
     assert gpupool(capsys, "show", saved).out == FORMATS["text"](textual)
     assert gpupool(capsys, "show", saved, "--show-textual").out == FORMATS["text"](textual, show_textual=True)
@@ -72,7 +72,7 @@ def test_several_formats_at_once(saved: Path, capsys: pytest.CaptureFixture[str]
 def test_a_plan_that_has_expired_is_shown_all_the_same(
     saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    saved.write_text(text(timed(FRESH, 2001)), "utf-8")
+    saved.write_text(render_plan(timed(FRESH, 2001)), "utf-8")
 
     said = gpupool(capsys, "show", saved)
 
@@ -84,7 +84,7 @@ def test_a_plan_that_has_expired_is_shown_all_the_same(
 def test_a_time_that_cannot_be_read_is_refused(
     expires_at: str, saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    saved.write_text(text(sealed(replace(FRESH, expires_at=expires_at))), "utf-8")
+    saved.write_text(render_plan(seal(replace(FRESH, expires_at=expires_at))), "utf-8")
 
     said = gpupool(capsys, "show", saved)
 
@@ -98,14 +98,14 @@ def test_a_time_that_cannot_be_read_is_refused(
 def test_json_is_the_file_itself_even_of_a_later_version(
     saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = json.loads(text(replace(FRESH, format_version="1.7"))) | {"impact": {"nodes": 4}}
-    from tests.planning.test_file import sealed as seal
+    document = json.loads(render_plan(replace(FRESH, format_version="1.7"))) | {"impact": {"nodes": 4}}
+    from tests.planning.test_file import sealed
 
-    saved.write_text(seal(document), "utf-8")
+    saved.write_text(sealed(document), "utf-8")
 
     said = gpupool(capsys, "show", saved, "-o", "json")
 
-    assert (said.code, said.err, said.out) == (0, "", seal(document))
+    assert (said.code, said.err, said.out) == (0, "", sealed(document))
 
 
 def test_standard_input(saved: Path) -> None:
@@ -253,17 +253,17 @@ def test_no_format_shows_what_cannot_be_seen(saved: Path, capsys: pytest.Capture
         fields=fields,
         blocked=value,
     )
-    plan = sealed(replace(FRESH, changes=(change,), warnings=(value,), orphans=(value,)))
+    plan = seal(replace(FRESH, changes=(change,), warnings=(value,), orphans=(value,)))
     for name, made in FORMATS.items():
         document = made(plan, show_textual=True, colour=False)
         assert [each for each in unseen if each in document] == [], name
-    honest = sealed(replace(FRESH, warnings=(value,)))
-    saved.write_text(text(honest), "utf-8")
+    honest = seal(replace(FRESH, warnings=(value,)))
+    saved.write_text(render_plan(honest), "utf-8")
     for name in FORMATS:
         said = gpupool(capsys, "show", saved, "-o", name)
         assert (said.code, [each for each in unseen if each in said.out]) == (0, []), name
     gpupool(capsys, "show", saved, "-o", "json=again.json")
-    assert read(contents("again.json"), "again.json") == honest
+    assert parse_plan(read_contents("again.json"), "again.json") == honest
 
 
 def test_files_are_their_owner_s_alone(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:

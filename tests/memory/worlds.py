@@ -156,7 +156,7 @@ class World:
         """Plan, as `gpupool plan -o json=FILE` does, and read the file."""
         self.kept.blueprints["look"] = wanted
         plan = session.prepare_saved_session(["look"], self.way, consent or Consent()).plan
-        return file.read(file.text(plan).encode(), "plan.json")
+        return file.parse_plan(file.render_plan(plan).encode(), "plan.json")
 
     def apply(self, wanted: DesiredState, consent: Consent | None = None) -> Result | None:
         """Plan and apply, as `gpupool apply --yes` does; None where there was nothing to do."""

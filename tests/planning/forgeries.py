@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from gpupool.planning import agreement, file
-from gpupool.planning.compare import differences
-from gpupool.planning.fingerprint import fingerprint, planned
-from gpupool.planning.guards import summary
+from gpupool.planning.compare import find_differences
+from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_paths
+from gpupool.planning.guards import count_changes
 from gpupool.planning.plan import FieldChange
 from tests.planning.test_file import sealed
 
@@ -56,7 +56,7 @@ def parent(document: Any, path: Path) -> Any:  # noqa: ANN401 - whatever JSON ho
 
 def blind(random: Random, plan: Plan) -> str:
     """Return a plan's text with something changed anywhere, or in what is sent, sealed anew."""
-    document = json.loads(file.text(plan))
+    document = json.loads(file.render_plan(plan))
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         found = [*every(document)]
         if random.random() < 0.5:
@@ -123,23 +123,23 @@ def clever(random: Random, plan: Plan) -> Plan:
     consent = plan.consent
     if random.random() < 0.2:
         consent = replace(consent, prune=True, max_deletes=99, allow_empty=True, on_conflict="take")
-    found = replace(plan, changes=tuple(changes), consent=consent, summary=summary(changes))
+    found = replace(plan, changes=tuple(changes), consent=consent, summary=count_changes(changes))
     listed = sum(each.actions == ("delete",) for each in changes)
-    guards = tuple(agreement.expected_guards(found.changes, consent, listed))
-    return file.sealed(replace(found, guards=guards))
+    guards = tuple(agreement.build_expected_guards(found.changes, consent, listed))
+    return file.seal(replace(found, guards=guards))
 
 
 def _shown(change: Change, before: Any, after: Any) -> Change:  # noqa: ANN401 - bodies
     """Return a change that shows what there is between two bodies."""
     if not isinstance(before, dict):
         return replace(change, after=after)
-    found = differences(before, after)
-    paths = planned(each.keys for each in found)
+    found = find_differences(before, after)
+    paths = collect_planned_paths(each.keys for each in found)
     fields = tuple(
         FieldChange(each.path, each.op, each.before, each.after, each.semantic, "gpupool", "intent")
         for each in found
     )
-    pre = replace(change.pre, fingerprint=fingerprint(before, paths), paths=paths)
+    pre = replace(change.pre, fingerprint=calculate_fingerprint(before, paths), paths=paths)
     return replace(change, before=before, after=after, fields=fields, pre=pre)
 
 

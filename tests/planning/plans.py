@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from gpupool.objects import is_pool
-from gpupool.planning.compare import differences
-from gpupool.planning.file import sealed
-from gpupool.planning.fingerprint import fingerprint, planned
-from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF, set_id
-from gpupool.planning.guards import Facts, guards
+from gpupool.planning.compare import find_differences
+from gpupool.planning.file import seal
+from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_paths
+from gpupool.planning.foreign_fields import BLUEPRINT, PART_OF, calculate_applyset_id
+from gpupool.planning.guards import GuardInputs, check_guards
 from gpupool.planning.masking import MARK
 from gpupool.planning.plan import (
     FORMAT_VERSION,
     Action,
-    Before,
     BlueprintPlace,
     Change,
     Conflict,
@@ -30,6 +29,7 @@ from gpupool.planning.plan import (
     Plan,
     PlanSource,
     PlanTarget,
+    Precondition,
     Rejection,
     Residue,
     Summary,
@@ -42,7 +42,7 @@ UID = "0d5e3c1a-5b0e-4a55-9d0f-7f3a4b1c2d3e"
 FILES = {"gpupool.yaml": "sha256:" + "1" * 64, "prod.yaml": "sha256:" + "2" * 64}
 SECRET = f"sha256:{'1a2b3c4d' * 8}"
 HIDDEN = "(sensitive, sha256:1a2b3c4d)"
-LABELS = {BLUEPRINT: "ml-platform", PART_OF: set_id("kube-system", "gpupool-ml-platform")}
+LABELS = {BLUEPRINT: "ml-platform", PART_OF: calculate_applyset_id("kube-system", "gpupool-ml-platform")}
 """Of every object of the blueprint."""
 
 
@@ -72,7 +72,7 @@ def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a p
         charts=(),
         summary=counted(changes),
     )
-    return sealed(replace(made, **other))
+    return seal(replace(made, **other))
 
 
 def guarded(changes: tuple[Change, ...], consent: Consent, *, was_complete: bool = True) -> tuple[Guard, ...]:
@@ -81,7 +81,7 @@ def guarded(changes: tuple[Change, ...], consent: Consent, *, was_complete: bool
     listed = sum(is_pool(each.ref) for each in deletions)
     wanted = sum(is_pool(each.ref) for each in changes) - listed
     admitted = [each.address for each in changes if each.admissions]
-    return guards(Facts(consent, deletions, wanted, listed, {}, admitted, was_complete))
+    return check_guards(GuardInputs(consent, deletions, wanted, listed, {}, admitted, was_complete))
 
 
 def counted(changes: tuple[Change, ...]) -> Summary:
@@ -154,17 +154,17 @@ def change(address: str, *actions: Action, **other: Any) -> Change:  # noqa: ANN
     } | other
     said.setdefault("body", None if is_gone else sent(said["after"] or shown))
     said.setdefault(
-        "pre", Before("", 0, "") if is_new else _pre(said["before"], said["after"], is_gone=is_gone)
+        "pre", Precondition("", 0, "") if is_new else _pre(said["before"], said["after"], is_gone=is_gone)
     )
     return Change(address, actions, **said)
 
 
-def _pre(before: Any, after: Any, *, is_gone: bool) -> Before:  # noqa: ANN401 - bodies
+def _pre(before: Any, after: Any, *, is_gone: bool) -> Precondition:  # noqa: ANN401 - bodies
     uid, generation = "5b0e4a55-1111-4000-8000-000000000001", 4
     if after is None and not is_gone:
-        return Before(uid, generation, "")
-    paths = () if is_gone else planned(each.keys for each in differences(before, after))
-    return Before(uid, generation, fingerprint(before, paths), paths)
+        return Precondition(uid, generation, "")
+    paths = () if is_gone else collect_planned_paths(each.keys for each in find_differences(before, after))
+    return Precondition(uid, generation, calculate_fingerprint(before, paths), paths)
 
 
 def sent(shown: Any) -> Any:  # noqa: ANN401 - bodies
@@ -385,7 +385,7 @@ CHANGES = st.builds(
     after=VALUES,
     fields=_few(_FIELDS),
     body=VALUES,
-    pre=st.builds(Before, TEXTS, st.integers(0, 9), TEXTS, _few(_few(TEXTS))),
+    pre=st.builds(Precondition, TEXTS, st.integers(0, 9), TEXTS, _few(_few(TEXTS))),
     verified=st.sampled_from(["server", "read-only", "offline"]),
     conflicts=_few(_CONFLICTS),
     residue=_few(st.builds(Residue, TEXTS, VALUES, TEXTS)),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gpupool.planning.admission import changed
+from gpupool.planning.admission import find_admission_changes
 
 if TYPE_CHECKING:
     from gpupool.yamlio.located import Plain
@@ -19,7 +19,7 @@ def body(budgets: list[dict[str, Plain]]) -> dict[str, Plain]:
 
 
 def test_the_default_of_a_budget_is_no_change() -> None:
-    assert changed(body([{"reasons": ["Underutilized"]}, {}]), body(DEFAULTED)) == []
+    assert find_admission_changes(body([{"reasons": ["Underutilized"]}, {}]), body(DEFAULTED)) == []
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_the_default_of_a_budget_is_no_change() -> None:
     ids=["another number", "a schedule", "one budget less"],
 )
 def test_anything_else_is_one(stored: list[dict[str, Plain]]) -> None:
-    assert changed(body([{"reasons": ["Underutilized"]}, {}]), body(stored)) != []
+    assert find_admission_changes(body([{"reasons": ["Underutilized"]}, {}]), body(stored)) != []

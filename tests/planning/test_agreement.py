@@ -12,7 +12,7 @@ from gpupool.errors import InputError
 from gpupool.findings import Finding
 from gpupool.planning import agreement, file
 from gpupool.planning.addresses import is_address, is_label
-from gpupool.planning.change_agreement import missing
+from gpupool.planning.change_agreement import find_missing_values
 from gpupool.planning.plan import Consent, InventoryState, Plan
 from gpupool.shapes.error_messages import format_path
 from tests.planning.plans import EXAMPLES, HIDDEN, change, guarded, plan, pool
@@ -24,11 +24,12 @@ Forge = Callable[[Document], object]
 
 def findings(example: str, forge: Forge) -> list[str]:
     """Return where a forged plan contradicts itself, with what is said about it; it is refused for the first."""
-    document = json.loads(file.text(EXAMPLES[example]))
+    document = json.loads(file.render_plan(EXAMPLES[example]))
     forge(document)
     finding = refused(sealed(document))
     messages = [
-        f"`{format_path(path)}`: {message}" for path, message in agreement.mistakes(file.validated(document))
+        f"`{format_path(path)}`: {message}"
+        for path, message in agreement.find_mistakes(file.validate_document(document))
     ]
     assert finding.message == f"invalid plan file ({messages[0]})"
     return messages
@@ -37,7 +38,7 @@ def findings(example: str, forge: Forge) -> list[str]:
 def refused(text: str) -> Finding:
     """Return the one finding for which a file is refused."""
     with pytest.raises(InputError) as caught:
-        file.read(text.encode(), "plan.json")
+        file.parse_plan(text.encode(), "plan.json")
     (finding,) = caught.value.findings
     assert finding.code == "GP0100"
     assert finding.fix == "make a new one with `gpupool plan -o json=FILE`"
@@ -241,7 +242,7 @@ def test_a_forged_plan_is_refused_at_its_place(example: str, forge: Forge, expec
 
 
 def test_a_mistake_has_its_path() -> None:
-    document = json.loads(file.text(EXAMPLES["update"]))
+    document = json.loads(file.render_plan(EXAMPLES["update"]))
     document["changes"][1]["body"]["spec"]["limits"]["nvidia.com/gpu"] = "3200"
 
     assert refused(sealed(document)).path == "changes[1].body.spec.limits[nvidia.com/gpu]"
@@ -249,7 +250,7 @@ def test_a_mistake_has_its_path() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 def test_an_example_agrees(example: Plan) -> None:
-    assert [*agreement.mistakes(example)] == []
+    assert [*agreement.find_mistakes(example)] == []
 
 
 def test_what_no_server_was_asked_about_shows_what_is_sent() -> None:
@@ -258,8 +259,8 @@ def test_what_no_server_was_asked_about_shows_what_is_sent() -> None:
     more = {**shown, "spec": {**shown["spec"], "replicas": 1}}
     forged = plan(change("NodePool/chat", "create", verified="read-only", after=more, body=shown))
 
-    assert [*agreement.mistakes(made)] == []
-    assert [path for path, _ in agreement.mistakes(forged)] == [("changes", 0, "after")]
+    assert [*agreement.find_mistakes(made)] == []
+    assert [path for path, _ in agreement.find_mistakes(forged)] == [("changes", 0, "after")]
 
 
 def test_the_last_pool_of_which_only_the_class_is_left() -> None:
@@ -268,16 +269,17 @@ def test_the_last_pool_of_which_only_the_class_is_left() -> None:
     gone = change("EC2NodeClass/gpu", "delete", node_claims=0)
     for listed in (0, 1):
         found = replace(
-            plan(gone, consent=consent), guards=tuple(agreement.expected_guards((gone,), consent, listed))
+            plan(gone, consent=consent),
+            guards=tuple(agreement.build_expected_guards((gone,), consent, listed)),
         )
-        assert [*agreement.mistakes(found)] == []
+        assert [*agreement.find_mistakes(found)] == []
         assert len(found.guards) == listed
 
 
 def test_a_first_plan_has_no_inventory() -> None:
     first = InventoryState("kube-system", "gpupool-ml-platform", "", 0)
 
-    assert [*agreement.mistakes(replace(EXAMPLES["create"], inventory=first))] == []
+    assert [*agreement.find_mistakes(replace(EXAMPLES["create"], inventory=first))] == []
 
 
 def test_the_guards_of_the_examples_are_what_is_expected() -> None:
@@ -307,7 +309,7 @@ def test_a_namespace_has_no_dots() -> None:
 def test_a_time_is_read_as_it_is_written() -> None:
     moment = datetime(2026, 11, 22, 8, 0, 5, tzinfo=UTC)
 
-    assert agreement.parsed_time(agreement.written_time(moment)) == moment
+    assert agreement.parse_time(agreement.format_time(moment)) == moment
 
 
 @pytest.mark.parametrize(
@@ -326,4 +328,4 @@ def test_choices_about_conflicts(choice: str, is_one: bool) -> None:
     ],
 )  # fmt: skip
 def test_what_a_body_has_and_an_object_lacks(body: Any, after: Any, paths: list[Any]) -> None:  # noqa: ANN401
-    assert [*missing(body, after)] == paths
+    assert [*find_missing_values(body, after)] == paths

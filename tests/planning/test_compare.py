@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
-from gpupool.planning.compare import Difference, differences, flat, paths, stripped
+from gpupool.planning.compare import (
+    Difference,
+    collect_paths,
+    find_differences,
+    strip_server_fields,
+    to_dotted_path,
+)
 from gpupool.yamlio.located import Plain
 from tests.goldencases import cases
 
@@ -116,7 +122,7 @@ NOT_THE_SAME: dict[str, tuple[Plain, Plain]] = {
 def test_what_differs(name: str) -> None:
     before, after, expected = DIFFERENT[name]
 
-    assert said(differences(before, after)) == expected
+    assert said(find_differences(before, after)) == expected
 
 
 @pytest.mark.parametrize("name", SAME_IN_OTHER_WORDS)
@@ -124,15 +130,15 @@ def test_other_words_mean_the_same(name: str) -> None:
     before, after = SAME_IN_OTHER_WORDS[name]
 
     for one, other in ((before, after), (after, before)):
-        assert differences(one, other)
-        assert meant(differences(one, other)) == []
+        assert find_differences(one, other)
+        assert meant(find_differences(one, other)) == []
 
 
 @pytest.mark.parametrize("name", NOT_THE_SAME)
 def test_what_only_looks_alike(name: str) -> None:
     before, after = NOT_THE_SAME[name]
 
-    assert meant(differences(before, after))
+    assert meant(find_differences(before, after))
 
 
 def test_what_is_not_anybodys_to_say_is_stripped() -> None:
@@ -147,7 +153,7 @@ def test_what_is_not_anybodys_to_say_is_stripped() -> None:
         "status": {"conditions": []},
     }  # fmt: skip
 
-    assert stripped(body) == {
+    assert strip_server_fields(body) == {
         "kind": "NodePool",
         "metadata": {"name": "a", "labels": {"x": "y"}, "annotations": {"own": "kept"}},
         "spec": {"weight": 1},
@@ -157,7 +163,7 @@ def test_what_is_not_anybodys_to_say_is_stripped() -> None:
 def test_a_path_is_known_in_the_servers_words() -> None:
     body: Plain = {"spec": {"limits": {"nvidia.com/gpu": 1}, "weight": 2}}
 
-    assert {flat(path): path for path in paths(body)} == {
+    assert {to_dotted_path(path): path for path in collect_paths(body)} == {
         "spec": "spec",
         "spec.limits": "spec.limits",
         "spec.limits.nvidia.com/gpu": "spec.limits[nvidia.com/gpu]",
@@ -180,7 +186,7 @@ def test_nothing_differs_from_itself() -> None:
     found = bodies()
 
     assert len(found) > 100
-    assert [differences(each, deepcopy(each)) for each in found] == [[]] * len(found)
+    assert [find_differences(each, deepcopy(each)) for each in found] == [[]] * len(found)
 
 
 def test_every_changed_leaf_is_found_and_the_way_back_mirrors_it() -> None:
@@ -189,7 +195,7 @@ def test_every_changed_leaf_is_found_and_the_way_back_mirrors_it() -> None:
         changed = deepcopy(body)
         for _ in range(3):
             change(changed, chance)
-        there, back = differences(body, changed), differences(changed, body)
+        there, back = find_differences(body, changed), find_differences(changed, body)
 
         assert bool(there) == (body != changed)
         assert sorted((each.path, str(each.before), str(each.after)) for each in there) == sorted(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpupool.planning.emulated_apply import merged
+from gpupool.planning.emulated_apply import emulate_apply
 from tests.planning.managed import Body, entry, owned, pool, wanted
 
 OTHER = "kubectl-edit"
@@ -87,13 +87,13 @@ CASES: dict[str, tuple[Body, Body, Body]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_spec(case: str) -> None:
     live, body, spec = CASES[case]
-    assert merged(live, body)["spec"] == spec
+    assert emulate_apply(live, body)["spec"] == spec
 
 
 def test_a_label_that_is_no_longer_said_goes() -> None:
     labels = {"team": "ml", "argocd.argoproj.io/instance": "x"}
     live = pool({}, entry(owned("metadata.labels.team")), labels=labels)
-    found: Any = merged(live, wanted({}, labels={"gpupool.dev/blueprint": "ml"}))
+    found: Any = emulate_apply(live, wanted({}, labels={"gpupool.dev/blueprint": "ml"}))
     assert found["metadata"]["labels"] == {"argocd.argoproj.io/instance": "x", "gpupool.dev/blueprint": "ml"}
     assert found["metadata"]["uid"] == "u-1"
 
@@ -101,11 +101,11 @@ def test_a_label_that_is_no_longer_said_goes() -> None:
 def test_nothing_that_it_is_made_of_changes() -> None:
     for live, body, _ in CASES.values():
         before = repr((live, body))
-        merged(live, body)
+        emulate_apply(live, body)
         assert repr((live, body)) == before
 
 
 def test_the_same_again_changes_nothing() -> None:
     for live, body, _ in CASES.values():
-        once = merged(live, body)
-        assert merged(once, body) == once
+        once = emulate_apply(live, body)
+        assert emulate_apply(once, body) == once

@@ -24,7 +24,7 @@ UPDATE = EXAMPLES["update"]
 def refused(raw: bytes | str) -> Finding:
     """Return the one finding for which a file is refused."""
     with pytest.raises(InputError) as caught:
-        file.read(raw if isinstance(raw, bytes) else raw.encode(), "plan.json")
+        file.parse_plan(raw if isinstance(raw, bytes) else raw.encode(), "plan.json")
     (finding,) = caught.value.findings
     assert str(finding.code) == "GP0100"
     assert "gpupool plan -o json=FILE" in finding.fix
@@ -38,7 +38,7 @@ def said(raw: bytes | str) -> str:
 
 def changed(*path: str | int, to: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     """Return a plan's text with another value at a path, sealed again."""
-    document = json.loads(file.text(UPDATE))
+    document = json.loads(file.render_plan(UPDATE))
     here = document
     *above, last = path
     for key in above:
@@ -59,7 +59,7 @@ def sealed(document: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("plan", EXAMPLES.values(), ids=EXAMPLES)
 def test_an_example_is_read_back(plan: Plan) -> None:
-    assert file.read(file.text(plan).encode(), "plan.json") == plan
+    assert file.parse_plan(file.render_plan(plan).encode(), "plan.json") == plan
 
 
 @settings(derandomize=True, max_examples=examples(200))
@@ -69,7 +69,7 @@ def test_any_plan_is_read_back(name: str, other: Plan) -> None:
     kept = EXAMPLES[name]
     changes = tuple(replace(each, reason=other.target.server) for each in kept.changes)
     source = replace(other.source, blueprint=kept.source.blueprint)
-    plan = file.sealed(
+    plan = file.seal(
         replace(
             kept,
             changes=changes,
@@ -79,24 +79,24 @@ def test_any_plan_is_read_back(name: str, other: Plan) -> None:
             charts=other.charts,
         )
     )
-    written = file.text(plan)
-    read = file.read(written.encode(), "plan.json")
+    written = file.render_plan(plan)
+    read = file.parse_plan(written.encode(), "plan.json")
 
     assert read == plan
-    assert file.text(read) == written
+    assert file.render_plan(read) == written
 
 
 @settings(derandomize=True, max_examples=examples(200))
 @given(PLANS)
 def test_the_text_is_what_python_writes_too(plan: Plan) -> None:
-    written = file.text(plan)
+    written = file.render_plan(plan)
 
     assert written == json.dumps(json.loads(written), indent=2, ensure_ascii=False) + "\n"
     assert written == sealed(json.loads(written))
 
 
 def test_the_keys_are_the_fields_in_camel_case() -> None:
-    document = json.loads(file.text(UPDATE))
+    document = json.loads(file.render_plan(UPDATE))
 
     assert list(document) == [
         "formatVersion", "gpupool", "id", "createdAt", "expiresAt", "target", "source", "inventory", "consent", "changes",
@@ -119,9 +119,9 @@ def test_the_keys_are_the_fields_in_camel_case() -> None:
 
 def test_the_id_is_of_everything_but_itself() -> None:
     assert re.fullmatch("[0-9a-f]{64}", UPDATE.id)
-    assert file.plan_id(replace(UPDATE, id="x")) == UPDATE.id
-    assert file.plan_id(replace(UPDATE, expires_at="2027-11-22T08:00:00Z")) != UPDATE.id
-    assert file.sealed(replace(UPDATE, id="")) == UPDATE
+    assert file.calculate_id(replace(UPDATE, id="x")) == UPDATE.id
+    assert file.calculate_id(replace(UPDATE, expires_at="2027-11-22T08:00:00Z")) != UPDATE.id
+    assert file.seal(replace(UPDATE, id="")) == UPDATE
 
 
 @settings(derandomize=True, max_examples=examples(400))
@@ -129,13 +129,13 @@ def test_the_id_is_of_everything_but_itself() -> None:
 @example("update", 0.0, 1)
 def test_a_flipped_byte_is_refused_or_changes_nothing(name: str, where: float, flip: int) -> None:
     plan = EXAMPLES[name]
-    raw = bytearray(file.text(plan).encode())
+    raw = bytearray(file.render_plan(plan).encode())
     raw[int(where * len(raw))] ^= flip
 
     try:
-        assert file.read(bytes(raw), "plan.json") == plan
+        assert file.parse_plan(bytes(raw), "plan.json") == plan
     except InputError:
-        assert raw != file.text(plan).encode()
+        assert raw != file.render_plan(plan).encode()
     except OutdatedError:
         assert not raw.startswith(b'{\n  "formatVersion": "1.')
 
@@ -143,7 +143,7 @@ def test_a_flipped_byte_is_refused_or_changes_nothing(name: str, where: float, f
 @settings(derandomize=True, max_examples=100)
 @given(st.floats(0, 1, exclude_max=True))
 def test_a_file_that_was_cut_off_is_refused(where: float) -> None:
-    raw = file.text(UPDATE).encode()
+    raw = file.render_plan(UPDATE).encode()
 
     finding = refused(raw[: int(where * (len(raw) - 2))])
 
@@ -151,10 +151,13 @@ def test_a_file_that_was_cut_off_is_refused(where: float) -> None:
 
 
 def test_layout_does_not_count() -> None:
-    document = json.loads(file.text(UPDATE))
+    document = json.loads(file.render_plan(UPDATE))
 
-    assert file.read(json.dumps(document).encode(), "plan.json") == UPDATE
-    assert file.read(file.text(UPDATE).replace("\n", "\r\n").encode("utf-8-sig"), "plan.json") == UPDATE
+    assert file.parse_plan(json.dumps(document).encode(), "plan.json") == UPDATE
+    assert (
+        file.parse_plan(file.render_plan(UPDATE).replace("\n", "\r\n").encode("utf-8-sig"), "plan.json")
+        == UPDATE
+    )
 
 
 REFUSED = {
@@ -167,8 +170,8 @@ REFUSED = {
         "plan.json:3:1: invalid plan file (not JSON)",
     ),
     "two plans": (
-        file.text(UPDATE) + file.text(UPDATE),
-        f"plan.json:{file.text(UPDATE).count(chr(10)) + 1}:1: invalid plan file (not JSON)",
+        file.render_plan(UPDATE) + file.render_plan(UPDATE),
+        f"plan.json:{file.render_plan(UPDATE).count(chr(10)) + 1}:1: invalid plan file (not JSON)",
     ),
     "half a surrogate pair": (
         '{"formatVersion": "\\ud800"}',
@@ -176,7 +179,9 @@ REFUSED = {
     ),
     "depth": ("[" * 500 + "]" * 500, "plan.json:1:202: invalid plan file (not JSON)"),
 }
-TWICE = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 9, "prune": false, "maxDeletes": 1')
+TWICE = file.render_plan(UPDATE).replace(
+    '"maxDeletes": 1', '"maxDeletes": 9, "prune": false, "maxDeletes": 1'
+)
 NO_PLAN = "plan.json: this is not a plan of gpupool: it does not start with `formatVersion` and `gpupool`"
 
 
@@ -207,7 +212,7 @@ def test_a_key_that_is_there_twice() -> None:
 
 
 def test_a_plan_that_was_changed_by_hand() -> None:
-    text = file.text(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 99')
+    text = file.render_plan(UPDATE).replace('"maxDeletes": 1', '"maxDeletes": 99')
 
     assert said(text) == (
         "plan.json: invalid plan file (changed by hand or damaged: `id` does not match the contents)"
@@ -234,14 +239,14 @@ def test_a_field_of_another_type_or_name(path: tuple[str | int, ...], to: object
 
 
 def test_a_field_that_is_missing() -> None:
-    document = json.loads(file.text(UPDATE))
+    document = json.loads(file.render_plan(UPDATE))
     del document["target"]["uid"]
 
     assert said(sealed(document)) == "plan.json: invalid plan file (`target.uid`)"
 
 
 def test_many_mistakes_are_one_error() -> None:
-    document = json.loads(file.text(large(30)))
+    document = json.loads(file.render_plan(large(30)))
     for change in document["changes"]:
         change["verified"] = 1
 
@@ -253,7 +258,7 @@ def test_unknown_keys_of_a_later_minor_version_are_passed_over() -> None:
     document["changes"][1]["impact"] = []
     document["changes"][0]["pre"]["sha"] = "x"
 
-    read = file.read(sealed(document).encode(), "plan.json")
+    read = file.parse_plan(sealed(document).encode(), "plan.json")
 
     assert replace(read, format_version=FORMAT_VERSION, id=UPDATE.id) == UPDATE
 
@@ -262,7 +267,7 @@ def test_a_plan_of_format_1_1_which_had_no_signature() -> None:
     document = json.loads(changed("formatVersion", to="1.1"))
     del document["signature"]
 
-    read = file.read(sealed(document).encode(), "plan.json")
+    read = file.parse_plan(sealed(document).encode(), "plan.json")
 
     assert replace(read, format_version=FORMAT_VERSION, id=UPDATE.id) == UPDATE
 
@@ -277,7 +282,7 @@ def test_a_later_minor_version_is_sealed_too() -> None:
 @pytest.mark.parametrize("version", ["2.0", "3.11"])
 def test_another_major_version(version: str) -> None:
     with pytest.raises(OutdatedError) as caught:
-        file.read(changed("formatVersion", to=version).encode(), "plan.json")
+        file.parse_plan(changed("formatVersion", to=version).encode(), "plan.json")
 
     assert caught.value.exit_code == 5
     assert str(caught.value) == (
@@ -287,9 +292,9 @@ def test_another_major_version(version: str) -> None:
 
 
 def test_a_file_s_name_that_is_no_text_can_be_written() -> None:
-    plan = file.sealed(replace(UPDATE, source=replace(UPDATE.source, files={"a\udcff.yaml": "sha256:0"})))
+    plan = file.seal(replace(UPDATE, source=replace(UPDATE.source, files={"a\udcff.yaml": "sha256:0"})))
 
-    read = file.read(file.text(plan).encode(), "plan.json")
+    read = file.parse_plan(file.render_plan(plan).encode(), "plan.json")
 
     assert read.source.files == {"a\\udcff.yaml": "sha256:0"}
     assert read.id == plan.id
@@ -299,7 +304,7 @@ def test_contents_of_a_file(tmp_path: Path) -> None:
     place = tmp_path / "plan.json"
     place.write_bytes(b"{}")
 
-    assert file.contents(str(place)) == b"{}"
+    assert file.read_contents(str(place)) == b"{}"
 
 
 @pytest.mark.parametrize("name", ["none.json", ".", "a\0b"])
@@ -307,7 +312,7 @@ def test_a_file_that_cannot_be_read(name: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(InputError) as caught:
-        file.contents(name)
+        file.read_contents(name)
 
     (finding,) = caught.value.findings
     assert finding.message.startswith("can't read it: ")

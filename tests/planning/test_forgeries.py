@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gpupool.errors import InputError, OutdatedError
 from gpupool.planning import file
-from gpupool.planning.change_agreement import missing
-from gpupool.planning.masking import sealed_as_shown
+from gpupool.planning.change_agreement import find_missing_values
+from gpupool.planning.masking import show_sealed
 from gpupool.planning.plan import Plan
 from tests.planning.forgeries import blind, clever, deep
 from tests.planning.plans import EXAMPLES
@@ -23,7 +23,7 @@ SEED = 20261122
 def read(text: str) -> Plan | None:
     """Return the plan that a file holds; None where it is refused as files are."""
     try:
-        return file.read(text.encode("utf-8", "surrogatepass"), "plan.json")
+        return file.parse_plan(text.encode("utf-8", "surrogatepass"), "plan.json")
     except OutdatedError:  # exit code 5
         return None
     except InputError as problem:
@@ -40,7 +40,7 @@ def test_a_forged_plan_is_refused_or_sends_what_it_shows(part: int) -> None:
         random = Random(seed)  # noqa: S311 - no secret
         name = random.choice(sorted(EXAMPLES))
         original = EXAMPLES[name]
-        text = blind(random, original) if seed % 3 else file.text(clever(random, original))
+        text = blind(random, original) if seed % 3 else file.render_plan(clever(random, original))
         plan = read(text)
         if plan is None:
             refused += 1
@@ -52,7 +52,7 @@ def test_a_forged_plan_is_refused_or_sends_what_it_shows(part: int) -> None:
                 continue
             assert change.body["kind"] + "/" + change.body["metadata"]["name"] == change.address, seed
             if change.after is not None:
-                assert [*missing(sealed_as_shown(change.body), change.after)] == [], seed
+                assert [*find_missing_values(show_sealed(change.body), change.after)] == [], seed
     assert refused > kept > 10
 
 
@@ -73,14 +73,14 @@ def test_any_json_is_refused(document: object, parts: dict[str, object]) -> None
 
     assert read(json.dumps(document)) is None
     assert read(sealed({"formatVersion": "1.2", "gpupool": "0.1.0", "any": document} | parts)) is None
-    assert read(sealed(json.loads(file.text(EXAMPLES["update"])) | {"any": document} | parts)) is None
+    assert read(sealed(json.loads(file.render_plan(EXAMPLES["update"])) | {"any": document} | parts)) is None
 
 
 @pytest.mark.parametrize("levels", [10, 100, 180, 198, 250, 1000, 100_000])
 @pytest.mark.parametrize("key", ["warnings", "changes", "x"])
 def test_deep_json(levels: int, key: str) -> None:
     raw = (
-        file.text(EXAMPLES["create"]).rstrip().removesuffix("}")
+        file.render_plan(EXAMPLES["create"]).rstrip().removesuffix("}")
         + f', "{key}": '
         + "[" * levels
         + "]" * levels
@@ -95,7 +95,7 @@ def test_deep_json(levels: int, key: str) -> None:
 def test_deep_objects(levels: int, place: str) -> None:
     import json
 
-    document = json.loads(file.text(EXAMPLES["update"]))
+    document = json.loads(file.render_plan(EXAMPLES["update"]))
     document["changes"][1][place]["spec"]["limits"] = deep(levels)
 
     assert read(sealed(document)) is None
@@ -106,6 +106,6 @@ def test_deep_objects(levels: int, place: str) -> None:
 )
 @pytest.mark.parametrize("key", ["warnings", "changes", "x", "expiresAt"])
 def test_numbers_out_of_range(number: str, key: str) -> None:
-    raw = file.text(EXAMPLES["create"]).rstrip().removesuffix("}") + f', "{key}": {number}}}'
+    raw = file.render_plan(EXAMPLES["create"]).rstrip().removesuffix("}") + f', "{key}": {number}}}'
 
     assert read(raw) is None

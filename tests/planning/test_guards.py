@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from gpupool.objects import Ref
-from gpupool.planning.guards import Facts, guards, is_kept, nodes, summary
+from gpupool.planning.guards import GuardInputs, check_guards, count_changes, describe_node_claims, is_kept
 from gpupool.planning.plan import Change, Conflict, Consent, FieldChange, Guard, Rejection, Summary
 from tests.planning.plans import change, field
 
 PRUNE = Consent(prune=True)
-EMPTY = Facts(PRUNE, (), pools_wanted=1, pools_listed=1, dangling={}, admissions=(), was_complete=True)
+EMPTY = GuardInputs(PRUNE, (), pools_desired=1, pools_listed=1, dangling={}, admissions=(), is_complete=True)
 ADMITTED = EMPTY._replace(admissions=("NodePool/a",))
 
 
@@ -22,22 +22,22 @@ A, B, IN_USE = gone("a"), gone("b"), gone("used", 3)
 CLASS = change("EC2NodeClass/a", "delete")
 RUNS = replace(CLASS, node_claims=2)
 
-SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
+SAYS: dict[str, tuple[GuardInputs, dict[str, bool]]] = {
     "nothing to say": (EMPTY, {}),
-    "nothing is deleted": (EMPTY._replace(consent=Consent(), pools_wanted=0, was_complete=False), {}),
+    "nothing is deleted": (EMPTY._replace(consent=Consent(), pools_desired=0, is_complete=False), {}),
     "one pool and its class": (EMPTY._replace(deletions=(A, CLASS)), {}),
     "without consent": (EMPTY._replace(consent=Consent(), deletions=(A, B, IN_USE)), {"prune": True}),
     "too many": (EMPTY._replace(deletions=(A, B)), {"max-deletes": False}),
     "as many as were agreed to": (EMPTY._replace(deletions=(A, B), consent=replace(PRUNE, max_deletes=2)), {}),
     "none may go": (EMPTY._replace(deletions=(A,), consent=replace(PRUNE, max_deletes=0)), {"max-deletes": False}),
     "classes are not counted": (EMPTY._replace(deletions=(CLASS,), consent=replace(PRUNE, max_deletes=0)), {}),
-    "the last pool": (EMPTY._replace(deletions=(A,), pools_wanted=0), {"empty": False}),
+    "the last pool": (EMPTY._replace(deletions=(A,), pools_desired=0), {"empty": False}),
     "the last pool, agreed to": (
-        EMPTY._replace(deletions=(A,), pools_wanted=0, consent=replace(PRUNE, allow_empty=True)),
+        EMPTY._replace(deletions=(A,), pools_desired=0, consent=replace(PRUNE, allow_empty=True)),
         {"empty": True},
     ),
-    "there never was a pool": (EMPTY._replace(deletions=(CLASS,), pools_wanted=0, pools_listed=0), {}),
-    "not all was looked at": (EMPTY._replace(deletions=(A,), was_complete=False), {"complete": False}),
+    "there never was a pool": (EMPTY._replace(deletions=(CLASS,), pools_desired=0, pools_listed=0), {}),
+    "not all was looked at": (EMPTY._replace(deletions=(A,), is_complete=False), {"complete": False}),
     "nodes": (EMPTY._replace(deletions=(IN_USE,)), {"when-empty": True}),
     "nodes, and it is named": (
         EMPTY._replace(deletions=(IN_USE,), consent=replace(PRUNE, allow_delete=("NodePool/used",))),
@@ -58,7 +58,7 @@ SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
     "a class with nodes, without consent": (EMPTY._replace(consent=Consent(), deletions=(RUNS,)), {"prune": True}),
     "a class that is nowhere": (EMPTY._replace(dangling={A.ref: Ref("EC2NodeClass", "x")}), {"references": False}),
     "all at once": (
-        Facts(PRUNE, (A, IN_USE), 0, 2, {A.ref: Ref("EC2NodeClass", "x")}, (), was_complete=False),
+        GuardInputs(PRUNE, (A, IN_USE), 0, 2, {A.ref: Ref("EC2NodeClass", "x")}, (), is_complete=False),
         {"references": False, "complete": False, "empty": False, "max-deletes": False, "when-empty": True},
     ),
 }  # fmt: skip
@@ -67,11 +67,11 @@ SAYS: dict[str, tuple[Facts, dict[str, bool]]] = {
 @pytest.mark.parametrize("case", SAYS)
 def test_what_they_say(case: str) -> None:
     facts, verdicts = SAYS[case]
-    assert {each.name: each.passed for each in guards(facts)} == verdicts
+    assert {each.name: each.passed for each in check_guards(facts)} == verdicts
 
 
-def said(name: str, facts: Facts) -> Guard:
-    (found,) = [each for each in guards(facts) if each.name == name]
+def said(name: str, facts: GuardInputs) -> Guard:
+    (found,) = [each for each in check_guards(facts) if each.name == name]
     return found
 
 
@@ -97,13 +97,13 @@ def test_whatever_is_agreed_to_leaves_no_more_guards_than_before() -> None:
     """Consent never makes a guard fail that was passed."""
     for each, _ in SAYS.values():
         if each.consent.prune:
-            before = {one.name for one in guards(each) if not one.passed}
+            before = {one.name for one in check_guards(each) if not one.passed}
             for agreed in (
                 replace(each.consent, max_deletes=9),
                 replace(each.consent, allow_empty=True),
                 replace(each.consent, allow_delete=("NodePool/used",)),
             ):
-                after = {one.name for one in guards(each._replace(consent=agreed)) if not one.passed}
+                after = {one.name for one in check_guards(each._replace(consent=agreed)) if not one.passed}
                 assert after <= before, (each, agreed)
 
 
@@ -125,7 +125,7 @@ def test_what_is_kept_for_now(deletion: Change, consent: Consent, *, kept: bool)
 
 
 def test_counts_in_words() -> None:
-    assert [nodes(count) for count in (None, 0, 1, 2)] == [
+    assert [describe_node_claims(count) for count in (None, 0, 1, 2)] == [
         "no NodeClaims", "no NodeClaims", "1 NodeClaim", "2 NodeClaims",
     ]  # fmt: skip
 
@@ -144,7 +144,7 @@ def test_the_summary_counts_each_once_by_its_fate() -> None:
         replace(change("NodePool/wrong", "update"), rejections=(Rejection("", "no", None),)),
     )  # fmt: skip
 
-    assert summary(changes) == Summary(
+    assert count_changes(changes) == Summary(
         create=1, update=4, delete=1, unchanged=1, textual=1, conflicts=1, blocked=1, rejected=1
     )
-    assert summary(()) == Summary(0, 0, 0, 0, 0, 0, 0, 0)
+    assert count_changes(()) == Summary(0, 0, 0, 0, 0, 0, 0, 0)

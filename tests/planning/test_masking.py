@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from gpupool.planning.masking import MARK, Masker, is_sealed, looks_secret
-from gpupool.planning.message_redaction import without
+from gpupool.planning.masking import MARK, Masker, is_sealed, is_secret_name
+from gpupool.planning.message_redaction import redact_secrets
 from tests.tiers import examples
 
 UID = "0d5e3c1a-5b0e-4a55-9d0f-7f3a4b1c2d3e"
@@ -76,16 +76,16 @@ def test_the_context_only_where_the_blueprint_says_so() -> None:
     ],
 )  # fmt: skip
 def test_keys_that_look_like_a_secrets(key: str, secret: bool) -> None:
-    assert looks_secret(key) == secret
+    assert is_secret_name(key) == secret
 
 
 def test_every_secret_is_found_in_lists_too() -> None:
-    assert set(MASKER.values(BODY)) == set(SECRETS)
+    assert set(MASKER.find_values(BODY)) == set(SECRETS)
 
 
 def test_what_is_shown_and_what_is_saved() -> None:
-    shown: Any = MASKER.shown(ADDRESS, BODY)
-    sealed: Any = MASKER.sealed(ADDRESS, BODY)
+    shown: Any = MASKER.mask(ADDRESS, BODY)
+    sealed: Any = MASKER.seal(ADDRESS, BODY)
 
     for found in (shown, sealed):
         assert not [each for each in ("s3cret", "export") if each in json.dumps(found)]
@@ -97,27 +97,27 @@ def test_what_is_shown_and_what_is_saved() -> None:
 
 
 def test_a_part_is_shown_as_in_the_whole() -> None:
-    whole: Any = MASKER.shown(ADDRESS, BODY)
+    whole: Any = MASKER.mask(ADDRESS, BODY)
     for path in (("spec", "tags"), ("spec", "tags", "api-token"), ("spec", "subnetSelectorTerms", 1)):
         part: Any = BODY
         expected = whole
         for key in path:
             part, expected = part[key], expected[key]
-        assert MASKER.shown(ADDRESS, part, path) == expected
+        assert MASKER.mask(ADDRESS, part, path) == expected
 
 
 def test_equal_secrets_do_not_look_equal() -> None:
     path, other = ("spec", "tags", "token"), ("spec", "tags", "secret")
     digests = {
-        MASKER.digest(ADDRESS, path, "same"),
-        MASKER.digest(ADDRESS, other, "same"),
-        MASKER.digest("EC2NodeClass/other", path, "same"),
-        MASKER.digest(ADDRESS, path, "other"),
-        Masker((), "another cluster", KEY).digest(ADDRESS, path, "same"),
-        Masker((), UID, b"another").digest(ADDRESS, path, "same"),
+        MASKER.calculate_digest(ADDRESS, path, "same"),
+        MASKER.calculate_digest(ADDRESS, other, "same"),
+        MASKER.calculate_digest("EC2NodeClass/other", path, "same"),
+        MASKER.calculate_digest(ADDRESS, path, "other"),
+        Masker((), "another cluster", KEY).calculate_digest(ADDRESS, path, "same"),
+        Masker((), UID, b"another").calculate_digest(ADDRESS, path, "same"),
     }
     assert len(digests) == 6
-    assert MASKER.digest(ADDRESS, path, "same") == MASKER.digest(ADDRESS, path, "same")
+    assert MASKER.calculate_digest(ADDRESS, path, "same") == MASKER.calculate_digest(ADDRESS, path, "same")
 
 
 def in_go(text: str) -> str:
@@ -145,7 +145,7 @@ QUOTED = 'p4ss\n\t"quoted"\x07  two  blanks\\ é\xa0\x7f ☃'
     ],
 )  # fmt: skip
 def test_a_message_is_shown_without_what_it_quotes(form: str) -> None:
-    said = without(f"spec.tags: Invalid value: {form}: no", [QUOTED])
+    said = redact_secrets(f"spec.tags: Invalid value: {form}: no", [QUOTED])
 
     assert "(sensitive)" in said
     assert not [piece for piece in ("p4ss", "quoted", "blanks", "☃", "2603") if piece in said]
@@ -155,17 +155,19 @@ def test_a_message_is_shown_without_what_it_quotes(form: str) -> None:
 
 def test_a_line_of_a_script_is_a_secret_too() -> None:
     script = "#!/bin/bash\nfi\n  curl -H 'auth: abc' https://example.com\n"
-    said = without("line 3: curl -H 'auth: abc' https://example.com: is not allowed before fi", [script])
+    said = redact_secrets(
+        "line 3: curl -H 'auth: abc' https://example.com: is not allowed before fi", [script]
+    )
     assert said == "line 3: (sensitive): is not allowed before fi"
 
 
 def test_what_is_too_short_to_be_told_from_the_rest_stays() -> None:
-    assert without("the value no is not taken", ["no", "", "val"]) == "the value no is not taken"
+    assert redact_secrets("the value no is not taken", ["no", "", "val"]) == "the value no is not taken"
 
 
 def test_the_longer_of_two_secrets_is_taken_out_whole() -> None:
-    assert without("abcdefgh abcd", ["abcd", "abcdefgh"]) == "(sensitive) (sensitive)"
-    assert without("sensitive and more", ["sensitive", "(sensitive)"]) == "(sensitive) and more"
+    assert redact_secrets("abcdefgh abcd", ["abcd", "abcdefgh"]) == "(sensitive) (sensitive)"
+    assert redact_secrets("sensitive and more", ["sensitive", "(sensitive)"]) == "(sensitive) and more"
 
 
 @settled
@@ -177,7 +179,7 @@ def test_the_longer_of_two_secrets_is_taken_out_whole() -> None:
 )
 def test_no_secret_stays_in_a_message(secret: str, before: str, after: str, quote: Any) -> None:  # noqa: ANN401
     assume(secret.strip() == secret)
-    said = without(f"{before} {quote(secret)} {after}", [secret])
+    said = redact_secrets(f"{before} {quote(secret)} {after}", [secret])
     rest = f"{before} {after} (sensitive)"
     assert secret not in said or secret in rest
 
@@ -198,8 +200,8 @@ def test_no_secret_stays_in_a_message(secret: str, before: str, after: str, quot
     )
 )
 def test_nothing_sensitive_is_left_in_any_tree(body: Any) -> None:  # noqa: ANN401 - any JSON
-    shown, sealed = MASKER.shown(ADDRESS, body), MASKER.sealed(ADDRESS, body)
+    shown, sealed = MASKER.mask(ADDRESS, body), MASKER.seal(ADDRESS, body)
 
-    assert all(value.startswith("(sensitive, ") for value in MASKER.values(shown))
-    assert is_sealed(sealed) == bool([*MASKER.values(body)])
+    assert all(value.startswith("(sensitive, ") for value in MASKER.find_values(shown))
+    assert is_sealed(sealed) == bool([*MASKER.find_values(body)])
     assert (shown == body) == (sealed == body)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpupool.planning.message_redaction import without
+from gpupool.planning.message_redaction import redact_secrets
 from tests.planning.test_masking import in_go
 from tests.tiers import examples
 
@@ -42,7 +42,7 @@ def test_a_part_of_a_line_is_cut_out(line: int, start: int, length: int) -> None
     """As a policy quotes it that shows the value from where it does not fit, or a server that cuts it off."""
     part = USER_DATA.splitlines()[line].strip()[start : start + length]
 
-    said = without(f"denied: [{part}] is not allowed in 1.36", [USER_DATA])
+    said = redact_secrets(f"denied: [{part}] is not allowed in 1.36", [USER_DATA])
 
     assert parts(USER_DATA) & parts(said) == set()
     assert said.startswith("denied: [")
@@ -66,20 +66,20 @@ def test_a_part_of_a_line_is_cut_out(line: int, start: int, length: int) -> None
 def test_a_part_of_any_form_is_cut_out(write: Callable[[str], str], cut: slice) -> None:
     quoted = write(USER_DATA)[cut]
 
-    said = without(f"no: {quoted}: no", [USER_DATA])
+    said = redact_secrets(f"no: {quoted}: no", [USER_DATA])
 
     assert len(said) < 40
     assert (said[:4], said[-4:]) == ("no: ", ": no")
 
 
 def test_what_is_no_part_stays() -> None:
-    assert without("export and curl are denied", [USER_DATA]) == "export and curl are denied"
-    assert without("", [USER_DATA]) == ""
-    assert without("denied", []) == "denied"
+    assert redact_secrets("export and curl are denied", [USER_DATA]) == "export and curl are denied"
+    assert redact_secrets("", [USER_DATA]) == ""
+    assert redact_secrets("denied", []) == "denied"
 
 
 def test_blanks_alone_are_no_secret() -> None:
-    assert without("a          b", ["x          y"]) == "a          b"
+    assert redact_secrets("a          b", ["x          y"]) == "a          b"
 
 
 @settled
@@ -90,7 +90,7 @@ def test_blanks_alone_are_no_secret() -> None:
 )
 def test_no_part_of_any_secret_is_left(secret: str, ends: tuple[int, int], around: tuple[str, str]) -> None:
     """Where the placeholder is no part of the secret itself, which then is none."""
-    said = without(f"{around[0]}{secret[min(ends) : max(ends)]}{around[1]}", [secret])
+    said = redact_secrets(f"{around[0]}{secret[min(ends) : max(ends)]}{around[1]}", [secret])
 
     left = {part for part in parts(secret) if part in said}
     assert not {part for part in left if part not in f"{around[0]}(sensitive){around[1]}(sensitive)"}
@@ -103,7 +103,7 @@ def test_sixteen_kibibytes_of_user_data_take_no_time() -> None:
     message = " ".join(f"{number} of {script[number * 7 : number * 7 + 9]}" for number in range(300))
 
     began = time.process_time()
-    said = without(message, [script])
+    said = redact_secrets(message, [script])
 
     assert time.process_time() - began < 2
     assert parts(script) & parts(said) == set()

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from gpupool.planning.ownership import (
-    applied,
-    entries,
-    equal,
+    classify_owner,
+    find_applied_entry,
+    find_owner,
+    find_value_path,
     is_applied_already,
+    is_equal,
     is_shared,
-    kind_of_owner,
-    owner,
-    whole,
+    parse_entries,
 )
 from tests.planning.managed import Body, entry, owned, pool, wanted
 
@@ -181,24 +181,24 @@ class TestOwner:
         ],
     )
     def test_of_a_path(self, path: tuple[str | int, ...], manager: str) -> None:
-        found = owner(self.MANY, path)
+        found = find_owner(self.MANY, path)
         assert (found.manager if found else "") == manager
 
     def test_what_is_one_value(self) -> None:
         taints = ("spec", "template", "spec", "taints")
-        argocd = entries(self.MANY)[2]
-        assert whole(argocd, (*taints, 0, "key")) == taints
-        assert whole(argocd, taints) == taints
+        argocd = parse_entries(self.MANY)[2]
+        assert find_value_path(argocd, (*taints, 0, "key")) == taints
+        assert find_value_path(argocd, taints) == taints
 
 
 def test_who_applied_it() -> None:
     mine, status = entry(owned("spec.weight")), entry(owned("status.nodes"), subresource="status")
     others = entry(owned("spec.weight"), "kubectl")
-    found = applied(pool({}, status, others, mine))
+    found = find_applied_entry(pool({}, status, others, mine))
     assert found is not None
     assert found.fields == owned("spec.weight")
-    assert applied(pool({}, status, others)) is None
-    assert applied({}) is None
+    assert find_applied_entry(pool({}, status, others)) is None
+    assert find_applied_entry({}) is None
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_whether_others_own_a_part(entries: tuple[Body, ...], shared: bool) -> N
     ],
 )  # fmt: skip
 def test_equal_is_what_json_takes_for_equal(one: Any, other: Any, same: bool) -> None:  # noqa: ANN401
-    assert equal(one, other) == equal(other, one) == same
+    assert is_equal(one, other) == is_equal(other, one) == same
 
 
 @pytest.mark.parametrize(
@@ -239,4 +239,4 @@ def test_equal_is_what_json_takes_for_equal(one: Any, other: Any, same: bool) ->
     ],
 )  # fmt: skip
 def test_what_kind_of_writer(manager: str, kind: str) -> None:
-    assert kind_of_owner(manager) == kind
+    assert classify_owner(manager) == kind

@@ -8,7 +8,7 @@ import pytest
 
 from gpupool.objects import Ref
 from gpupool.planning.foreign_fields import PART_OF
-from gpupool.planning.pruning import PROTECT, Fate, Listed, class_of, fates, renamed
+from gpupool.planning.pruning import PROTECT, Fate, ListedObject, decide_fates, is_renamed, read_node_class
 from tests.planning.managed import Body, entry, owned, pool
 
 SET = "applyset-ours-v1"
@@ -26,7 +26,7 @@ POOL = Ref("NodePool", "chat")
 
 
 def fate(live: Body, uid: str = "u-1") -> Fate:
-    (found,) = fates([Listed(POOL, uid)], {POOL: live}, [], SET)
+    (found,) = decide_fates([ListedObject(POOL, uid)], {POOL: live}, [], SET)
     return found
 
 
@@ -47,21 +47,21 @@ KEPT: dict[str, tuple[Body, str]] = {
 
 
 def test_what_is_ours_goes() -> None:
-    assert fate(OURS) == Fate(POOL, deleted=True, why="")
+    assert fate(OURS) == Fate(POOL, is_deleted=True, reason="")
 
 
 def test_what_was_about_to_be_made_goes_when_all_else_says_that_it_is_ours() -> None:
-    assert fate(OURS, uid="").deleted
-    assert not fate(changed(labels={}), uid="").deleted
-    assert not fate(changed(managedFields=[]), uid="").deleted
+    assert fate(OURS, uid="").is_deleted
+    assert not fate(changed(labels={}), uid="").is_deleted
+    assert not fate(changed(managedFields=[]), uid="").is_deleted
 
 
 @pytest.mark.parametrize("case", KEPT)
 def test_what_is_kept(case: str) -> None:
     live, why = KEPT[case]
     found = fate(live)
-    assert not found.deleted
-    assert why in found.why
+    assert not found.is_deleted
+    assert why in found.reason
 
 
 def test_one_reason_is_enough() -> None:
@@ -71,14 +71,16 @@ def test_one_reason_is_enough() -> None:
         for key, value in KEPT[other][0]["metadata"].items():
             if value != OURS["metadata"].get(key):
                 live["metadata"][key] = value
-        assert not fate(live).deleted, (one, other)
+        assert not fate(live).is_deleted, (one, other)
 
 
 def test_only_what_is_listed_there_and_not_wanted_has_a_fate() -> None:
     live = {Ref("NodePool", name): OURS for name in ("chat", "train", "orphan")}
-    listed = [Listed(Ref("NodePool", name), "u-1") for name in ("chat", "train", "long-gone")]
-    assert fates(listed, live, [Ref("NodePool", "train")], SET) == [Fate(POOL, deleted=True, why="")]
-    assert fates([], live, [], SET) == []
+    listed = [ListedObject(Ref("NodePool", name), "u-1") for name in ("chat", "train", "long-gone")]
+    assert decide_fates(listed, live, [Ref("NodePool", "train")], SET) == [
+        Fate(POOL, is_deleted=True, reason="")
+    ]
+    assert decide_fates([], live, [], SET) == []
 
 
 REQUIREMENTS = [
@@ -125,7 +127,7 @@ RENAMED: dict[str, tuple[Body, Body, Body | None, Body | None, bool]] = {
 @pytest.mark.parametrize("case", RENAMED)
 def test_a_pool_under_another_name(case: str) -> None:
     gone, new, gone_class, new_class, same = RENAMED[case]
-    assert renamed({"spec": gone}, {"spec": new}, gone_class, new_class) == same
+    assert is_renamed({"spec": gone}, {"spec": new}, gone_class, new_class) == same
 
 
 @pytest.mark.parametrize(
@@ -138,4 +140,4 @@ def test_a_pool_under_another_name(case: str) -> None:
     ],
 )
 def test_the_class_of_a_pool(body: Body, found: tuple[str, str]) -> None:
-    assert class_of(body) == found
+    assert read_node_class(body) == found

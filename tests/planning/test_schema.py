@@ -8,11 +8,11 @@ import jsonschema
 import pytest
 
 from gpupool.api import schema_text
-from gpupool.planning.file import text
+from gpupool.planning.file import render_plan
 from tests.planning.plans import EXAMPLES
 
 SCHEMA: dict[str, Any] = json.loads(schema_text("plan"))
-UPDATE: dict[str, Any] = json.loads(text(EXAMPLES["update"]))
+UPDATE: dict[str, Any] = json.loads(render_plan(EXAMPLES["update"]))
 
 
 def mistakes(document: object) -> list[str]:
@@ -26,7 +26,7 @@ def test_is_a_valid_schema() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_takes_every_example(example: str) -> None:
-    assert mistakes(json.loads(text(EXAMPLES[example]))) == []
+    assert mistakes(json.loads(render_plan(EXAMPLES[example]))) == []
 
 
 @pytest.mark.parametrize(

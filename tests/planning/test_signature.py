@@ -43,23 +43,23 @@ def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, raw in (("plan.key", private(KEY)), ("plan.pub", public(KEY)), ("other.pub", public(OTHER))):
         Path(name).write_bytes(raw)
-    Path("plan.json").write_text(file.text(signature.signed(PLAN, KEY)), "utf-8")
+    Path("plan.json").write_text(file.render_plan(signature.sign_plan(PLAN, KEY)), "utf-8")
     return tmp_path
 
 
 def read(plan: Plan) -> Plan:
-    return file.read(file.text(plan).encode(), "plan.json")
+    return file.parse_plan(file.render_plan(plan).encode(), "plan.json")
 
 
 @pytest.mark.usefixtures("keys")
 def test_a_signed_plan_is_read_back_and_verified() -> None:
-    signed = signature.signed(PLAN, signature.signing_key("plan.key"))
+    signed = signature.sign_plan(PLAN, signature.read_signing_key("plan.key"))
 
     found = read(signed)
 
     assert found == signed
     assert found.id == PLAN.id
-    signature.ensure_signed(found, signature.verifying_key("plan.pub"))
+    signature.ensure_signed(found, signature.read_verifying_key("plan.pub"))
 
 
 @pytest.mark.usefixtures("keys")
@@ -70,9 +70,9 @@ def test_openssl_s_own_keys(tmp_path: Path) -> None:
     ):
         subprocess.run(["openssl", *command], cwd=tmp_path, check=True, capture_output=True)  # noqa: S607 - whichever there is
 
-    signed = signature.signed(PLAN, signature.signing_key("own.key"))
+    signed = signature.sign_plan(PLAN, signature.read_signing_key("own.key"))
 
-    signature.ensure_signed(read(signed), signature.verifying_key("own.pub"))
+    signature.ensure_signed(read(signed), signature.read_verifying_key("own.pub"))
 
 
 @pytest.mark.usefixtures("keys")
@@ -80,9 +80,9 @@ def test_openssl_s_own_keys(tmp_path: Path) -> None:
     ("plan", "words"),
     [
         (PLAN, "the plan is not signed; nothing was applied"),
-        (signature.signed(PLAN, OTHER), "invalid signature"),
+        (signature.sign_plan(PLAN, OTHER), "invalid signature"),
         (
-            file.sealed(replace(signature.signed(PLAN, KEY), expires_at="2026-11-22T07:00:00Z")),
+            file.seal(replace(signature.sign_plan(PLAN, KEY), expires_at="2026-11-22T07:00:00Z")),
             "or signed with another key",
         ),
         (
@@ -90,7 +90,7 @@ def test_openssl_s_own_keys(tmp_path: Path) -> None:
             "or signed with another key",
         ),
         (
-            replace(PLAN, signature=signature.signed(EXAMPLES["create"], KEY).signature),
+            replace(PLAN, signature=signature.sign_plan(EXAMPLES["create"], KEY).signature),
             "or signed with another key",
         ),
     ],
@@ -106,15 +106,15 @@ def test_what_is_not_signed_is_refused(plan: Plan, words: str) -> None:
     found = read(plan)
 
     with pytest.raises(GuardError, match=words) as caught:
-        signature.ensure_signed(found, signature.verifying_key("plan.pub"))
+        signature.ensure_signed(found, signature.read_verifying_key("plan.pub"))
     assert caught.value.exit_code == 3
 
 
 def test_a_signed_plan_that_was_changed_is_no_plan() -> None:
-    text = file.text(signature.signed(PLAN, KEY)).replace('"maxDeletes": 1', '"maxDeletes": 9')
+    text = file.render_plan(signature.sign_plan(PLAN, KEY)).replace('"maxDeletes": 1', '"maxDeletes": 9')
 
     with pytest.raises(InputError, match="1 error"):
-        file.read(text.encode(), "plan.json")
+        file.parse_plan(text.encode(), "plan.json")
 
 
 BAD: dict[str, tuple[bytes | None, str]] = {
@@ -140,8 +140,8 @@ def test_keys_that_cannot_be_used(raw: bytes | None, words: str) -> None:
         Path("bad.pem").write_bytes(raw)
 
     for read_key, option in (
-        (signature.signing_key, "--sign-key"),
-        (signature.verifying_key, "--verify-key"),
+        (signature.read_signing_key, "--sign-key"),
+        (signature.read_verifying_key, "--verify-key"),
     ):
         with pytest.raises(KeyFileError) as caught:
             read_key("bad.pem")
@@ -155,14 +155,14 @@ def test_keys_that_cannot_be_used(raw: bytes | None, words: str) -> None:
 @pytest.mark.usefixtures("keys")
 def test_the_wrong_half_of_a_pair() -> None:
     with pytest.raises(KeyFileError, match=r"--sign-key plan\.pub: not an Ed25519 private key in PEM"):
-        signature.signing_key("plan.pub")
+        signature.read_signing_key("plan.pub")
     with pytest.raises(KeyFileError, match=r"--verify-key plan\.key: not an Ed25519 public key in PEM"):
-        signature.verifying_key("plan.key")
+        signature.read_verifying_key("plan.key")
     Path("locked.key").write_bytes(private(KEY, "hunter2"))
     with pytest.raises(KeyFileError, match="the key is encrypted; use a key without a passphrase"):
-        signature.signing_key("locked.key")
+        signature.read_signing_key("locked.key")
     with pytest.raises(KeyFileError, match="can't read it: no file can have this name"):
-        signature.verifying_key("a\0b")
+        signature.read_verifying_key("a\0b")
 
 
 def _ensure_silent(message: str, raw: bytes) -> None:
@@ -174,7 +174,7 @@ def _ensure_silent(message: str, raw: bytes) -> None:
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
 
-    for read_key in (signature.signing_key, signature.verifying_key):
+    for read_key in (signature.read_signing_key, signature.read_verifying_key):
         with pytest.raises(
             GpupoolError, match=r"requires the package cryptography.*fix: python -m pip install"
         ):
@@ -194,7 +194,7 @@ class TestCommands:
 
     @pytest.mark.usefixtures("keys")
     def test_show_tells_whether_a_plan_is_signed(self, capsys: pytest.CaptureFixture[str]) -> None:
-        Path("unsigned.json").write_text(file.text(PLAN), "utf-8")
+        Path("unsigned.json").write_text(file.render_plan(PLAN), "utf-8")
 
         signed, unsigned = gpupool(capsys, "show", "plan.json"), gpupool(capsys, "show", "unsigned.json")
 

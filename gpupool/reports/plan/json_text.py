@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpupool.planning.file import text
+from gpupool.planning import file
 from gpupool.reports.escaping import in_json
 
 if TYPE_CHECKING:
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
     """Return the text of a plan file, which `show` and `apply` read; it always holds all changes."""
     del show_textual, colour
-    return in_json(text(plan))
+    return in_json(file.render_plan(plan))

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from gpupool.objects import is_pool
-from gpupool.planning.guards import is_kept, nodes
+from gpupool.planning.guards import describe_node_claims, is_kept
 from gpupool.planning.plan import Consent
 from gpupool.reports.escaping import one_line, visible
 
@@ -62,7 +62,7 @@ def format_counts(plan: Plan) -> Iterator[str]:
     """Yield the number of objects for each outcome that occurs."""
     summary = plan.summary
     count = sum(change.node_claims or 0 for change in plan.changes if is_pool(change.ref))
-    ending = f" with {nodes(count)}" if count else ""
+    ending = f" with {describe_node_claims(count)}" if count else ""
     ending += "" if plan.consent.prune else f" ({_UNPRUNED})"
     for count, outcome in (
         (summary.create, "to create"),
@@ -144,7 +144,7 @@ def format_condition(plan: Plan, change: Change) -> str:
 
 def format_node_claims(change: Change) -> str:
     """Return how many NodeClaims a deleted pool or class has; the empty text where that is unknown."""
-    return "" if change.node_claims is None else nodes(change.node_claims)
+    return "" if change.node_claims is None else describe_node_claims(change.node_claims)
 
 
 def format_consent(plan: Plan) -> str:

@@ -10,7 +10,7 @@ from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_POOL
 from gpupool.errors import GpupoolError
-from gpupool.planning.pruning import class_of
+from gpupool.planning.pruning import read_node_class
 from gpupool.rollout.applying import not_ready, recording
 from gpupool.rollout.applying.deletion import delete_all
 from gpupool.rollout.applying.results import Outcome, Result
@@ -210,7 +210,7 @@ def _waiting(states: Mapping[Ref, Readiness]) -> dict[Ref, str]:
 
 
 def _class(pool: AssessedObject) -> str:
-    return class_of(pool.desired.body).name
+    return read_node_class(pool.desired.body).name
 
 
 def _unready_classes(
@@ -222,7 +222,7 @@ def _unready_classes(
     }
     live = run.context.observed.live
     unready = set()
-    for ref in {class_of(pool.desired.body) for pool in pools}:
+    for ref in {read_node_class(pool.desired.body) for pool in pools}:
         body = live.get(ref)
         is_unready = body is not None and not read_readiness(body).is_ready
         if ref.kind == EC2_NODE_CLASS.name and (ref.name in written or is_unready):

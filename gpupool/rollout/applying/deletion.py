@@ -15,7 +15,7 @@ from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import EC2_NODE_CLASS, KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.errors import GpupoolError, StoppedError
-from gpupool.planning.pruning import kept_for
+from gpupool.planning.pruning import explain_kept
 from gpupool.rollout.applying.reapplying import CONFLICT, KEEPS_CHANGING, MOST_TRIES, UNSURE
 from gpupool.rollout.applying.results import Outcome
 from gpupool.rollout.applying.termination import GONE, describe_wait, drain_pools, wait_for_ends
@@ -203,7 +203,7 @@ def _other_outcome(
         return _deleting(change, live)
     if generation_of(live) != change.pre.generation:
         return _outcome(change, "failed", "it was changed since the plan was made")
-    why = kept_for(live, change.pre.uid, deletion.context.observed.inventory.place.id)
+    why = explain_kept(live, change.pre.uid, deletion.context.observed.inventory.place.id)
     return _outcome(change, "held back", why) if why else None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.rejections import field_conflicts
 from gpupool.errors import ClusterError
-from gpupool.planning.ownership import applied, extracted
+from gpupool.planning.ownership import extract_owned, find_applied_entry
 from gpupool.rollout.live_state import name_of, read, uid_of, version_of
 from gpupool.rollout.planning.assess import build_apply_request
 from gpupool.rollout.planning.desired_objects import DesiredObject
@@ -30,8 +30,8 @@ CONFLICT: Final = 409
 
 def applied_fields(live: Mapping[str, Plain]) -> Mapping[str, Plain]:
     """Return the fields that gpupool applied to an object, with their live values."""
-    entry = applied(live)
-    return {} if entry is None else plain_map(extracted(dict(live), entry.fields))
+    entry = find_applied_entry(live)
+    return {} if entry is None else plain_map(extract_owned(dict(live), entry.fields))
 
 
 def reapply_request(kind: ResourceKind, live: Mapping[str, Plain], fields: Mapping[str, Plain]) -> Request:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from gpupool.planning.foreign_fields import belonging
+from gpupool.planning.foreign_fields import explain_foreign
 from gpupool.rollout.inventory.encoding import InventoryEntry
 from gpupool.rollout.live_state import uid_of
 from gpupool.yamlio.located import plain_map, plain_text
@@ -83,5 +83,5 @@ def _written(
 def _kept(listed: InventoryEntry, live: Mapping[str, Plain], own_set: str) -> Iterator[InventoryEntry]:
     """Yield the entry of a removed object that still exists; one that others created instead has none."""
     uid = uid_of(live)
-    if uid == listed.uid or not (listed.uid or belonging(live, own_set, adopts=False)):
+    if uid == listed.uid or not (listed.uid or explain_foreign(live, own_set, adopts=False)):
         yield listed._replace(uid=uid)

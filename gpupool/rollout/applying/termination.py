@@ -10,7 +10,7 @@ from gpupool.cluster.listing import list_all
 from gpupool.cluster.rejections import message
 from gpupool.cluster.resources import KINDS, NODE_POOL
 from gpupool.errors import ClusterError, GpupoolError, StoppedError
-from gpupool.planning.guards import is_kept, nodes
+from gpupool.planning.guards import describe_node_claims, is_kept
 from gpupool.rollout.applying.reapplying import applied_fields, reapply_request, send_until_current
 from gpupool.rollout.live_state import by_ref, generation_of, read, read_finalizers, uid_of
 from gpupool.rollout.planning.assess import without_secrets
@@ -89,7 +89,13 @@ def _read_states(cluster: Cluster, ends: Mapping[Ref, Readiness]) -> dict[Ref, R
     for ref, end in ends.items():
         count = usage.of(ref) or 0
         live = bodies.get(ref) if end is GONE else None
-        text = describe_wait(live, count) if live is not None else f"{nodes(count)} left" if count else ""
+        text = (
+            describe_wait(live, count)
+            if live is not None
+            else f"{describe_node_claims(count)} left"
+            if count
+            else ""
+        )
         states[ref] = Readiness(is_ready=False, reason=text, state=text) if text else end
     return states
 
@@ -98,7 +104,7 @@ def describe_wait(live: Mapping[str, Plain], count: int) -> str:
     """Return what a deletion waits for; `count` is the number of the object's NodeClaims."""
     names = read_finalizers(live)
     waits = [f"finalizer{'s' * (len(names) > 1)} {', '.join(names)}"] if names else []
-    waits += [nodes(count)] if count else []
+    waits += [describe_node_claims(count)] if count else []
     return f"deleting ({': '.join(waits)})" if waits else "deleting"
 
 

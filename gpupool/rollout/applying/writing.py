@@ -9,9 +9,9 @@ from gpupool.cluster.rejections import field_conflicts, message
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, GpupoolError, StoppedError
 from gpupool.objects import labels_of
-from gpupool.planning.admission import admitted
-from gpupool.planning.compare import stripped
-from gpupool.planning.message_redaction import without
+from gpupool.planning.admission import describe_admission
+from gpupool.planning.compare import strip_server_fields
+from gpupool.planning.message_redaction import redact_secrets
 from gpupool.planning.ownership import is_applied_already
 from gpupool.rollout.applying.reapplying import (
     CONFLICT,
@@ -88,8 +88,8 @@ def _write(context: DryRunContext, approved: AssessedObject) -> Outcome:
 
 def _written(context: DryRunContext, approved: AssessedObject, answer: Response) -> Outcome:
     change = approved.change
-    stored = plain_map(stripped(dict(answer.body)))
-    note = "; ".join(map(admitted, find_admissions(context, approved.desired, stored)))
+    stored = plain_map(strip_server_fields(dict(answer.body)))
+    note = "; ".join(map(describe_admission, find_admissions(context, approved.desired, stored)))
     if change.actions == ("create",) and answer.status != _CREATED and answer.tries == 1:
         note = "someone else created it in the meantime: check its other fields"
     uid, generation = uid_of(answer.body), generation_of(answer.body)
@@ -131,7 +131,7 @@ def relabel(context: RelabelContext, ref: Ref, live: Mapping[str, Plain]) -> Rel
     except StoppedError:
         outcome = Outcome(ref, "move", "not tried", _STOPPED)
     except GpupoolError as problem:
-        outcome = Outcome(ref, "move", "failed", without(str(problem), context.secrets()))
+        outcome = Outcome(ref, "move", "failed", redact_secrets(str(problem), context.secrets()))
     context.done(outcome)
     return RelabelledObject(outcome, live)
 

@@ -54,7 +54,7 @@ class InventoryRef(NamedTuple):
     @property
     def id(self) -> str:
         """Return the ApplySet's id, the value of its members' label."""
-        return foreign_fields.set_id(self.namespace, self.name)
+        return foreign_fields.calculate_applyset_id(self.namespace, self.name)
 
 
 @dataclass(frozen=True)

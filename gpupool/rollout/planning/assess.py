@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.client import APPLY, FIELD_MANAGER, Request
 from gpupool.cluster.rejections import field_conflicts, message, raise_rejection, read_causes
 from gpupool.planning import ownership
-from gpupool.planning.admission import changed
-from gpupool.planning.compare import differences, flat, stripped
-from gpupool.planning.emulated_apply import merged
-from gpupool.planning.fingerprint import fingerprint, planned
-from gpupool.planning.foreign_fields import belonging, conflicts_of, residue
-from gpupool.planning.message_redaction import without
-from gpupool.planning.plan import Admission, Before, Change, FieldChange, Rejection
-from gpupool.planning.tools import not_agreed, signs
+from gpupool.planning.admission import find_admission_changes
+from gpupool.planning.compare import find_differences, strip_server_fields, to_dotted_path
+from gpupool.planning.emulated_apply import emulate_apply
+from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_paths
+from gpupool.planning.foreign_fields import build_conflicts, explain_foreign, find_residue
+from gpupool.planning.message_redaction import redact_secrets
+from gpupool.planning.plan import Admission, Change, FieldChange, Precondition, Rejection
+from gpupool.planning.tools import explain_missing_consent, find_tool_marks
 from gpupool.rollout import redaction
 from gpupool.rollout.live_state import describe_termination, generation_of, uid_of
 from gpupool.yamlio.located import plain_map
@@ -81,24 +81,26 @@ def assess(context: DryRunContext, desired: DesiredObject) -> AssessedObject:
             return AssessedObject(replace(start, actions=("no-op",), blocked=why, leaving=True), desired)
         adopts = desired.address in context.consent.adopt
         if why := _foreign(context, live, adopts=adopts):
-            left = residue(context.masker, desired.address, live, desired.body)
+            left = find_residue(context.masker, desired.address, live, desired.body)
             return AssessedObject(replace(start, actions=("no-op",), blocked=why, residue=left), desired)
         if ownership.is_applied_already(live, desired.body):
-            left = residue(context.masker, desired.address, live, desired.body)
+            left = find_residue(context.masker, desired.address, live, desired.body)
             return AssessedObject(replace(_unchanged(start), residue=left), desired)
     return _dry_run(context, desired, live, start)
 
 
 def _foreign(context: DryRunContext, live: Mapping[str, Plain], *, adopts: bool) -> str:
     """Return why gpupool must not write an object, including a claim of another tool; empty where it may."""
-    why = belonging(live, context.observed.inventory.place.id, adopts=adopts)
-    if ownership.applied(live) is not None:
+    why = explain_foreign(live, context.observed.inventory.place.id, adopts=adopts)
+    if ownership.find_applied_entry(live) is not None:
         return why
-    return "; ".join(filter(None, (why, not_agreed(signs(live), context.consent.adopt_from))))
+    return "; ".join(
+        filter(None, (why, explain_missing_consent(find_tool_marks(live), context.consent.adopt_from)))
+    )
 
 
 def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None) -> Change:
-    before = None if live is None else context.masker.shown(desired.address, stripped(dict(live)))
+    before = None if live is None else context.masker.mask(desired.address, strip_server_fields(dict(live)))
     return Change(
         address=desired.address,
         actions=("create",) if live is None else ("update",),
@@ -107,10 +109,10 @@ def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Pl
         before=before,
         after=None,
         fields=(),
-        body=context.masker.sealed(desired.address, dict(desired.body)),
-        pre=Before("", 0, "") if live is None else Before(uid_of(live), generation_of(live), ""),
+        body=context.masker.seal(desired.address, dict(desired.body)),
+        pre=Precondition("", 0, "") if live is None else Precondition(uid_of(live), generation_of(live), ""),
         verified="server",
-        managed_by=() if live is None else tuple(sign.tool for sign in signs(live)),
+        managed_by=() if live is None else tuple(sign.tool for sign in find_tool_marks(live)),
     )
 
 
@@ -132,7 +134,7 @@ def _dry_run(
         forced = redaction.ask(
             context.cluster, build_apply_request(desired, force=True, dry_run=True), secrets
         )
-        conflicts = conflicts_of(live, desired.body, contested)
+        conflicts = build_conflicts(live, desired.body, contested)
         is_taken = all(_is_taken(context.consent, conflict) for conflict in conflicts)
         contesting = replace(start, conflicts=() if is_taken else conflicts)
         if forced.ok:
@@ -141,7 +143,7 @@ def _dry_run(
         # The server checks the owner of a field before it validates the value.
         start, answer = contesting, forced
     if answer.status == _FORBIDDEN and _LACKS.search(message(answer)):
-        after = desired.body if live is None else merged(live, desired.body)
+        after = desired.body if live is None else emulate_apply(live, desired.body)
         return _compared(context, desired, live, _Result(start, after, "read-only", force=False))
     rejections = _rejections(context, desired, answer)
     if not rejections:
@@ -172,7 +174,11 @@ def build_apply_request(
 
 def _adopts(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None) -> bool:
     """Return whether the object is adopted from another owner with the user's consent."""
-    return live is not None and ownership.applied(live) is None and desired.address in context.consent.adopt
+    return (
+        live is not None
+        and ownership.find_applied_entry(live) is None
+        and desired.address in context.consent.adopt
+    )
 
 
 class _Result(NamedTuple):
@@ -188,19 +194,19 @@ def _compared(
     context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain] | None, result: _Result
 ) -> AssessedObject:
     """Return the change from the live object to the object after an apply."""
-    masker, after = context.masker, dict(plain_map(stripped(dict(result.after))))
-    shown = masker.shown(desired.address, after)
+    masker, after = context.masker, dict(plain_map(strip_server_fields(dict(result.after))))
+    shown = masker.mask(desired.address, after)
     admissions = tuple(find_admissions(context, desired, after)) if result.verified == "server" else ()
     start = replace(result.start, verified=result.verified, after=shown, admissions=admissions)
     if live is None:
         return AssessedObject(replace(start, reason="does not exist"), desired)
-    before = stripped(dict(live))
-    changed_leaves = differences(before, after)
-    paths = planned(leaf.keys for leaf in changed_leaves)
+    before = strip_server_fields(dict(live))
+    changed_leaves = find_differences(before, after)
+    paths = collect_planned_paths(leaf.keys for leaf in changed_leaves)
     fields = tuple(_fields(context, desired, live, changed_leaves))
-    digest = fingerprint(masker.sealed(desired.address, before), paths)
+    digest = calculate_fingerprint(masker.seal(desired.address, before), paths)
     pre = replace(start.pre, fingerprint=digest, paths=paths)
-    left = residue(masker, desired.address, live, desired.body)
+    left = find_residue(masker, desired.address, live, desired.body)
     adopts = _adopts(context, desired, live)
     actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
     change = replace(start, actions=actions, fields=fields, pre=pre, residue=left)
@@ -217,7 +223,7 @@ def find_admissions(
     context: DryRunContext, desired: DesiredObject, after: Mapping[str, Plain]
 ) -> Iterator[Admission]:
     """Yield each leaf that admission changes, or would change; `after` is what the server stores."""
-    for leaf in changed(desired.body, after):
+    for leaf in find_admission_changes(desired.body, after):
         sent, stored = (
             _shown(context.masker, desired.address, leaf.keys, value) for value in (leaf.before, leaf.after)
         )
@@ -230,7 +236,7 @@ def _claims(live: Mapping[str, Plain], after: Mapping[str, Plain]) -> bool:
     A field that another owner set to the same value would otherwise stay that owner's alone, and the next
     change of it would be a conflict.
     """
-    own, would_own = ownership.applied(live), ownership.applied(after)
+    own, would_own = ownership.find_applied_entry(live), ownership.find_applied_entry(after)
     return would_own is not None and (own is None or own.fields != would_own.fields)
 
 
@@ -250,7 +256,7 @@ def _fields(
     entry = context.observed.inventory.entries.get(desired.ref)
     is_same_blueprint = entry is not None and entry.digest == desired.digest
     for leaf in leaves:
-        last = ownership.owner(live, leaf.keys)
+        last = ownership.find_owner(live, leaf.keys)
         yield FieldChange(
             path=leaf.path,
             op=leaf.op,
@@ -273,13 +279,13 @@ def _is_own(masker: Masker, leaf: Difference, last: ownership.ManagerEntry | Non
 
 
 def _shown(masker: Masker, address: str, keys: tuple[str | int, ...], value: Plain) -> Plain:
-    return None if value is None else masker.shown(address, value, keys)
+    return None if value is None else masker.mask(address, value, keys)
 
 
 def _cause(
     live: Mapping[str, Plain], last: ownership.ManagerEntry | None, *, is_same_blueprint: bool
 ) -> ChangeCause:
-    if ownership.applied(live) is None:
+    if ownership.find_applied_entry(live) is None:
         return "intent"  # gpupool never applied the object
     if is_same_blueprint or (last is not None and last.manager != ownership.MANAGER):
         return "drift"
@@ -291,9 +297,9 @@ def _is_taken(consent: Consent, conflict: Conflict) -> bool:
     choice, _, paths = consent.on_conflict.partition("=")
     if choice != "take" or conflict.kind != "people":
         return False
-    field = flat(conflict.path)
+    field = to_dotted_path(conflict.path)
     return not paths or any(
-        field == path or field.startswith(f"{path}.") for path in map(flat, paths.split(","))
+        field == path or field.startswith(f"{path}.") for path in map(to_dotted_path, paths.split(","))
     )
 
 
@@ -311,7 +317,7 @@ def _rejections(context: DryRunContext, desired: DesiredObject, answer: Response
     return tuple(
         Rejection(
             redaction.redact_path(field, bodies, secrets),
-            _with_advice(without(text, secrets)),
+            _with_advice(redact_secrets(text, secrets)),
             desired.place(field),
         )
         for field, text in named
@@ -320,12 +326,12 @@ def _rejections(context: DryRunContext, desired: DesiredObject, answer: Response
 
 def without_secrets(context: DryRunContext, ref: Ref, text: str) -> str:
     """Return a text about an object without its sensitive values, live and desired."""
-    return without(text, secrets_of(context, ref))
+    return redact_secrets(text, secrets_of(context, ref))
 
 
 def secrets_of(context: DryRunContext, ref: Ref) -> list[str]:
     """Return the sensitive values of all objects; this one may have been read again since the others were."""
-    return [*context.secrets(), *context.masker.values(dict(context.observed.live.get(ref, {})))]
+    return [*context.secrets(), *context.masker.find_values(dict(context.observed.live.get(ref, {})))]
 
 
 def _with_advice(text: str) -> str:

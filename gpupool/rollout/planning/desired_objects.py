@@ -58,7 +58,7 @@ class DesiredObject:
     @cached_property
     def digest(self) -> str:
         """The digest of the body without sensitive values, as an inventory keeps it."""
-        return shorten_digest(digest(masking.blanked(self.sensitive, dict(self.body))))
+        return shorten_digest(digest(masking.blank_sensitive_values(self.sensitive, dict(self.body))))
 
     def place(self, field: str = "") -> BlueprintPlace | None:
         """Return the place of a field in the blueprint, or that of its nearest parent."""

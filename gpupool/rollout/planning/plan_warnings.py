@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from gpupool.cluster.resources import KINDS, NODE_POOL
 from gpupool.objects import is_pool, labels_of
-from gpupool.planning.admission import admitted
+from gpupool.planning.admission import describe_admission
 from gpupool.planning.foreign_fields import PART_OF
-from gpupool.planning.pruning import class_of, renamed
-from gpupool.planning.tools import signs
+from gpupool.planning.pruning import is_renamed, read_node_class
+from gpupool.planning.tools import find_tool_marks
 from gpupool.rollout.inventory.encoding import InventoryEntry, calculate_fullness
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def find_dangling_pools(
     later = ({*observed.live} - deleted) | {item.desired.ref for item in assessed}
     for item in assessed:
         if item.desired.kind == NODE_POOL:
-            node_class = class_of(item.desired.body)
+            node_class = read_node_class(item.desired.body)
             if node_class.kind in KINDS and node_class.kind in observed.served and node_class not in later:
                 yield item.desired.ref, node_class
 
@@ -64,8 +64,8 @@ def find_warnings(
     if observed.inventory.pending:
         yield "an apply was interrupted or is in progress: the next one completes it"
     for fate in removed:
-        if not fate.deleted:
-            yield f"{fate.ref} is no longer in the blueprint and is kept: {fate.why}"
+        if not fate.is_deleted:
+            yield f"{fate.ref} is no longer in the blueprint and is kept: {fate.reason}"
     yield from _renames(observed, assessed, deletions)
     yield from _fullness(observed, assessed)
     changes = [item.change for item in assessed]
@@ -94,15 +94,15 @@ def _admissions(changes: Sequence[Change]) -> Iterator[str]:
         for admission in change.admissions:
             place = admission.place
             at = "" if place is None else f" ({place.file}:{place.line}:{place.column})"
-            yield f"{change.address}: {admitted(admission)}{at}"
+            yield f"{change.address}: {describe_admission(admission)}{at}"
 
 
 def _shared(observed: LiveState, changes: Sequence[Change]) -> Iterator[str]:
     """Yield the tools that will revert a change; blocked changes report them as their reason."""
     for change in changes:
         if change.managed_by and not change.blocked:
-            for sign in signs(observed.live[change.ref]):
-                yield f"{change.address}: {sign.words}"
+            for sign in find_tool_marks(observed.live[change.ref]):
+                yield f"{change.address}: {sign.message}"
 
 
 def _renames(
@@ -115,8 +115,8 @@ def _renames(
     for change in pools[:_RENAMES]:
         for ref in filter(is_pool, new):
             pair = observed.live[change.ref], desired[ref]
-            classes = (bodies.get(class_of(body)) for body in pair)
-            if renamed(*pair, *classes):
+            classes = (bodies.get(read_node_class(body)) for body in pair)
+            if is_renamed(*pair, *classes):
                 nodes = f"all {change.node_claims} nodes" if change.node_claims else "its nodes"
                 both = f"{change.address} and {ref} look like one renamed pool"
                 yield f"{both}: {nodes} would be replaced"

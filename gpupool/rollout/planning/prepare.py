@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.resources import KINDS, NODE_OVERLAY, NODE_POOL
 from gpupool.objects import digest, is_pool
-from gpupool.planning.agreement import EXPIRES_AFTER, written_time
-from gpupool.planning.compare import stripped
-from gpupool.planning.fingerprint import fingerprint
-from gpupool.planning.guards import Facts, guards, summary
+from gpupool.planning.agreement import EXPIRES_AFTER, format_time
+from gpupool.planning.compare import strip_server_fields
+from gpupool.planning.fingerprint import calculate_fingerprint
+from gpupool.planning.guards import GuardInputs, check_guards, count_changes
 from gpupool.planning.plan import (
     FORMAT_VERSION,
-    Before,
     Change,
     Consent,
     InventoryState,
     Plan,
     PlanSource,
     PlanTarget,
+    Precondition,
 )
-from gpupool.planning.tools import signs
+from gpupool.planning.tools import find_tool_marks
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, observe, uid_of
 from gpupool.rollout.planning.assess import AssessedObject, DryRunContext, assess
@@ -104,8 +104,8 @@ def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions
         format_version=FORMAT_VERSION,
         gpupool=options.gpupool,
         id="",
-        created_at=written_time(now),
-        expires_at=written_time(now + EXPIRES_AFTER),
+        created_at=format_time(now),
+        expires_at=format_time(now + EXPIRES_AFTER),
         target=PlanTarget(reached.uid, reached.server, reached.context, dict(options.crds)),
         source=_source(desired, desired_objects, masker, options.commit),
         inventory=InventoryState(*place, observed.inventory.uid, observed.inventory.serial, key),
@@ -114,15 +114,15 @@ def prepare(reached: ReachedCluster, desired: DesiredState, options: PlanOptions
         orphans=tuple(find_orphans(observed, assessed)),
         lost=tuple(find_lost(observed)),
         warnings=tuple(find_warnings(observed, assessed, removed, deletions)),
-        guards=guards(collect_facts(options.consent, observed, assessed, deletions)),
+        guards=check_guards(collect_facts(options.consent, observed, assessed, deletions)),
         charts=tuple(release.header()[1] for release in desired.releases),
-        summary=summary(changes),
+        summary=count_changes(changes),
     )
     return PreparedPlan(plan, assessed, observed, masker)
 
 
 def _deletions(reached: ReachedCluster, removed: Sequence[Fate], context: DryRunContext) -> list[Change]:
-    deleted = [fate.ref for fate in removed if fate.deleted]
+    deleted = [fate.ref for fate in removed if fate.is_deleted]
     if not deleted:
         return []
     has_nodes = any(ref.kind != NODE_OVERLAY.name for ref in deleted)
@@ -134,46 +134,48 @@ def _deletions(reached: ReachedCluster, removed: Sequence[Fate], context: DryRun
 
 def _deletion(context: DryRunContext, ref: Ref, usage: Usage) -> Change:
     live, address = context.observed.live[ref], str(ref)
-    body = stripped(dict(live))
+    body = strip_server_fields(dict(live))
     return Change(
         address=address,
         actions=("delete",),
         place=None,
         reason="; ".join(filter(None, ("no longer in the blueprint", describe_termination(live)))),
-        before=context.masker.shown(address, body),
+        before=context.masker.mask(address, body),
         after=None,
         fields=(),
         body=None,
-        pre=Before(uid_of(live), generation_of(live), fingerprint(context.masker.sealed(address, body), ())),
+        pre=Precondition(
+            uid_of(live), generation_of(live), calculate_fingerprint(context.masker.seal(address, body), ())
+        ),
         verified="server",
-        managed_by=tuple(sign.tool for sign in signs(live)),
+        managed_by=tuple(sign.tool for sign in find_tool_marks(live)),
         node_claims=usage.of(ref),
     )
 
 
 def collect_facts(
     consent: Consent, observed: LiveState, assessed: Sequence[AssessedObject], deletions: Sequence[Change]
-) -> Facts:
+) -> GuardInputs:
     """Return the facts for the guards."""
     listed = observed.inventory.entries
-    return Facts(
+    return GuardInputs(
         consent=consent,
         deletions=deletions,
-        pools_wanted=sum(item.desired.kind == NODE_POOL for item in assessed),
+        pools_desired=sum(item.desired.kind == NODE_POOL for item in assessed),
         pools_listed=sum(is_pool(ref) for ref in listed),
         dangling=dict(find_dangling_pools(observed, assessed, {change.ref for change in deletions})),
         admissions=[item.change.address for item in assessed if item.change.admissions],
-        was_complete=observed.served >= set(KINDS),
+        is_complete=observed.served >= set(KINDS),
     )
 
 
 def _source(
     desired: DesiredState, desired_objects: Sequence[DesiredObject], masker: Masker, commit: str
 ) -> PlanSource:
-    rendered: list[Plain] = [
-        masker.sealed(str(manifest.ref), manifest.data) for manifest in desired.manifests
-    ]
+    rendered: list[Plain] = [masker.seal(str(manifest.ref), manifest.data) for manifest in desired.manifests]
     files = dict(desired.files)
     if any(masker.has_sensitive(dict(item.body)) for item in desired_objects):
-        files = {name: masker.file_digest(name, plain_digest) for name, plain_digest in files.items()}
+        files = {
+            name: masker.calculate_file_digest(name, plain_digest) for name, plain_digest in files.items()
+        }
     return PlanSource(desired.blueprint, files, digest(rendered), commit, desired.sensitive)

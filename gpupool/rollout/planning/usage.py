@@ -9,8 +9,8 @@ from gpupool.cluster.listing import read_all
 from gpupool.cluster.resources import EC2_NODE_CLASS, NODE_CLAIM, NODE_POOL
 from gpupool.karpenter.labels import NODEPOOL
 from gpupool.objects import Ref, labels_of
-from gpupool.planning.guards import nodes
-from gpupool.planning.pruning import reference_of, referring, refers
+from gpupool.planning.guards import describe_node_claims
+from gpupool.planning.pruning import describe_references, group_by_class, read_class_reference
 from gpupool.yamlio.located import plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class InUse(NamedTuple):
         """Return why an object can't be deleted; empty where it can."""
         ref = Ref(self.kind, name)
         if pools := self.pools.get(ref):
-            return refers(pools)
+            return describe_references(pools)
         count = self.usage.of(ref)
-        return f"it still has {nodes(count)}" if count else ""
+        return f"it still has {describe_node_claims(count)}" if count else ""
 
 
 def empty_use(kind: str) -> InUse:
@@ -78,9 +78,9 @@ def count_use_of_classes(cluster: Cluster) -> InUse:
     Raises:
         ClusterError: where the server rejects a request.
     """
-    pools = read_all(cluster, NODE_POOL, reference_of)
+    pools = read_all(cluster, NODE_POOL, read_class_reference)
     claims = read_all(cluster, NODE_CLAIM, _references)
-    return InUse(EC2_NODE_CLASS.name, _usage(claims), referring(pools), len(pools) + len(claims))
+    return InUse(EC2_NODE_CLASS.name, _usage(claims), group_by_class(pools), len(pools) + len(claims))
 
 
 def count_claims(claims: Iterable[Mapping[str, Plain]]) -> Usage:

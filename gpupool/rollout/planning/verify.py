@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.cluster.parallel import map_parallel
 from gpupool.cluster.rejections import raise_rejection
 from gpupool.errors import GuardError, OutdatedError
-from gpupool.planning.compare import differences, stripped
-from gpupool.planning.fingerprint import fingerprint
-from gpupool.planning.guards import guards
+from gpupool.planning.compare import find_differences, strip_server_fields
+from gpupool.planning.fingerprint import calculate_fingerprint
+from gpupool.planning.guards import check_guards
 from gpupool.planning.ownership import is_applied_already
 from gpupool.rollout import redaction
 from gpupool.rollout.live_state import describe_termination, find_removed, generation_of, uid_of
@@ -96,7 +96,7 @@ def _other_inventory(
         )
     removed = find_removed(context.observed, {item.desired.ref: item.desired.body for item in approved})
     planned = {change.ref for change in plan.changes}
-    more = sorted(fate.ref for fate in removed if fate.deleted and fate.ref not in planned)
+    more = sorted(fate.ref for fate in removed if fate.is_deleted and fate.ref not in planned)
     return f"another run applied more of this blueprint since: {', '.join(map(str, more))}" if more else ""
 
 
@@ -118,7 +118,7 @@ def _ensure_guarded(
     context: DryRunContext, changes: Sequence[AssessedObject], deletions: Sequence[Change]
 ) -> None:
     """Check the guards again, as a file can't prove those about the cluster."""
-    current = guards(collect_facts(context.consent, context.observed, changes, deletions))
+    current = check_guards(collect_facts(context.consent, context.observed, changes, deletions))
     if failed := [f"{guard.name}: {guard.message}" for guard in current if not guard.passed]:
         problem = f"blocked by a guard; nothing was applied: {'; '.join(failed)}"
         raise GuardError(problem)
@@ -183,7 +183,7 @@ def _not_shown(context: DryRunContext, shown: Change, now: Change, live: Mapping
         return f"{now.address}: fields of other owners would be overwritten, and the plan does not show that"
     is_same = live is None or _is_untouched(context, shown, live)
     if is_same and now.writes and shown.verified == now.verified == "server":
-        differing = differences(shown.after, now.after)
+        differing = find_differences(shown.after, now.after)
     elif live is None:
         differing = []  # gpupool's own result has no server defaults, but all of the body
     else:
@@ -195,9 +195,9 @@ def _not_shown(context: DryRunContext, shown: Change, now: Change, live: Mapping
             for field in shown.fields
             if field.op != "remove" and _semantic_changes([field]) & undone
         }
-        shown_live = context.masker.shown(now.address, stripped(dict(live)))
+        shown_live = context.masker.mask(now.address, strip_server_fields(dict(live)))
         differing = [
-            leaf for leaf in differences(shown_live, shown.after) if leaf.semantic and leaf.path in paths
+            leaf for leaf in find_differences(shown_live, shown.after) if leaf.semantic and leaf.path in paths
         ]
     paths_text = ", ".join(dict.fromkeys(leaf.path for leaf in differing))
     return (
@@ -227,8 +227,8 @@ def _still_holds(context: DryRunContext, approved: AssessedObject, live: Mapping
 def _is_untouched(context: DryRunContext, change: Change, live: Mapping[str, Plain]) -> bool:
     if generation_of(live) != change.pre.generation:
         return False
-    body = context.masker.sealed(change.address, stripped(dict(live)))
-    return fingerprint(body, change.pre.paths) == change.pre.fingerprint
+    body = context.masker.seal(change.address, strip_server_fields(dict(live)))
+    return calculate_fingerprint(body, change.pre.paths) == change.pre.fingerprint
 
 
 def _semantic_changes(fields: Sequence[FieldChange]) -> set[str]:
@@ -249,7 +249,11 @@ def _deletion(context: DryRunContext, change: Change, *, is_saved: bool) -> tupl
     why = _other_object(change, live)
     if not why and not _is_untouched(context, change, live):
         why = "was changed since, and would be deleted"
-    if not why and is_saved and change.before != context.masker.shown(change.address, stripped(dict(live))):
+    if (
+        not why
+        and is_saved
+        and change.before != context.masker.mask(change.address, strip_server_fields(dict(live)))
+    ):
         why = "is not what the plan shows, and would be deleted"
     return None, f"{change.address} {why}" if why else "", ""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gpupool.cluster.client import Request
 from gpupool.cluster.resources import EVENTS
 from gpupool.errors import ClusterError
-from gpupool.planning.message_redaction import without
+from gpupool.planning.message_redaction import redact_secrets
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
 
 if TYPE_CHECKING:
@@ -116,5 +116,5 @@ def _second(moment: str) -> str:
 
 
 def _short(text: str, secrets: Secrets) -> str:
-    shown = without(" ".join(text.split()), secrets())
+    shown = redact_secrets(" ".join(text.split()), secrets())
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"

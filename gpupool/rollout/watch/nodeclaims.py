@@ -12,7 +12,7 @@ from gpupool.errors import ClusterError
 from gpupool.karpenter.budgets import count_allowed, read_budgets
 from gpupool.karpenter.labels import CAPACITY_TYPE, DO_NOT_DISRUPT, INSTANCE_TYPE, NODEPOOL, ZONE
 from gpupool.objects import Ref
-from gpupool.planning.pruning import class_of
+from gpupool.planning.pruning import read_node_class
 from gpupool.rollout.live_state import name_of
 from gpupool.rollout.watch.waiting import PATIENCE_SECONDS, UNSEEN, Readiness, Watch, read_conditions
 from gpupool.yamlio.located import plain_map, plain_text
@@ -181,7 +181,7 @@ def _read_states(cluster: Cluster, pools: Collection[str]) -> dict[Ref, Readines
     states: dict[Ref, Readiness] = {}
     for pool in pools:
         body, own = bodies.get(pool, {}), claims.get(pool, [])
-        node_class = classes.get(class_of(body)[1], {})
+        node_class = classes.get(read_node_class(body)[1], {})
         old = dict(_outdated(own, body, node_class))
         states[Ref(NODE_POOL.name, pool)] = _pool_state(len(own), len(old))
         states |= old

@@ -13,7 +13,7 @@ from gpupool.karpenter.quantities import parse_amount
 from gpupool.objects import Ref, is_pool, labels_of
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.masking import Masker
-from gpupool.planning.pruning import class_of
+from gpupool.planning.pruning import read_node_class
 from gpupool.rollout.inventory import store
 from gpupool.rollout.live_state import by_ref, name_of, uid_of
 from gpupool.rollout.lock.unlock import find_lock
@@ -253,7 +253,7 @@ def _object(observed: _LiveObjects, ref: Ref, desired: DesiredState) -> ObjectSt
 
 
 def _pool(observed: _LiveObjects, body: Mapping[str, Plain], sensitive: Sequence[str]) -> PoolStatus:
-    class_ref = class_of(body)
+    class_ref = read_node_class(body)
     node_class = observed.live.get(class_ref, {})
     claims = observed.claims.get(name_of(body), [])
     notes = [

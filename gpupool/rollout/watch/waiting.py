@@ -10,8 +10,8 @@ from gpupool.cluster.listing import list_all
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError
 from gpupool.objects import Ref
-from gpupool.planning.masking import sensitive_values
-from gpupool.planning.message_redaction import without
+from gpupool.planning.masking import find_sensitive_values
+from gpupool.planning.message_redaction import redact_secrets
 from gpupool.rollout.live_state import describe_termination, generation_of, name_of
 from gpupool.rollout.watch.empty_conditions import describe_no_result, has_class_conditions
 from gpupool.yamlio.located import plain_list, plain_map, plain_text
@@ -179,7 +179,7 @@ def read_conditions(body: Mapping[str, Plain], sensitive: Sequence[str] = ()) ->
     for item in map(plain_map, plain_list(plain_map(body.get("status")).get("conditions"))):
         generation, message = item.get("observedGeneration"), plain_text(item.get("message"))
         if message and item.get("status") != "True":
-            message = without(message, sensitive_values(sensitive, dict(body)))
+            message = redact_secrets(message, find_sensitive_values(sensitive, dict(body)))
         yield Condition(
             plain_text(item.get("type")),
             plain_text(item.get("status")),

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from gpupool.planning.plan import Consent
-from gpupool.planning.pruning import class_of
+from gpupool.planning.pruning import read_node_class
 from tests.memory import blueprints
 from tests.memory.worlds import World
 from tests.tiers import is_thorough
@@ -93,7 +93,9 @@ def draw_start(random: Random) -> dict[str, int]:
 
 def classes_in_use(bodies: Mapping[str, Body]) -> set[str]:
     """Return the node classes that pools refer to, as `KIND/NAME`."""
-    return {"/".join(class_of(body)) for address, body in bodies.items() if address.startswith("NodePool/")}
+    return {
+        "/".join(read_node_class(body)) for address, body in bodies.items() if address.startswith("NodePool/")
+    }
 
 
 def in_order(addresses: set[str], *, backwards: bool = False) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from gpupool.errors import GpupoolError, InputError, OutdatedError
 from gpupool.planning import file
-from gpupool.planning.compare import stripped
+from gpupool.planning.compare import strip_server_fields
 from gpupool.planning.masking import Masker
 from gpupool.planning.plan import Consent
 from tests.memory import blueprints
@@ -48,7 +48,7 @@ def test_what_is_done_is_what_was_shown(kept: Kept, part: int) -> None:
         plan = here.saved(wanted, EVERYTHING if random.random() < 0.5 else Consent())
         state = here.server.state
         for _ in range(FORGERIES):
-            text = blind(random, plan) if random.random() < 0.4 else file.text(clever(random, plan))
+            text = blind(random, plan) if random.random() < 0.4 else file.render_plan(clever(random, plan))
             here.server.restore(state)
             outcomes[outcome(here, text, seed)] += 1
 
@@ -56,7 +56,7 @@ def test_what_is_done_is_what_was_shown(kept: Kept, part: int) -> None:
 def outcome(here: World, text: str, seed: int) -> str:
     """Apply a plan file; return what came of it, having ensured that nothing was done that it does not show."""
     try:
-        plan = file.read(text.encode(), "plan.json")
+        plan = file.parse_plan(text.encode(), "plan.json")
     except (InputError, OutdatedError):
         return "refused file"
     before, mark = dict(here.objects()), len(here.server.requests)
@@ -84,6 +84,12 @@ def ensure_shown(here: World, plan: Plan, before: dict[str, Any], seed: int) -> 
         elif change.actions == ("delete",):
             assert now is None or now == before[address], (seed, address)
             assert now is not None or plan.consent.prune, (seed, address)
-            assert masker.shown(address, stripped(dict(before[address]))) == change.before, (seed, address)
+            assert masker.mask(address, strip_server_fields(dict(before[address]))) == change.before, (
+                seed,
+                address,
+            )
         else:
-            assert masker.shown(address, stripped(dict(live[address]))) == change.after, (seed, address)
+            assert masker.mask(address, strip_server_fields(dict(live[address]))) == change.after, (
+                seed,
+                address,
+            )

@@ -11,7 +11,7 @@ from gpupool.errors import OutdatedError
 from gpupool.objects import is_pool
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
-from gpupool.planning.pruning import class_of
+from gpupool.planning.pruning import read_node_class
 from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.planning.verify import StalePlanError
 from gpupool.rollout.session import ensure_applicable
@@ -109,7 +109,7 @@ def held_classes(plan: Plan, happened: Mapping[str, str], before: Mapping[str, B
     """Return the classes that a plan deletes and that pools still refer to, which something holds."""
     deleted = {each.ref for each in plan.changes if each.actions == ("delete",) and plan.consent.prune}
     held = {ref for ref in deleted if is_pool(ref) and happened.get(str(ref)) == "hold"}
-    return {str(ref) for ref in deleted & {class_of(before[str(ref)]) for ref in held}}
+    return {str(ref) for ref in deleted & {read_node_class(before[str(ref)]) for ref in held}}
 
 
 @pytest.mark.parametrize("part", range(PARTS))

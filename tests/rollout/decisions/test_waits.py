@@ -13,7 +13,7 @@ from gpupool.cluster.deadline import Deadline
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import ClusterError, NotReadyError, PartialError
 from gpupool.objects import Ref
-from gpupool.planning.pruning import class_of
+from gpupool.planning.pruning import read_node_class
 from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import is_ready
 from gpupool.rollout.watch.waiting import wait_ready
@@ -62,7 +62,7 @@ class Karpenter:
             if self.since.get(address, (0, 0.0))[0] != generation:
                 self.since[address] = generation, now
             is_time = now - self.since[address][1] >= self.delays.get(address, 0.0)
-            waits = address.startswith("NodePool/") and not self.is_ready("/".join(class_of(body)))
+            waits = address.startswith("NodePool/") and not self.is_ready("/".join(read_node_class(body)))
             if is_time and not waits and not is_taken(body):
                 self.here.make_ready(address)
 
@@ -105,7 +105,7 @@ class Early:
         address = address_of(request)
         if request.method == "PATCH" and not request.is_dry_run and address.startswith("NodePool/"):
             assert isinstance(request.body, dict)
-            if not self.karpenter.is_ready("/".join(class_of(request.body))):
+            if not self.karpenter.is_ready("/".join(read_node_class(request.body))):
                 self.found.append(address)
 
 
@@ -136,7 +136,7 @@ def ensure_waited(karpenter: Karpenter, found: Session, result: Result, never: s
     stuck = {
         change.address
         for change in found.plan.changes
-        if change.writes and "/".join(class_of(bodies.get(change.address, {}))) in never
+        if change.writes and "/".join(read_node_class(bodies.get(change.address, {}))) in never
     }
     gone = {each for each in here.objects() if each not in bodies}
     assert {each.address for each in result.of("not tried") if each.action != "delete"} == stuck

@@ -134,11 +134,11 @@ class Attacks:
         text = self._ran("plan", "--prune", "-o", f"json={path}")
         if not path.exists():
             return text
-        honest = plans.read(path.read_bytes(), str(path))
+        honest = plans.parse_plan(path.read_bytes(), str(path))
         forged = (
             blind(self.random, honest)
             if self.random.random() < 0.5
-            else plans.text(plans.sealed(clever(self.random, honest)))
+            else plans.render_plan(plans.seal(clever(self.random, honest)))
         )
         path.write_text(forged, "utf-8", errors="surrogatepass")
         words = [each for each in self.scene.words("apply", TARGET) if each not in {"--yes", "--prune"}]

@@ -65,11 +65,11 @@ class Scene:
 
     def saved(self) -> Plan:
         """Read plan.json."""
-        return plans.read(plans.contents("plan.json"), "plan.json")
+        return plans.parse_plan(plans.read_contents("plan.json"), "plan.json")
 
     def resave(self, plan: Plan) -> None:
         """Write plan.json anew, as somebody would who knows how its id is made."""
-        Path("plan.json").write_text(plans.text(plans.sealed(plan)), "utf-8")
+        Path("plan.json").write_text(plans.render_plan(plans.seal(plan)), "utf-8")
 
     # Other people.
 

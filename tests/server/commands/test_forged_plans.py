@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gpupool.planning.compare import differences
-from gpupool.planning.fingerprint import fingerprint, planned
+from gpupool.planning.compare import find_differences
+from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_paths
 from gpupool.planning.plan import Change, Consent, FieldChange, Plan
 from gpupool.rendering.roles import RoleScope
 from tests.cli.run import Outcome
@@ -146,13 +146,13 @@ def _with_more(plan: Plan) -> Plan:
             return change
         after = deepcopy(change.after)
         after["spec"]["weight"] = 9
-        found = differences(change.before, after)
-        paths = planned(each.keys for each in found)
+        found = find_differences(change.before, after)
+        paths = collect_planned_paths(each.keys for each in found)
         fields = tuple(
             FieldChange(each.path, each.op, each.before, each.after, each.semantic, "", "intent")
             for each in found
         )
-        pre = replace(change.pre, paths=paths, fingerprint=fingerprint(change.before, paths))
+        pre = replace(change.pre, paths=paths, fingerprint=calculate_fingerprint(change.before, paths))
         return replace(change, after=after, fields=fields, pre=pre)
 
     return replace(plan, changes=tuple(map(shown, plan.changes)))

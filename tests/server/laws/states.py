@@ -99,7 +99,7 @@ class Story:
 
 def restored(live: Body) -> Body:
     """Return what gpupool must have applied, by its managed fields and the values that are there."""
-    own = ownership.applied(live)
+    own = ownership.find_applied_entry(live)
     found = dict(_owned({} if own is None else own.fields, live))
     found |= {"apiVersion": live["apiVersion"], "kind": live["kind"]}
     found["metadata"] = {**found.get("metadata", {}), "name": live["metadata"]["name"]}

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from gpupool.cluster.resources import KINDS
 from gpupool.errors import GuardError
-from gpupool.planning.compare import differences, stripped
+from gpupool.planning.compare import find_differences, strip_server_fields
 from gpupool.planning.foreign_fields import is_default
-from gpupool.planning.ownership import applied
+from gpupool.planning.ownership import find_applied_entry
 from gpupool.planning.plan import Consent
-from gpupool.planning.pruning import class_of
+from gpupool.planning.pruning import read_node_class
 from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.session import ensure_applicable, is_settled
 from gpupool.yamlio.write import dump
@@ -86,7 +86,7 @@ def create_missing_classes(here: World, plan: Plan) -> None:
         ensure_applicable(plan)
     there = {each.address for each in plan.changes}
     pools = [each.body for each in plan.changes if each.address.startswith("NodePool/")]
-    for kind, name in {class_of(body) for body in pools}:
+    for kind, name in {read_node_class(body) for body in pools}:
         if kind in KINDS and f"{kind}/{name}" not in there:
             assert f"{kind}/{name}" in str(refused.value)
             here.put(f"{kind}/{name}", {**NODE_CLASS, "metadata": {"name": name}})
@@ -139,7 +139,7 @@ def test_from_one_generated_blueprint_to_the_next(
     assert here.objects().keys() == {each.address for each in session.plan.changes}
     for each in session.prepared.assessed:
         live = session.prepared.observed.live[each.desired.ref]
-        found = differences(dict(each.desired.body), stripped(dict(live)))
+        found = find_differences(dict(each.desired.body), strip_server_fields(dict(live)))
         assert [one for one in found if one.semantic and not is_filled_in(one)] == []
 
 
@@ -218,7 +218,7 @@ def test_what_was_edited_and_put_back_is_ours_again(here: World, example: list[s
     here.apply(example)
 
     assert here.apply(example) is None
-    own = applied(here.objects()["NodePool/train"])
+    own = find_applied_entry(here.objects()["NodePool/train"])
     assert own is not None
     assert "f:nvidia.com/gpu" in own.fields["f:spec"]["f:limits"]  # type: ignore[index, call-overload, operator]
 

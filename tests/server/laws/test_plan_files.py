@@ -52,8 +52,8 @@ def here(api_server: ApiServer) -> Iterator[World]:
 def planned(here: World, files: Sequence[str], consent: Consent) -> Plan:
     """Return a plan, read back from its file, with nothing in it that a reader holds against it."""
     plan = prepare_saved_session(files, here.way, consent).plan
-    assert [*agreement.mistakes(plan)] == []
-    assert file.read(file.text(plan).encode(), "plan.json") == plan
+    assert [*agreement.find_mistakes(plan)] == []
+    assert file.parse_plan(file.render_plan(plan).encode(), "plan.json") == plan
     return plan
 
 

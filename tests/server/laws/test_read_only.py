@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gpupool.errors import ClusterError
-from gpupool.planning.compare import differences, stripped
-from gpupool.planning.emulated_apply import merged
+from gpupool.planning.compare import find_differences, strip_server_fields
+from gpupool.planning.emulated_apply import emulate_apply
 from gpupool.rollout.session import ensure_applicable
 from gpupool.yamlio.write import dump
 from tests import strategies
@@ -77,10 +77,13 @@ def held_against_the_server(story: Story) -> Iterator[str]:
     for body in (*bodies, less(story.random, bodies[0]), less(story.random, bodies[1])):
         answer = story.applied(body, dry_run=True)
         if answer.status == 200 and is_plain(body):
-            by_server, by_us = stripped(answer.body), stripped(merged(live, body))
-            found = differences(by_us, by_server)
+            by_server, by_us = (
+                strip_server_fields(answer.body),
+                strip_server_fields(emulate_apply(live, body)),
+            )
+            found = find_differences(by_us, by_server)
             assert not [each for each in found if not is_default(each)], (story.names, live, body)
-            yield "changed" if differences(stripped(live), by_server) else "same"
+            yield "changed" if find_differences(strip_server_fields(live), by_server) else "same"
 
 
 @pytest.fixture
