@@ -91,7 +91,7 @@ def parse_plan(raw: bytes, name: str) -> Plan:
         plan = validate_document(document, extra="ignore" if is_newer else "forbid")
     except ValidationError as problem:
         path = format_path(problem.errors(include_url=False)[0]["loc"])
-        reason = f"`{path}`"
+        reason = f"field `{path}`"
         raise _invalid(reason, Location(name), path) from None
     for where, message in agreement.find_mistakes(plan):
         path = format_path(where)

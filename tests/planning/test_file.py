@@ -235,14 +235,14 @@ def test_a_field_of_another_type_or_name(path: tuple[str | int, ...], to: object
     finding = refused(changed(*path, to=to))
 
     assert finding.path == format_path(path)
-    assert finding.message == f"invalid plan file (`{format_path(path)}`)"
+    assert finding.message == f"invalid plan file (field `{format_path(path)}`)"
 
 
 def test_a_field_that_is_missing() -> None:
     document = json.loads(file.render_plan(UPDATE))
     del document["target"]["uid"]
 
-    assert said(sealed(document)) == "plan.json: invalid plan file (`target.uid`)"
+    assert said(sealed(document)) == "plan.json: invalid plan file (field `target.uid`)"
 
 
 def test_many_mistakes_are_one_error() -> None:
@@ -250,7 +250,7 @@ def test_many_mistakes_are_one_error() -> None:
     for change in document["changes"]:
         change["verified"] = 1
 
-    assert said(sealed(document)) == "plan.json: invalid plan file (`changes[0].verified`)"
+    assert said(sealed(document)) == "plan.json: invalid plan file (field `changes[0].verified`)"
 
 
 def test_unknown_keys_of_a_later_minor_version_are_passed_over() -> None:
