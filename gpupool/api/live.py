@@ -251,10 +251,10 @@ def move(
     place = moving.parse_source(source)
     desired, reached = _reach(files, cluster)
     place = place._replace(namespace=place.namespace or desired.namespace)
-    found = moving.find_move(reached, desired, place)
-    if moving.is_over(found):
+    planned = moving.find_move(reached, desired, place)
+    if moving.is_over(planned):
         return None
-    return moving.carry_out(reached, desired, found, move_options(files, lock_timeout, on_progress))
+    return moving.carry_out(reached, desired, planned, move_options(files, lock_timeout, on_progress))
 
 
 def move_options(

@@ -87,8 +87,8 @@ def chart_values(rendered: "Rendered", chart: str) -> str:
     for release in rendered.releases:
         if release.chart == chart:
             return rendered.values_text(release)
-    known = ", ".join(release.chart for release in rendered.releases) or "none"
-    message = f"the blueprint renders no values for the chart `{chart}`; available: {known}"
+    charts = ", ".join(release.chart for release in rendered.releases) or "none"
+    message = f"the blueprint renders no values for the chart `{chart}`; available: {charts}"
     raise UsageError(message)
 
 
@@ -173,14 +173,14 @@ def pools(
 
     if not manifests:
         return load_from_blueprint(blueprint, region)
-    found = load_from_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
-    if not found.items:
+    loaded = load_from_manifests(manifests, _stdin() if _STDIN in manifests else b"", region)
+    if not loaded.items:
         message, fix = (
             "no NodePool in these files",
             "pass the files of your NodePools, or a blueprint with -f",
         )
         raise InputError([Finding(Code.NO_KARPENTER_OBJECT, message, Location(manifests[0]), fix)])
-    return found
+    return loaded
 
 
 def explain(pools: "LoadedNodePools", pool: str, type_name: str | None = None) -> "Explanation":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from gpupool.catalogue.model import FALLBACK_REGION
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from gpupool.catalogue.answers import RegionAnswers
     from gpupool.catalogue.model import Catalogue
     from gpupool.catalogue.renew import RenewedCatalogue
+    from gpupool.yamlio.located import Plain
 
-Json: TypeAlias = "str | int | dict[str, Json] | list[Json] | None"
 _WIDTH = 100
 _MAX_NAMES = 12
 
@@ -24,7 +24,7 @@ def render_text(catalogue: Catalogue) -> str:
     return "\n".join(_lines(catalogue)) + "\n"
 
 
-def to_json(catalogue: Catalogue) -> dict[str, Json]:
+def to_json(catalogue: Catalogue) -> dict[str, Plain]:
     """Return the sources, dates and counts of a catalogue as values of JSON."""
     return {
         "date": catalogue.date,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from gpupool.reports.escaping import one_line
 from gpupool.reports.tables import align_rows
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpupool.rollout.doctor.check import Check, Diagnosis
+    from gpupool.yamlio.located import Plain
 
-Json: TypeAlias = "str | bool | list[Json] | dict[str, Json] | None"
 _INDENT: Final = "    "
 
 
@@ -29,7 +29,7 @@ def render_text(diagnosis: Diagnosis, width: int | None = None) -> str:
     return "\n".join([*lines, _summary(diagnosis)]) + "\n"
 
 
-def to_json(diagnosis: Diagnosis) -> dict[str, Json]:
+def to_json(diagnosis: Diagnosis) -> dict[str, Plain]:
     """Return the checks as values of JSON; an unknown value is null."""
     return {
         "failed": diagnosis.has_failed,

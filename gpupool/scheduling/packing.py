@@ -25,7 +25,7 @@ class Item(NamedTuple):
     """How much it takes of each limit."""
 
 
-class Best(NamedTuple):
+class MixValue(NamedTuple):
     """The most that a mix is worth."""
 
     worth: float
@@ -35,7 +35,7 @@ class Best(NamedTuple):
     """Whether a mix is worth just that; otherwise none is worth more."""
 
 
-class _Whole(NamedTuple):
+class _ScaledItem(NamedTuple):
     worth: int
     uses: tuple[int, ...]
 
@@ -46,74 +46,76 @@ class _Packed(NamedTuple):
     across: int
 
 
-def best(items: Sequence[Item], limits: Sequence[Amount], most_states: int | None = None) -> Best:
+def best(items: Sequence[Item], limits: Sequence[Amount], most_states: int | None = None) -> MixValue:
     """Return the most that any mix of items within the limits is worth; with fewer states sooner a bound."""
     items = [item for item in items if item.worth > 0 and _fits(item, limits)]
     if not items:
-        return Best(0, exact=True)
+        return MixValue(0, exact=True)
     if any(not any(item.uses) for item in items):
-        return Best(inf, exact=True)
-    whole, most = _in_grains(items, limits)
-    binding = _binding(whole, most)
-    most = [most[each] for each in binding]
-    whole = _undominated([_Whole(worth, tuple(uses[each] for each in binding)) for worth, uses in whole])
+        return MixValue(inf, exact=True)
+    scaled, most = _in_grains(items, limits)
+    binding = _binding(scaled, most)
+    most = [most[index] for index in binding]
+    scaled = _undominated(
+        [_ScaledItem(worth, tuple(uses[index] for index in binding)) for worth, uses in scaled]
+    )
     if len(binding) > _MOST_LIMITS or prod(limit + 1 for limit in most) > (most_states or MOST_STATES):
-        return Best(_bound(whole, most), exact=False)
+        return MixValue(_bound(scaled, most), exact=False)
     rows, width = [0, *most][-2:]
-    packed = [_Packed(worth, *[0, *uses][-2:]) for worth, uses in whole]
-    return Best(_filled(packed, rows, width), exact=True)
+    packed = [_Packed(worth, *[0, *uses][-2:]) for worth, uses in scaled]
+    return MixValue(_filled(packed, rows, width), exact=True)
 
 
 def _fits(item: Item, limits: Sequence[Amount]) -> bool:
     return all(used <= limit for used, limit in zip(item.uses, limits, strict=True))
 
 
-def _in_grains(items: Sequence[Item], limits: Sequence[Amount]) -> tuple[list[_Whole], list[int]]:
+def _in_grains(items: Sequence[Item], limits: Sequence[Amount]) -> tuple[list[_ScaledItem], list[int]]:
     """Return items and limits in whole numbers of the largest grain that all amounts are multiples of."""
     columns, most = [], []
-    for each, limit in enumerate(limits):
-        used = [Fraction(item.uses[each]) for item in items]
+    for index, limit in enumerate(limits):
+        used = [Fraction(item.uses[index]) for item in items]
         scale = lcm(*{amount.denominator for amount in used})
         counts = [int(amount * scale) for amount in used]
         grain = gcd(*counts) or 1
         columns.append([count // grain for count in counts])
         most.append(int(Fraction(limit) * scale / grain))
     return [
-        _Whole(item.worth, uses) for item, uses in zip(items, zip(*columns, strict=True), strict=True)
+        _ScaledItem(item.worth, uses) for item, uses in zip(items, zip(*columns, strict=True), strict=True)
     ], most
 
 
-def _binding(items: Sequence[_Whole], limits: Sequence[int]) -> list[int]:
+def _binding(items: Sequence[_ScaledItem], limits: Sequence[int]) -> list[int]:
     """Return the limits that can be reached at all before another one is."""
     left = list(range(len(limits)))
-    for each in sorted(left, key=lambda each: -len({item.uses[each] for item in items})):
-        others = [other for other in left if other != each]
-        if any(_is_covered(items, limits, each, other) for other in others) or not any(
-            item.uses[each] for item in items
+    for index in sorted(left, key=lambda index: -len({item.uses[index] for item in items})):
+        others = [other for other in left if other != index]
+        if any(_is_covered(items, limits, index, other) for other in others) or not any(
+            item.uses[index] for item in items
         ):
             left = others
     return left
 
 
-def _is_covered(items: Sequence[_Whole], limits: Sequence[int], each: int, other: int) -> bool:
-    """Return whether a mix within the limit `other` is always within the limit `each`."""
-    most, bound = limits[each], limits[other]
+def _is_covered(items: Sequence[_ScaledItem], limits: Sequence[int], index: int, other: int) -> bool:
+    """Return whether a mix within the limit `other` is always within the limit `index`."""
+    most, bound = limits[index], limits[other]
     return all(
-        bound * item.uses[each] <= most * item.uses[other] and (item.uses[other] or not item.uses[each])
+        bound * item.uses[index] <= most * item.uses[other] and (item.uses[other] or not item.uses[index])
         for item in items
     )
 
 
-def _undominated(items: Sequence[_Whole]) -> list[_Whole]:
+def _undominated(items: Sequence[_ScaledItem]) -> list[_ScaledItem]:
     """Leave out what another one, no larger in any way, is worth as much as."""
-    kept: list[_Whole] = []
+    kept: list[_ScaledItem] = []
     for item in sorted(set(items), key=lambda item: (-item.worth, item.uses)):
         if not any(all(map(le, one.uses, item.uses)) for one in kept):
             kept.append(item)
     return kept
 
 
-def _bound(items: Sequence[_Whole], limits: Sequence[int]) -> float:
+def _bound(items: Sequence[_ScaledItem], limits: Sequence[int]) -> float:
     """Return what no mix is worth more than: the least of each limit alone, and of all of them together.
 
     Alone, a limit holds the item that is worth most for what it uses of it; together, each holds such an
@@ -121,15 +123,15 @@ def _bound(items: Sequence[_Whole], limits: Sequence[int]) -> float:
     """
     together = [0.0] * len(limits)
     for item in items:
-        worth, first = min((_worth(item, each, limit), each) for each, limit in enumerate(limits))
+        worth, first = min((_worth(item, index, limit), index) for index, limit in enumerate(limits))
         together[first] = max(together[first], worth)
-    alone = (max(_worth(item, each, limit) for item in items) for each, limit in enumerate(limits))
+    alone = (max(_worth(item, index, limit) for item in items) for index, limit in enumerate(limits))
     return min(*alone, sum(together))
 
 
-def _worth(item: _Whole, each: int, limit: int) -> float:
+def _worth(item: _ScaledItem, index: int, limit: int) -> float:
     """Return the worth of what a limit holds of an item, in whole parts, as every mix has them."""
-    return limit * item.worth // item.uses[each] if item.uses[each] else inf
+    return limit * item.worth // item.uses[index] if item.uses[index] else inf
 
 
 def _filled(items: Sequence[_Packed], rows: int, width: int) -> int:
@@ -141,7 +143,7 @@ def _filled(items: Sequence[_Packed], rows: int, width: int) -> int:
         for worth, down, across in items:
             if 0 < down <= row:
                 before = table[row - down][: width + 1 - across]
-                line[across:] = map(max, line[across:], [each + worth for each in before])
+                line[across:] = map(max, line[across:], [value + worth for value in before])
         for worth, _, across in flat:
             for place in range(across, width + 1):
                 line[place] = max(line[place], line[place - across] + worth)

@@ -50,8 +50,8 @@ def check_taint_time(taint: Located) -> Iterator[Complaint]:
     for moment in find_values(taint, "timeAdded"):
         text = moment.value if isinstance(moment.value, str) else ""
         if not is_rfc3339(text):
-            what = f"Karpenter can't parse the time `{text}`" if text else "`timeAdded` is not a time"
-            message = f"{what}; {_NO_POOL}"
+            problem = f"Karpenter can't parse the time `{text}`" if text else "`timeAdded` is not a time"
+            message = f"{problem}; {_NO_POOL}"
             yield Complaint(place(moment), message, "remove `timeAdded`: it has no effect in a template")
 
 

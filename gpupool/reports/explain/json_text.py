@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from gpupool.reports.validate.json_text import finding_to_json
 from gpupool.scheduling.cost import HOURS_IN_MONTH
@@ -15,22 +15,21 @@ if TYPE_CHECKING:
     from gpupool.karpenter.requirements import Requirement
     from gpupool.scheduling.exclusion import Exclusion
     from gpupool.scheduling.explained import Candidate, PoolExplanation
+    from gpupool.yamlio.located import Plain
 
-Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
-
-def to_json(explanation: Explanation) -> dict[str, Json]:
+def to_json(explanation: Explanation) -> dict[str, Plain]:
     """Return one object for the pool; of a pool with tiers one for each tier, in Karpenter's order."""
-    catalogue: Json = {"date": explanation.catalogue.date, "karpenter": explanation.catalogue.karpenter}
+    catalogue: Plain = {"date": explanation.catalogue.date, "karpenter": explanation.catalogue.karpenter}
     if explanation.has_tiers:
-        tiers: Json = [_answer(answer) for answer in explanation.answers]
+        tiers: Plain = [_answer(answer) for answer in explanation.answers]
         return {"pool": explanation.pool, "tiers": tiers, "catalogue": catalogue}
     return {**_answer(explanation.answers[0]), "catalogue": catalogue}
 
 
-def _answer(answer: NodePoolExplanation) -> dict[str, Json]:
+def _answer(answer: NodePoolExplanation) -> dict[str, Plain]:
     explained = answer.explained
-    values: dict[str, Json] = {
+    values: dict[str, Plain] = {
         "pool": explained.pool.name,
         "weight": explained.pool.weight,
         "nodeClass": answer.node_class or None,
@@ -46,9 +45,9 @@ def _answer(answer: NodePoolExplanation) -> dict[str, Json]:
     return values if answer.exclusion is None else {**values, "why": _exclusion(answer.exclusion)}
 
 
-def _candidate(candidate: Candidate) -> Json:
+def _candidate(candidate: Candidate) -> Plain:
     kind = candidate.kind
-    accelerators: Json = [
+    accelerators: Plain = [
         {"name": name, "count": count, "memoryMiB": memory} for count, name, memory in kind.accelerators
     ]
     return {
@@ -76,7 +75,7 @@ def _candidate(candidate: Candidate) -> Json:
     }
 
 
-def _limits(explained: PoolExplanation) -> Json:
+def _limits(explained: PoolExplanation) -> Plain:
     launchable = [candidate for candidate in explained.candidates if candidate.is_launchable is not False]
     return {
         "said": _amounts(explained.pool.limits),
@@ -93,7 +92,7 @@ def _limits(explained: PoolExplanation) -> Json:
     }
 
 
-def _cost(explained: PoolExplanation) -> Json:
+def _cost(explained: PoolExplanation) -> Plain:
     prices, ceiling = explained.market.price_list, explained.ceiling
     if ceiling is None:
         return None
@@ -109,7 +108,7 @@ def _cost(explained: PoolExplanation) -> Json:
     }
 
 
-def _one_pod(explained: PoolExplanation) -> Json:
+def _one_pod(explained: PoolExplanation) -> Plain:
     pod = explained.one_pod
     if pod is None:
         return None
@@ -120,8 +119,8 @@ def _one_pod(explained: PoolExplanation) -> Json:
     }
 
 
-def _exclusion(exclusion: Exclusion) -> Json:
-    refused: Json = [
+def _exclusion(exclusion: Exclusion) -> Plain:
+    refused: Plain = [
         {"requirement": _requirement(mismatch.requirement), "has": _list(mismatch.values)}
         for mismatch in exclusion.unmet
     ]
@@ -136,7 +135,7 @@ def _exclusion(exclusion: Exclusion) -> Json:
     }
 
 
-def _requirement(requirement: Requirement) -> Json:
+def _requirement(requirement: Requirement) -> Plain:
     return {
         "key": requirement.key,
         "operator": requirement.operator,
@@ -146,10 +145,10 @@ def _requirement(requirement: Requirement) -> Json:
     }
 
 
-def _amounts(amounts: Mapping[str, Amount]) -> dict[str, Json]:
+def _amounts(amounts: Mapping[str, Amount]) -> dict[str, Plain]:
     """Return amounts in base units: whole numbers, and cores with their fraction."""
     return {name: int(amount) if amount == int(amount) else float(amount) for name, amount in amounts.items()}
 
 
-def _list(values: Iterable[str]) -> list[Json]:
+def _list(values: Iterable[str]) -> list[Plain]:
     return [*values]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpupool.findings import Location
     from gpupool.karpenter.pods import Resources
     from gpupool.reports.fit.text import FitReport, FittedWorkload
     from gpupool.scheduling.pods.verdicts import PodOutcome, PodPlacement, PodVerdict, PricedType
+    from gpupool.yamlio.located import Plain
 
-Json: TypeAlias = "str | int | float | bool | dict[str, Json] | list[Json] | None"
 
-
-def to_json(report: FitReport) -> dict[str, Json]:
+def to_json(report: FitReport) -> dict[str, Plain]:
     """Return the report as values of JSON: prices, DaemonSets, and each workload with its pools."""
     prices = report.offers.prices
     overhead = report.daemon_sets.overhead
@@ -30,7 +29,7 @@ def to_json(report: FitReport) -> dict[str, Json]:
     }
 
 
-def _workload(workload: FittedWorkload) -> Json:
+def _workload(workload: FittedWorkload) -> Plain:
     template = workload.template
     missing = [*workload.pod.not_judged, *([template.note] if template.note else [])]
     return {
@@ -47,12 +46,12 @@ def _workload(workload: FittedWorkload) -> Json:
     }
 
 
-def _chosen(judged: PodOutcome) -> Json:
+def _chosen(judged: PodOutcome) -> Plain:
     return {"pool": judged.chosen, **_placed(judged.placed)} if judged.placed else None
 
 
-def _verdict(workload: FittedWorkload, verdict: PodVerdict) -> Json:
-    values: dict[str, Json] = {"pool": verdict.pool, "fits": verdict.placed is not None}
+def _verdict(workload: FittedWorkload, verdict: PodVerdict) -> Plain:
+    values: dict[str, Plain] = {"pool": verdict.pool, "fits": verdict.placed is not None}
     if verdict.replicas is not None:
         values["replicas"] = verdict.replicas
     if verdict.is_reserved:
@@ -66,7 +65,7 @@ def _verdict(workload: FittedWorkload, verdict: PodVerdict) -> Json:
     return values
 
 
-def _placed(placed: PodPlacement) -> dict[str, Json]:
+def _placed(placed: PodPlacement) -> dict[str, Plain]:
     return {
         "capacityType": placed.capacity_type or None,
         "first": _priced_type(placed.first),
@@ -75,16 +74,16 @@ def _placed(placed: PodPlacement) -> dict[str, Json]:
     }
 
 
-def _priced_type(priced: PricedType | None) -> Json:
+def _priced_type(priced: PricedType | None) -> Plain:
     return {"instanceType": priced.name, "price": priced.price} if priced else None
 
 
-def _numbers(resources: Resources) -> dict[str, Json]:
+def _numbers(resources: Resources) -> dict[str, Plain]:
     return {
         name: amount if isinstance(amount, int) else float(amount)
         for name, amount in sorted(resources.items())
     }
 
 
-def _place(at: Location) -> Json:
+def _place(at: Location) -> Plain:
     return {"file": at.file, "line": at.line, "column": at.column}

@@ -21,15 +21,14 @@ A `pool`, null for other kinds and for what does not exist, is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpupool.rollout.watch.status import ObjectStatus, PoolStatus, Status
+    from gpupool.yamlio.located import Plain
 
-Json: TypeAlias = "str | int | bool | dict[str, Json] | list[Json] | None"
 
-
-def to_json(status: Status) -> dict[str, Json]:
+def to_json(status: Status) -> dict[str, Plain]:
     """Return the status as values of JSON."""
     inventory = status.inventory
     return {
@@ -51,7 +50,7 @@ def to_json(status: Status) -> dict[str, Json]:
     }
 
 
-def _object(entry: ObjectStatus) -> Json:
+def _object(entry: ObjectStatus) -> Plain:
     return {
         "kind": entry.kind,
         "name": entry.name,
@@ -72,9 +71,9 @@ def _object(entry: ObjectStatus) -> Json:
     }
 
 
-def _pool(pool: PoolStatus) -> Json:
+def _pool(pool: PoolStatus) -> Plain:
     nodes = pool.nodes
-    counts: dict[str, Json] = {"total": nodes.total}
+    counts: dict[str, Plain] = {"total": nodes.total}
     counts |= {stage.lower(): number for stage, number in nodes.stages.items()}
     counts |= {"drifted": nodes.drifted, "outdated": nodes.outdated, "leaving": nodes.deleting}
     return {
