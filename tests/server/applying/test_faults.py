@@ -167,10 +167,10 @@ LASTING: dict[str, tuple[Fault, int, str]] = {
     "422": (refusal(422, "Invalid"), 1, "the API server answers 422: no: Invalid"),
     "403": (refusal(403, "Forbidden"), 1, "the API server answers 403: no: Forbidden"),
     "400": (refusal(400, "BadRequest"), 1, "the API server answers 400: no: BadRequest"),
-    "a page": (PAGE, MANY, "its answer is not JSON: <html>Sign in to this network</html> (asked "),
+    "a page": (PAGE, MANY, "its answer is not JSON: <html>Sign in to this network</html> ("),
     "deep JSON": (DEEP, MANY, "its answer is not JSON: [[["),
-    "reset": (Reset(after_answer=True), MANY, " times); "),
-    "half a body": (Cut(), MANY, "more expected) (asked "),
+    "reset": (Reset(after_answer=True), MANY, " attempts); "),
+    "half a body": (Cut(), MANY, "more expected) ("),
 }
 """Each with the number of times that it is asked at least, and what is said."""
 
@@ -326,4 +326,4 @@ def test_nobody_listens(scene: Scene) -> None:
     said = gpupool(scene.capsys, *words)
 
     assert said.code == 1
-    assert_said(said, "Connection refused (asked ")
+    assert_said(said, "Connection refused (")
