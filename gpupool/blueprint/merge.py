@@ -72,12 +72,12 @@ def remove_nulls(node: Located) -> Located:
     value = node.value
     if isinstance(value, list):
         cleaned = [_remove_item_nulls(item) for item in value]
-        return Located(cleaned, node.at, node.key, None, node.previous, node.note)
+        return Located(cleaned, node.at, node.key, None, node.previous, node.note, node.also)
     if not isinstance(value, dict) or not value:
         return node
     kept = {key: remove_nulls(item) for key, item in value.items()}
     kept = {key: item for key, item in kept.items() if item.value is not None}
-    return Located(kept or None, node.at, node.key, None, node.previous, node.note)
+    return Located(kept or None, node.at, node.key, None, node.previous, node.note, node.also)
 
 
 def _remove_item_nulls(item: Located) -> Located:

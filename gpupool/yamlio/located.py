@@ -40,6 +40,9 @@ class Located:
     note: str = ""
     """The reason why gpupool set this value, where no file sets it."""
 
+    also: tuple[Located, ...] = ()
+    """Further values of the blueprint that this one is calculated from, besides the one at `at`."""
+
 
 def plain(node: Located) -> Plain:
     """Return the value without locations."""
@@ -98,14 +101,17 @@ def place(node: Located) -> Location:
     return node.key if is_at_key and node.key is not None else node.at
 
 
-def leaf(value: Scalar, cause: Located, note: str = "") -> Located:
-    """Build a scalar that follows from `cause`, with the location and history of `cause`."""
-    return Located(value, cause.at, cause.key, None, cause.previous, note or cause.note)
+def leaf(value: Scalar, cause: Located, note: str = "", also: tuple[Located, ...] = ()) -> Located:
+    """Build a scalar that follows from `cause`, with the location and history of `cause`.
+
+    `also` are further values that it is calculated from.
+    """
+    return Located(value, cause.at, cause.key, None, cause.previous, note or cause.note, also or cause.also)
 
 
 def listing(nodes: list[Located], cause: Located) -> Located:
     """Build a list that follows from `cause`, with its location."""
-    return Located(nodes, cause.at, cause.key, note=cause.note)
+    return Located(nodes, cause.at, cause.key, note=cause.note, also=cause.also)
 
 
 def replace_value(upper: Located, lower: Located) -> Located:
