@@ -1,22 +1,26 @@
 """Merging of blueprint layers: maps merge, other values are replaced, `null` removes a value."""
 
-from collections.abc import Callable, Iterator, Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from gpupool.yamlio.located import Located, mapping, replace_value
 
-TargetFinder: TypeAlias = Callable[[Located], Iterator[tuple[tuple[str, ...], str]]]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from gpupool.shapes.fields import TargetFinder
 
 
 @dataclass(frozen=True, slots=True)
 class MergeKind:
     """How maps of one kind are merged."""
 
-    fields: Mapping[str, "MergeKind"] = field(default_factory=dict)
+    fields: Mapping[str, MergeKind] = field(default_factory=dict)
     """The kinds of nested maps, by key."""
 
-    entries: "MergeKind | None" = None
+    entries: MergeKind | None = None
     """The kind of every nested map, where the keys are names."""
 
     atomic: frozenset[str] = frozenset()

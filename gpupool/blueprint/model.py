@@ -1,176 +1,182 @@
-"""The blueprint: the user's file as types."""
+"""Table of a blueprint's fields: the user's file as types."""
 
-from typing import Annotated, Literal, TypeAlias
+from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from gpupool.blueprint.constraint import Texts
 from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassFields, ObjectMetadata
-from gpupool.blueprint.pool import BlueprintAmount, BlueprintLimits, BlueprintPool, Name, PoolFields
-from gpupool.helm.releases import NvidiaDevicePluginRelease
-from gpupool.karpenter.v1alpha1.nodeoverlay import NodeOverlaySpec
-from gpupool.shapes import suggestions
-from gpupool.shapes.annotations import Matching
-from gpupool.shapes.base import Shape
+from gpupool.blueprint.pool import BlueprintLimits, BlueprintPool, PoolFields
+from gpupool.shapes.fields import Fields, ListOf, MapOf, Named, One, Part, Several, Verbatim
 
-BlueprintName: TypeAlias = Annotated[
-    str,
-    Matching(
-        r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
-        "a name of lower-case letters, digits and `-`, at most 63 characters",
-        suggestions.suggest_name,
-    ),
-]
-ClusterName: TypeAlias = Annotated[
-    str, Matching(r"^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$", "an EKS cluster's name")
-]
-KarpenterMinor: TypeAlias = Annotated[str, Matching(r"^1\.[0-9]{1,2}$", 'a minor version such as "1.14"')]
+if TYPE_CHECKING:
+    from gpupool.blueprint.types import (
+        BlueprintAmount,
+        BlueprintName,
+        ClusterName,
+        Feature,
+        Flag,
+        KarpenterMinor,
+        NamespaceName,
+        NvidiaDevicePluginRelease,
+        Region,
+        Text,
+        YamlValue,
+    )
+
+_TYPES = "gpupool.blueprint.types"
+_NODE_POOLS = "set each group under `pools`; gpupool renders Karpenter NodePools, not node groups"
+_STATIC_MANIFEST = "use the chart; the static manifest has no affinity and runs beside the chart"
 
 
-class Metadata(Shape):
+class Metadata(Fields):
     """The blueprint's name."""
 
-    name: BlueprintName | None = None
+    type_names = _TYPES
+
+    name: One[BlueprintName] = One()
     """The blueprint's name. `gpupool apply` finds its objects by this name, so do not change it."""
 
 
-class BlueprintCluster(Shape):
+class BlueprintCluster(Fields):
     """The cluster that the pools are for."""
 
-    name: ClusterName | None = None
+    type_names = _TYPES
+
+    name: One[ClusterName] = One()
     """The EKS cluster's name; the default node role and discovery tags contain it."""
 
-    region: (
-        Annotated[
-            str,
-            Matching(r"^[a-z]{2}(-[a-z]+)+-[0-9]$", "a region such as us-east-1", suggestions.suggest_region),
-        ]
-        | None
-    ) = None
+    region: One[Region] = One()
     """The AWS region."""
 
-    zones: Texts | None = None
+    zones: Several[Text] = Several()
     """The default of every pool's `zones`: zone names, letters or zone ids."""
 
-    timezone: str | None = None
+    timezone: One[Text] = One()
     """The default time zone of disruption windows: an IANA name such as `America/New_York`."""
 
-    karpenter: KarpenterMinor | None = None
+    karpenter: One[KarpenterMinor] = One()
     """The Karpenter minor version that runs in the cluster. Default: "1.14"."""
 
-    kubernetes: KarpenterMinor | None = None
+    kubernetes: One[KarpenterMinor] = One()
     """The Kubernetes minor version of the cluster."""
 
-    context: str | None = None
+    context: One[Text] = One()
     """The only kubeconfig context that the blueprint can be applied to."""
 
-    server: str | None = None
+    server: One[Text] = One()
     """The only API server address that the blueprint can be applied to."""
 
-    uid: str | None = None
+    uid: One[Text] = One()
     """The uid of the kube-system namespace of the only cluster that the blueprint can be applied to."""
 
-    features: (
-        list[
-            Literal[
-                "NodeOverlay",
-                "StaticCapacity",
-                "ReservedCapacity",
-                "NodeRepair",
-                "SpotToSpotConsolidation",
-                "CapacityBuffer",
-            ]
-        ]
-        | None
-    ) = None
+    features: ListOf[Feature] = ListOf()
     """Karpenter feature gates that are enabled in the cluster, besides those that are on by default."""
 
-    catalogue: str | None = None
+    catalogue: One[Text] = One()
     """The file of instance types and prices to use, relative to this file, as written by `gpupool catalogue
     refresh --to FILE`. Default: the catalogue that is part of gpupool."""
 
-    daemon_overhead: dict[str, BlueprintAmount | None] | None = None
+    daemon_overhead: MapOf[BlueprintAmount] = MapOf()
     """What DaemonSets request on each node, by resource, as in `{cpu: 500m, memory: 1Gi}`. Used by
     `gpupool fit`; not rendered."""
 
 
-class Defaults(Shape):
+class Defaults(Fields):
     """Defaults of every pool and every node class; a profile, a pool or a node class overrides them."""
 
-    pool: PoolFields | None = None
+    pool = Part(PoolFields)
     """Default fields of every pool."""
 
-    node_class: NodeClassFields | None = None
+    node_class = Part(NodeClassFields)
     """Default fields of every node class."""
 
 
-class BlueprintNodeOverlay(NodeOverlaySpec):
+class BlueprintNodeOverlay(Fields):
     """A NodeOverlay with Karpenter's own fields: prices or extra resources that its simulation assumes."""
 
-    metadata: ObjectMetadata | None = None
+    type_names = _TYPES
+    inherits = "gpupool.karpenter.v1alpha1.nodeoverlay:NodeOverlaySpec"
+
+    metadata = Part(ObjectMetadata)
     """Labels and annotations of the NodeOverlay object."""
 
+    requirements: ListOf[YamlValue] = ListOf(is_inherited=True)
 
-class Stack(Shape):
+
+class Stack(Fields):
     """The charts whose Helm values are rendered together with the pools."""
 
-    nvidia_device_plugin: NvidiaDevicePluginRelease | None = Field(None, alias="nvidia-device-plugin")
+    type_names = _TYPES
+
+    nvidia_device_plugin: Verbatim[NvidiaDevicePluginRelease] = Verbatim(
+        key="nvidia-device-plugin",
+        hints={"staticManifest": _STATIC_MANIFEST, "manifest": _STATIC_MANIFEST},
+    )
     """NVIDIA's device plugin; rendered for every NVIDIA pool whose image does not contain one."""
 
 
-class BlueprintInventory(Shape):
+class BlueprintInventory(Fields):
     """Where gpupool keeps the list of the objects that it applied."""
 
-    namespace: (
-        Annotated[str, Matching(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a namespace's name")] | None
-    ) = None
+    type_names = _TYPES
+
+    namespace: One[NamespaceName] = One()
     """The namespace of the inventory and the lock. Default: kube-system. Do not change it after the first
     apply: gpupool finds its objects only through the inventory in this namespace."""
 
 
-class Blueprint(Shape):
+class Blueprint(Fields):
     """Which GPU capacity a cluster may have."""
 
-    model_config = ConfigDict(title="gpupool blueprint")
+    type_names = _TYPES
+    title = "gpupool blueprint"
 
-    api_version: Literal["gpupool.dev/v1alpha1"]
+    api_version: Annotated[One[Text], Literal["gpupool.dev/v1alpha1"]] = One(is_required=True)
     """The version of the blueprint's API."""
 
-    kind: Literal["Blueprint"]
+    kind: Annotated[One[Text], Literal["Blueprint"]] = One(is_required=True)
     """The kind of this file."""
 
-    metadata: Metadata | None = None
+    metadata = Part(Metadata)
     """The blueprint's name."""
 
-    cluster: BlueprintCluster | None = None
+    cluster = Part(BlueprintCluster)
     """The cluster that the pools are for."""
 
-    defaults: Defaults | None = None
+    defaults = Part(Defaults)
     """Defaults of every pool and every node class; a profile, a pool or a node class overrides them."""
 
-    node_classes: dict[Name, BlueprintNodeClass | None] | None = None
+    node_classes = Named(BlueprintNodeClass)
     """Node classes that several pools share, by name."""
 
-    pools: dict[Name, BlueprintPool | None] | None = None
+    pools = Named(
+        BlueprintPool,
+        hints={
+            "nodeGroups": _NODE_POOLS,
+            "managedNodeGroups": _NODE_POOLS,
+            "autoScalingGroup": _NODE_POOLS,
+            "Resources": "set each node group under `pools`; gpupool does not read CloudFormation",
+        },
+    )
     """The pools, by name."""
 
-    node_overlays: dict[Name, BlueprintNodeOverlay | None] | None = None
+    node_overlays = Named(BlueprintNodeOverlay)
     """NodeOverlays, by name."""
 
-    limits: BlueprintLimits | None = None
+    limits = Part(BlueprintLimits)
     """Caps on the sum of the limits of all pools and tiers. Checked and not rendered: Karpenter has no such
     limit."""
 
-    stack: Stack | None = None
+    stack = Part(Stack)
     """The charts whose Helm values are rendered together with the pools; `null` turns one off."""
 
-    inventory: BlueprintInventory | None = None
+    inventory = Part(BlueprintInventory)
     """Where gpupool keeps the list of the objects that it applied."""
 
-    prune: bool | None = None
+    prune: One[Flag] = One()
     """true: `gpupool apply` deletes objects that were removed from the blueprint, as with --prune."""
 
-    sensitive: list[str] | None = None
+    sensitive: ListOf[Text] = ListOf()
     """Keys of tags, annotations and labels whose values are hidden in plans and reports; `*` matches any
     text, as in `[vault-*]`, and `context` hides that field of node classes. User data and keys that look
     like those of secrets are always hidden."""

@@ -1,165 +1,179 @@
-"""Node class fields of a blueprint: gpupool's short fields, and the fields of EC2NodeClass."""
+"""Table of a node class' fields: gpupool's short ones; all others are passed on as EC2NodeClass has them."""
 
-from typing import Annotated, TypeAlias
+from __future__ import annotations
 
-from pydantic import Discriminator, Field, Tag
+from typing import TYPE_CHECKING, Annotated
 
-from gpupool.karpenter.scalars import VolumeSize
-from gpupool.karpenter.v1.ec2nodeclass import (
-    AMISelectorTerm,
-    CapacityReservationSelectorTerm,
-    EC2NodeClassFields,
-    SecurityGroupSelectorTerm,
-    SubnetSelectorTerm,
-    VolumeType,
+from gpupool.shapes.fields import (
+    Fields,
+    ListOf,
+    MapOf,
+    One,
+    Part,
+    Several,
+    TextOrPart,
+    TextsOrParts,
+    Verbatim,
 )
-from gpupool.shapes.annotations import form
-from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
-Tags: TypeAlias = dict[str, str]
-IdOrTags: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[Tags, Tag("<map>")],
-    Discriminator(form),
-]
-Selector: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")]
-    | Annotated[list[IdOrTags], Tag("<list>"), NOT_EMPTY]
-    | Annotated[Tags, Tag("<map>")],
-    Discriminator(form),
-]
-"""A map of tags, an id, or a list of ids and tag maps, any of which may match."""
+if TYPE_CHECKING:
+    from gpupool.blueprint.types import (
+        AMISelectorTerm,
+        CapacityReservationSelectorTerm,
+        Flag,
+        SecurityGroupSelectorTerm,
+        Selector,
+        SubnetSelectorTerm,
+        Text,
+        VolumeInitializationRate,
+        VolumeSize,
+        VolumeType,
+        Whole,
+        YamlValue,
+    )
+
+_TYPES = "gpupool.blueprint.types"
+_IDENTITY = ("the instance's identity",)
 
 
-class AMI(Shape):
+class AMI(Fields):
     """Which AMI to use, where no alias is set; the newest match wins."""
 
-    id: str | None = None
+    type_names = _TYPES
+
+    id: One[Text] = One()
     """The image's id, `ami-0abc…`."""
 
-    name: str | None = None
+    name: One[Text] = One()
     """The image's name; `*` matches any text."""
 
-    owner: str | None = None
+    owner: One[Text] = One()
     """The account that owns the image: an id, `self` or `amazon`."""
 
-    tags: Tags | None = None
+    tags: Annotated[MapOf[Text], dict[str, str]] = MapOf()
     """Tags of the image; `*` as a value matches any value."""
 
-    ssm_parameter: str | None = None
+    ssm_parameter: One[Text] = One()
     """The name or ARN of an SSM parameter that holds an image id."""
 
 
-AMISetting: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[AMI, Tag("<map>")],
-    Discriminator(form),
-]
-AMISettings: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")]
-    | Annotated[AMI, Tag("<map>")]
-    | Annotated[list[AMISetting], Tag("<list>"), NOT_EMPTY],
-    Discriminator(form),
-]
-
-
-class Disk(Shape):
+class Disk(Fields):
     """One EBS volume. Default: gp3, encrypted, and deleted with the node."""
 
-    size: VolumeSize | None = None
+    type_names = _TYPES
+
+    size: One[VolumeSize] = One(to="volumeSize")
     """The size, as in `200Gi`."""
 
-    type: VolumeType | None = None
+    type: One[VolumeType] = One(to="volumeType", default="gp3")
     """The EBS volume type. Default: gp3."""
 
-    iops: Whole | None = None
+    iops: One[Whole] = One(to="iops")
     """Input and output operations per second."""
 
-    throughput: Whole | None = None
+    throughput: One[Whole] = One(to="throughput")
     """MiB per second; gp3 only."""
 
-    encrypted: Flag | None = None
+    encrypted: One[Flag] = One(to="encrypted", default=True)
     """Whether EBS encrypts the volume. Default: true."""
 
-    kms_key_id: str | None = Field(None, alias="kmsKeyID")
+    kms_key_id: One[Text] = One(key="kmsKeyID", to="kmsKeyID")
     """The KMS key that encrypts the volume. Default: the account's EBS key."""
 
-    snapshot_id: str | None = Field(None, alias="snapshotID")
+    snapshot_id: One[Text] = One(key="snapshotID", to="snapshotID")
     """A snapshot to create the volume from, for example with images already pulled."""
 
-    delete_on_termination: Flag | None = None
+    delete_on_termination: One[Flag] = One(to="deleteOnTermination", default=True)
     """Whether the volume is deleted with the node. Default: true."""
 
-    volume_initialization_rate: Annotated[int, Field(ge=100, le=300, strict=True)] | None = None
+    volume_initialization_rate: One[VolumeInitializationRate] = One(to="volumeInitializationRate")
     """MiB per second at which the snapshot is loaded, from 100 to 300."""
 
 
-class UserDataFile(Shape):
+class UserDataFile(Fields):
     """User data in a separate file."""
 
-    file: str
+    type_names = _TYPES
+
+    file: One[Text] = One(is_required=True)
     """The file's path, relative to the file that sets it."""
 
 
-UserData: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[UserDataFile, Tag("<map>")],
-    Discriminator(form),
-]
-
-
-class ObjectMetadata(Shape):
+class ObjectMetadata(Fields):
     """Labels and annotations of the Kubernetes object itself, not of its nodes."""
 
-    labels: dict[str, str | None] | None = None
+    type_names = _TYPES
+
+    labels: MapOf[Text] = MapOf(to="labels")
     """Labels of the object."""
 
-    annotations: dict[str, str | None] | None = None
+    annotations: MapOf[Text] = MapOf(to="annotations")
     """Annotations of the object."""
 
 
-class NodeClassFields(EC2NodeClassFields):
+class NodeClassFields(Fields):
     """The fields of a node class: gpupool's short ones, and every EC2NodeClass field by its own name."""
 
-    metadata: ObjectMetadata | None = None
+    type_names = _TYPES
+    inherits = "gpupool.karpenter.v1.ec2nodeclass:EC2NodeClassFields"
+    is_item = True
+
+    metadata = Part(ObjectMetadata, to="metadata")
     """Labels and annotations of the EC2NodeClass object."""
 
-    ami: AMISettings | None = None
+    ami = TextsOrParts(AMI, sets=("amiSelectorTerms",), is_atomic=True)
     """The AMI: an alias such as `al2023@v20260810`, an id, or what to look for.
 
     A pinned alias never changes by itself. `@latest` replaces every node on each release.
     """
 
-    ami_selector_terms: list[AMISelectorTerm] | None = None
+    ami_selector_terms: ListOf[AMISelectorTerm] = ListOf()
     """Karpenter's own form of `ami`."""
 
-    subnets: Selector | None = None
+    subnets: Annotated[Several[YamlValue], Selector] = Several(sets=("subnetSelectorTerms",))
     """Subnets by tag or id. Default: those with the tag `karpenter.sh/discovery: <cluster.name>`."""
 
-    subnet_selector_terms: list[SubnetSelectorTerm] | None = None
+    subnet_selector_terms: ListOf[SubnetSelectorTerm] = ListOf()
     """Karpenter's own form of `subnets`."""
 
-    security_groups: Selector | None = None
+    security_groups: Annotated[Several[YamlValue], Selector] = Several(sets=("securityGroupSelectorTerms",))
     """Security groups by tag or id. Default: those with the tag `karpenter.sh/discovery: <cluster.name>`."""
 
-    security_group_selector_terms: list[SecurityGroupSelectorTerm] | None = None
+    security_group_selector_terms: ListOf[SecurityGroupSelectorTerm] = ListOf()
     """Karpenter's own form of `securityGroups`."""
 
-    reservations: Selector | None = None
+    reservations: Annotated[Several[YamlValue], Selector] = Several(
+        sets=("capacityReservationSelectorTerms",)
+    )
     """Capacity reservations and Capacity Blocks by id or tag; requires `reserved` in `capacity`."""
 
-    capacity_reservation_selector_terms: list[CapacityReservationSelectorTerm] | None = None
+    capacity_reservation_selector_terms: ListOf[CapacityReservationSelectorTerm] = ListOf()
     """Karpenter's own form of `reservations`."""
 
-    disk: Disk | None = None
+    disk = Part(Disk, sets=("blockDeviceMappings of disk",))
     """The volume for images and pods: the root volume, or on Bottlerocket the data volume."""
 
-    os_disk: Disk | None = None
+    os_disk = Part(Disk, sets=("blockDeviceMappings of osDisk",))
     """Bottlerocket's system volume. Default: 4Gi. Other AMI families have none."""
 
-    user_data: UserData | None = None  # type: ignore[assignment] # the blueprint also accepts a file
+    user_data = TextOrPart(UserDataFile, is_atomic=True)
     """Script or settings for the node's first boot, as text or as `{file: path}`."""
+
+    ami_family: One[Text] = One(is_inherited=True)
+    role: One[Text] = One(
+        sets=_IDENTITY,
+        hints={"nodeRole": "set `role` in the node class, with the role's name and not its ARN"},
+        is_inherited=True,
+    )
+    instance_profile: One[Text] = One(sets=_IDENTITY, is_inherited=True)
+    block_device_mappings: Verbatim[YamlValue] = Verbatim(
+        sets=("blockDeviceMappings of disk", "blockDeviceMappings of osDisk"), is_inherited=True
+    )
+    network_interfaces: ListOf[YamlValue] = ListOf(is_inherited=True)
 
 
 class BlueprintNodeClass(NodeClassFields):
     """A node class that pools refer to by its name."""
 
-    external: Flag | None = None
+    external: One[Flag] = One()
     """true: the node class is managed elsewhere and not rendered; its other fields are for checks only."""

@@ -1,350 +1,352 @@
-"""Pool fields of a blueprint: the fields of a NodePool without nesting, and gpupool's short fields."""
+"""Table of a pool's fields: those of a NodePool without nesting, and gpupool's short ones."""
 
-from typing import Annotated, Literal, TypeAlias
+from __future__ import annotations
 
-from pydantic import ConfigDict, Discriminator, Field, Tag
+from typing import TYPE_CHECKING, Annotated
 
-from gpupool.blueprint.constraint import (
-    NumberConstraint,
-    RateConstraint,
-    SizeConstraint,
-    TextConstraint,
-    Texts,
-    ValueConstraint,
-)
+from gpupool.blueprint import targets
+from gpupool.blueprint.durations import to_karpenter_duration
+from gpupool.blueprint.keyed import Constraint, Keyed
 from gpupool.blueprint.nodeclass import NodeClassFields, ObjectMetadata
-from gpupool.karpenter.scalars import (
-    Architecture,
-    BudgetDuration,
-    BudgetNodes,
-    ConsolidationPolicy,
-    CronSchedule,
-    LabelValue,
-    OperatingSystem,
-    Quantity,
-    Reason,
+from gpupool.karpenter import labels as names
+from gpupool.shapes.fields import (
+    Fields,
+    ListOf,
+    ListOfParts,
+    MapOf,
+    Named,
+    One,
+    Part,
+    Parts,
+    Several,
+    TextOrPart,
+    Verbatim,
 )
-from gpupool.karpenter.v1.nodepool import (
-    NodeClassReference,
-    NodeSelectorRequirementWithMinValues,
-    Taint,
-    Weight,
-)
-from gpupool.shapes import suggestions
-from gpupool.shapes.annotations import Matching, Since, form, number_or_text
-from gpupool.shapes.base import NOT_EMPTY, Flag, Shape, Whole
 
-Name: TypeAlias = Annotated[
-    str,
-    Matching(
-        r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
-        "a name of lower-case letters, digits and `-`",
-        suggestions.suggest_name,
-    ),
-]
-_DURATION = "a duration such as 30m, 12h or 14d"
-BlueprintDuration: TypeAlias = Annotated[
-    str, Matching(r"^([0-9]+(s|m|h|d))+$", _DURATION, suggestions.suggest_duration)
-]
-BlueprintDurationOrNever: TypeAlias = Annotated[
-    str, Matching(r"^(([0-9]+(s|m|h|d))+|Never)$", f"{_DURATION}, or Never", suggestions.suggest_duration)
-]
+if TYPE_CHECKING:
+    from gpupool.blueprint.types import (
+        Architecture,
+        BlueprintAmount,
+        BlueprintDuration,
+        BlueprintDurationOrNever,
+        BlueprintRequirements,
+        BlueprintTaints,
+        BudgetDuration,
+        CapacitySetting,
+        ConsolidationPolicy,
+        CronSchedule,
+        Dollars,
+        Flag,
+        Hypervisor,
+        LabelValue,
+        NodeClassReference,
+        Nodes,
+        NumberConstraint,
+        OperatingSystem,
+        RateConstraint,
+        Reason,
+        Replicas,
+        SizeConstraint,
+        Slices,
+        Text,
+        TextConstraint,
+        Weight,
+        WholeOrZero,
+        WindowReasons,
+    )
+
+PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
+"""The node label that selects the device plugin's configuration."""
+
+_TYPES = "gpupool.blueprint.types"
+_CLASS = ("the node class",)
+_TEMPLATE, _TEMPLATE_SPEC = "spec.template.metadata", "spec.template.spec"
+_LAUNCH_TEMPLATE = "set its fields under `nodeClass`; Karpenter creates its own launch templates"
+_SELECTOR = "set `labels` for the nodes' labels, and `instances` to select instance types"
+_SELECT = "set `instances: {types: …}`"
+_MINIMUM = "set `replicas: N` for a fixed number of nodes; a NodePool has no minimum and scales from zero"
+_DESIRED = "set `replicas: N` for a fixed number of nodes; otherwise Karpenter follows the pods"
+_LIMIT = "set `limits: {nodes: N}`"
+_SHARE = "set `sharing: {timeSlicing: N}`; gpupool supports no other way to share GPUs"
 
 
-Nodes: TypeAlias = Annotated[
-    Annotated[BudgetNodes, Tag("<text>")] | Annotated[Whole, Tag("<number>"), Field(ge=0)],
-    Discriminator(number_or_text),
-]
-"""The number of nodes at once, or a percentage such as 10%, rounded up."""
-
-Architectures: TypeAlias = Annotated[
-    Annotated[Architecture, Tag("<one>")] | Annotated[list[Architecture], Tag("<list>"), NOT_EMPTY],
-    Discriminator(form),
-]
-OperatingSystems: TypeAlias = Annotated[
-    Annotated[OperatingSystem, Tag("<one>")] | Annotated[list[OperatingSystem], Tag("<list>"), NOT_EMPTY],
-    Discriminator(form),
-]
-Hypervisor: TypeAlias = Literal["nitro", "xen", ""]
-Hypervisors: TypeAlias = Annotated[
-    Annotated[Hypervisor, Tag("<one>")] | Annotated[list[Hypervisor], Tag("<list>"), NOT_EMPTY],
-    Discriminator(form),
-]
-Capacity: TypeAlias = Literal["on-demand", "spot", "reserved"]
-
-
-class Instances(Shape):
+class Instances(Fields):
     """The EC2 instance types that a pool can use; they have to meet every field."""
 
-    types: TextConstraint | None = None
+    type_names = _TYPES
+
+    types: Annotated[Constraint, TextConstraint] = Constraint(label=names.INSTANCE_TYPE)
     """Instance types, as in `p5.48xlarge`."""
 
-    families: TextConstraint | None = None
+    families: Annotated[Constraint, TextConstraint] = Constraint(label=names.INSTANCE_FAMILY)
     """Instance families, as in `g6e`: the part of a type before the dot."""
 
-    categories: TextConstraint | None = None
+    categories: Annotated[Constraint, TextConstraint] = Constraint(label=names.INSTANCE_CATEGORY)
     """Instance categories, as in `g` or `p`: the letters before the generation."""
 
-    sizes: TextConstraint | None = None
+    sizes: Annotated[Constraint, TextConstraint] = Constraint(label=names.INSTANCE_SIZE)
     """Instance sizes, as in `2xlarge`: the part of a type after the dot."""
 
-    hypervisor: Hypervisors | None = None
+    hypervisor: Several[Hypervisor] = Several(label=names.INSTANCE_HYPERVISOR)
     """The hypervisor; for metal sizes it is the empty text."""
 
-    generation: NumberConstraint | None = None
+    generation: Annotated[Constraint, NumberConstraint] = Constraint(label=names.INSTANCE_GENERATION)
     """The generation number, such as 5 for p5."""
 
-    cpu: NumberConstraint | None = None
+    cpu: Annotated[Constraint, NumberConstraint] = Constraint(label=names.INSTANCE_CPU)
     """Number of vCPUs."""
 
-    memory: SizeConstraint | None = None
+    memory: Annotated[Constraint, SizeConstraint] = Constraint(label=names.INSTANCE_MEMORY)
     """Memory of the instance type, with its unit."""
 
-    gpus: NumberConstraint | None = None
+    gpus: Annotated[Constraint, NumberConstraint] = Constraint(label=names.INSTANCE_GPU_COUNT)
     """Number of GPUs of the instance type."""
 
-    gpu_memory: SizeConstraint | None = None
+    gpu_memory: Annotated[Constraint, SizeConstraint] = Constraint(label=names.INSTANCE_GPU_MEMORY)
     """Memory of one GPU, with its unit. `{min: 24GB}` matches L4 and A10G; `{min: 24Gi}` does not."""
 
-    local_nvme: SizeConstraint | None = None
+    local_nvme: Annotated[Constraint, SizeConstraint] = Constraint(label=names.INSTANCE_LOCAL_NVME)
     """Total NVMe instance storage of the instance type, with its unit."""
 
-    network_bandwidth: RateConstraint | None = None
+    network_bandwidth: Annotated[Constraint, RateConstraint] = Constraint(
+        label=names.INSTANCE_NETWORK_BANDWIDTH
+    )
     """Network bandwidth of the instance type, with its unit."""
 
 
-Dollars: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=1_000_000_000)]
-
-
-class BlueprintLimits(Shape):
+class BlueprintLimits(Fields):
     """The maximum size of a pool; Karpenter stops launching when one limit is reached.
 
     `nodes`, `gpus`, `usdPerHour`, and any resource name that Karpenter counts: `cpu`, `memory`,
     `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`. Each is rendered as one limit of its own.
     """
 
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, "BlueprintAmount | None"]
+    type_names = _TYPES
+    others = "BlueprintAmount"
 
-    nodes: Annotated[Whole, Field(ge=0)] | None = None
+    nodes: One[WholeOrZero] = One()
     """Number of nodes. Karpenter can exceed it when it launches several nodes at once."""
 
-    gpus: Annotated[Whole, Field(ge=0)] | None = None
+    gpus: One[WholeOrZero] = One(sets=targets.GPU_LIMITS)
     """Number of physical GPUs, also where they are shared."""
 
-    usd_per_hour: Dollars | None = None
+    usd_per_hour: One[Dollars] = One(sets=targets.ACCELERATOR_LIMITS)
     """Maximum on-demand cost of the accelerators per hour; becomes a number of accelerators by the price of
     the most expensive one. In the blueprint's own `limits`: the cap on the pools' sum."""
 
-    cpu: "BlueprintAmount | None" = None
+    cpu: One[BlueprintAmount] = One()
     """vCPUs in total."""
 
-    memory: "BlueprintAmount | None" = None
+    memory: One[BlueprintAmount] = One()
     """Memory in total, as in `2000Gi`."""
 
 
-BlueprintAmount: TypeAlias = Annotated[
-    Annotated[Quantity, Tag("<text>")] | Annotated[Whole, Tag("<number>")],
-    Discriminator(number_or_text),
-]
-Share: TypeAlias = Annotated[
-    str,
-    Matching(r"^([1-9][0-9]?|100)%$", "a share of the pool's limits, such as 25%", suggestions.suggest_share),
-]
-TierLimits: TypeAlias = Annotated[
-    Annotated[Share, Tag("<one>")] | Annotated[BlueprintLimits, Tag("<map>")],
-    Discriminator(form),
-]
-
-
-class BlueprintBudget(Shape):
+class BlueprintBudget(Fields):
     """How many nodes can be disrupted at once; of all budgets that apply, Karpenter uses the smallest."""
 
-    nodes: Nodes | None = None
+    type_names = _TYPES
+
+    nodes: One[Nodes] = One(default="10%")
     """The number of nodes at once, or a percentage, rounded up. Default: 10%."""
 
-    schedule: CronSchedule | None = None
+    schedule: One[CronSchedule] = One()
     """When the budget becomes active: five cron fields, in UTC. A budget restricts; it never permits."""
 
-    duration: BudgetDuration | None = None
+    duration: One[BudgetDuration] = One()
     """How long the budget is active from each time in `schedule`."""
 
-    reasons: list[Reason] | None = None
+    reasons: ListOf[Reason] = ListOf()
     """Which disruptions the budget is for. Default: all."""
 
 
-class BlueprintWindow(Shape):
+class BlueprintWindow(Fields):
     """A part of the week in local time."""
 
-    days: Texts | None = None
+    type_names = _TYPES
+
+    days: Several[Text] = Several()
     """The days on which the window begins: `mon-fri`, `sat`, `[sat, sun]` or `daily`. Default: daily."""
 
-    hours: str | None = None
+    hours: One[Text] = One()
     """As in `22:00-06:00`; an end before the start is on the next day. Default: the whole day."""
 
-    nodes: Nodes | None = None
+    nodes: One[Nodes] = One()
     """The number of nodes at once during the window. Default: 0 for `protect`, 10% for `maintenance`."""
 
-    reasons: (
-        Annotated[
-            Annotated[list[Reason], Tag("<list>")] | Annotated[Literal["all"], Tag("<one>")],
-            Discriminator(form),
-        ]
-        | None
-    ) = None
+    reasons: Annotated[Several[Text], WindowReasons] = Several()
     """Which disruptions it is for, or `all`. Default: Underutilized and Drifted, but not Empty."""
 
-    timezone: str | None = None
+    timezone: One[Text] = One()
     """The IANA time zone, as in `Europe/Berlin`. Default: `cluster.timezone`."""
 
 
-Windows: TypeAlias = Annotated[
-    Annotated[BlueprintWindow, Tag("<map>")] | Annotated[list[BlueprintWindow], Tag("<list>"), NOT_EMPTY],
-    Discriminator(form),
-]
-
-
-class BlueprintDisruption(Shape):
+class BlueprintDisruption(Fields):
     """When Karpenter can disrupt nodes by itself."""
 
-    consolidation_policy: ConsolidationPolicy | None = None
+    type_names = _TYPES
+
+    consolidation_policy: One[ConsolidationPolicy] = One(to="consolidationPolicy")
     """Which nodes can be consolidated: only empty ones, or also underutilized ones."""
 
-    consolidate_after: BlueprintDurationOrNever | None = None
+    consolidate_after: One[BlueprintDurationOrNever] = One(
+        to="consolidateAfter", convert=to_karpenter_duration
+    )
     """How long a node has to be idle before it can be consolidated. Required in `disruption`."""
 
-    budgets: list[BlueprintBudget] | None = None
+    budgets = ListOfParts(BlueprintBudget)
     """Karpenter's own budgets, in UTC. Karpenter's default: 10% of the nodes at once."""
 
-    protect: Windows | None = None
+    protect = Parts(BlueprintWindow)
     """Windows during which at most `nodes` can be disrupted. Default: 0."""
 
-    maintenance: Windows | None = None
+    maintenance = Parts(BlueprintWindow)
     """The only windows in which `reasons` can disrupt nodes, at most `nodes` at once. Default: 10%."""
 
 
-class Sharing(Shape):
+class Sharing(Fields):
     """Several pods on one GPU."""
 
-    time_slicing: Annotated[Whole, Field(ge=2, le=64)] | None = None
+    type_names = _TYPES
+
+    time_slicing: One[Slices] = One(hints={"mps": _SHARE, "mig": _SHARE})
     """How many pods share each GPU in turn; its memory is shared without limits."""
 
 
-BlueprintTaints: TypeAlias = Annotated[
-    Annotated[dict[str, Texts | None], Tag("<map>")] | Annotated[list[Taint], Tag("<list>")],
-    Discriminator(form),
-]
-"""`key: value:Effect` or `key: Effect`, a list for several effects on one key; or Karpenter's own list."""
-
-BlueprintRequirements: TypeAlias = Annotated[
-    Annotated[dict[str, ValueConstraint | None], Tag("<map>")]
-    | Annotated[list[NodeSelectorRequirementWithMinValues], Tag("<list>")],
-    Discriminator(form),
-]
-"""Any node label and the values it may have; or Karpenter's own list."""
-
-NodeClassSetting: TypeAlias = Annotated[
-    Annotated[str, Tag("<one>")] | Annotated[NodeClassFields, Tag("<map>")],
-    Discriminator(form),
-]
-
-
-class PoolFields(Shape):
+class PoolFields(Fields):
     """The fields of a pool that a pool, a tier, a profile and the defaults can set."""
 
-    metadata: ObjectMetadata | None = None
+    type_names = _TYPES
+    is_item = True
+
+    metadata = Part(ObjectMetadata, to="metadata")
     """Labels and annotations of the NodePool object. Its nodes get `labels` and `annotations`."""
 
-    node_class: NodeClassSetting | None = None
+    node_class = TextOrPart(
+        NodeClassFields,
+        sets=_CLASS,
+        hints={
+            "launchTemplate": "set its fields under `nodeClass`; Karpenter creates its own launch templates"
+        },
+    )
     """The name of a node class under `nodeClasses`, or the fields of a node class for this pool only."""
 
-    node_class_ref: NodeClassReference | None = None
+    node_class_ref: Verbatim[NodeClassReference] = Verbatim(sets=_CLASS)
     """Karpenter's own reference, for node classes of a kind that gpupool does not render."""
 
-    accelerator: Texts | None = None
+    accelerator: Several[Text] = Several(sets=targets.find_accelerator_targets)
     """The GPU or Neuron chip: `h100`, `[l4, a10g]`, `trainium2`. `nvidia` or `neuron` for any, or `none`."""
 
-    arch: Architectures | None = None
+    arch: Several[Architecture] = Several(label=names.ARCH)
     """The processor architecture."""
 
-    os: OperatingSystems | None = None
+    os: Several[OperatingSystem] = Several(label=names.OS)
     """The operating system."""
 
-    instances: Instances | None = None
+    instances = Part(
+        Instances,
+        hints={"instanceType": _SELECT, "instanceTypes": _SELECT},
+    )
     """The EC2 instance types that the pool can use."""
 
-    requirements: BlueprintRequirements | None = None
+    requirements: Annotated[Keyed, BlueprintRequirements] = Keyed(
+        to=f"{_TEMPLATE_SPEC}.requirements", sets=targets.find_requirement_targets
+    )
     """Any other node label and its allowed values."""
 
-    capacity: (
-        Annotated[
-            Annotated[Literal["on-demand", "spot", "reserved", "any"], Tag("<one>")]
-            | Annotated[list[Capacity], Tag("<list>"), NOT_EMPTY],
-            Discriminator(form),
-        ]
-        | None
-    ) = None
+    capacity: Annotated[Several[Text], CapacitySetting] = Several(
+        label=names.CAPACITY_TYPE, default="on-demand"
+    )
     """The capacity types. Default: on-demand. Karpenter always tries reserved, then spot, then on-demand.
     `any` renders no requirement; Karpenter then prefers spot."""
 
-    zones: Texts | None = None
+    zones: Several[Text] = Several(sets=targets.find_zone_targets)
     """Availability zones: names, letters (`b` is `<region>b`) or zone ids. Default: `cluster.zones`."""
 
-    labels: dict[str, LabelValue | None] | None = None
+    labels: MapOf[LabelValue] = MapOf(
+        to=f"{_TEMPLATE}.labels",
+        entries="label",
+        hints={
+            "nodeSelector": "set `labels` for the nodes' labels, and `instances` to select instance types"
+        },
+    )
     """Labels of the pool's nodes. A change replaces all nodes."""
 
-    annotations: dict[str, str | None] | None = None
+    annotations: MapOf[Text] = MapOf(to=f"{_TEMPLATE}.annotations", entries="annotation")
     """Annotations of the pool's nodes. A change replaces all nodes."""
 
-    taints: BlueprintTaints | None = None
+    taints: Annotated[Keyed, BlueprintTaints] = Keyed(
+        to=f"{_TEMPLATE_SPEC}.taints",
+        hints={"tolerations": "set `taints` in the pool; tolerations belong to workloads and charts"},
+    )
     """Taints of the pool's nodes. A change replaces all nodes."""
 
-    startup_taints: BlueprintTaints | None = None
+    startup_taints: Annotated[Keyed, BlueprintTaints] = Keyed(to=f"{_TEMPLATE_SPEC}.startupTaints")
     """Taints that an agent has to remove before the node counts as initialized."""
 
-    expire_after: BlueprintDurationOrNever | None = None
+    expire_after: One[BlueprintDurationOrNever] = One(
+        to=f"{_TEMPLATE_SPEC}.expireAfter", convert=to_karpenter_duration
+    )
     """The maximum lifetime of a node, whatever the budgets. Karpenter's default: 720h."""
 
-    termination_grace_period: BlueprintDuration | None = None
+    termination_grace_period: One[BlueprintDuration] = One(
+        to=f"{_TEMPLATE_SPEC}.terminationGracePeriod", convert=to_karpenter_duration
+    )
     """How long termination waits for the node's pods. Without it, a protected pod blocks it forever."""
 
-    disruption: BlueprintDisruption | None = None
+    disruption = Part(BlueprintDisruption, to="spec.disruption")
     """When Karpenter can disrupt nodes by itself."""
 
-    limits: BlueprintLimits | None = None
+    limits = Part(
+        BlueprintLimits,
+        to="spec.limits",
+        entries="limit",
+        hints={
+            "maxSize": _LIMIT,
+            "max_size": _LIMIT,
+            "scalingConfig": "set `limits: {nodes: N}`, or `replicas: N` for a fixed number of nodes",
+        },
+    )
     """The maximum size of the pool."""
 
-    weight: Weight | None = None
+    weight: One[Weight] = One(to="spec.weight")
     """The priority among pools that fit a pod, from 1 to 100; the highest is tried first."""
 
-    replicas: Annotated[
-        Annotated[Whole, Field(ge=0, le=2147483647)] | None, Since("1.8", gate="StaticCapacity")
-    ] = None
+    replicas: One[Replicas] = One(
+        to="spec.replicas",
+        since="1.8",
+        gate="StaticCapacity",
+        hints={
+            "minSize": _MINIMUM,
+            "min_size": _MINIMUM,
+            "desiredSize": _DESIRED,
+            "desiredCapacity": _DESIRED,
+        },
+    )
     """A fixed number of nodes, whether or not pods need them."""
 
-    do_not_disrupt: Flag | None = None
+    do_not_disrupt: One[Flag] = One(sets=(f"annotation {names.DO_NOT_DISRUPT}",))
     """true: Karpenter never disrupts these nodes, unless they expire or are interrupted."""
 
-    sharing: Sharing | None = None
+    sharing = Part(Sharing, sets=(f"label {PLUGIN_CONFIG_LABEL}",))
     """Several pods on one GPU."""
 
 
 class Tier(PoolFields):
     """One NodePool of a pool that has several; it overrides any field of the pool but `profile`."""
 
-    limits: TierLimits | None = None  # type: ignore[assignment] # a tier can also set a share
+    limits = TextOrPart(BlueprintLimits, text="Share", to="spec.limits", entries="limit")
     """The tier's own limits, or a share of the pool's such as 25%. Default: the pool's limits in full."""
 
 
 class TieredPoolFields(PoolFields):
     """The fields of a pool, and tiers."""
 
-    tiers: dict[Name, Tier | None] | None = None
+    tiers = Named(Tier)
     """Several NodePools named `<pool>-<tier>`, tried in this order."""
 
 
 class BlueprintPool(TieredPoolFields):
     """A group of interchangeable nodes: one NodePool, or one for each tier."""
 
-    profile: str | None = None
+    profile: One[Text] = One()
     """The name of a shipped profile, or the path of your own; the pool's own fields override it."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from gpupool.blueprint.merge_schema import NAME_LABELS, map_by_key
+from gpupool.blueprint.keyed import map_by_key
+from gpupool.blueprint.targets import NAME_LABELS
 from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
 from gpupool.expansion.catalogue_access import CatalogueAccess
 from gpupool.karpenter import labels

@@ -5,8 +5,9 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.blueprint.keyed import map_by_key
 from gpupool.blueprint.merge import remove_nulls
-from gpupool.blueprint.merge_schema import PLUGIN_CONFIG_LABEL, map_by_key
+from gpupool.blueprint.pool import PLUGIN_CONFIG_LABEL
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing
 from gpupool.expansion.accelerator import GPU_PRESENT, find_maker

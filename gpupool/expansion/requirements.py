@@ -3,14 +3,11 @@
 from collections.abc import Iterator
 from functools import partial
 
+from gpupool.blueprint.keyed import map_by_key
 from gpupool.blueprint.merge import remove_nulls
-from gpupool.blueprint.merge_schema import (
-    INSTANCE_LABELS,
-    MANUFACTURER_LABELS,
-    NAME_LABELS,
-    find_pool_targets,
-    map_by_key,
-)
+from gpupool.blueprint.merge_schema import find_targets
+from gpupool.blueprint.pool import Instances, PoolFields
+from gpupool.blueprint.targets import MANUFACTURER_LABELS, NAME_LABELS
 from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
@@ -65,7 +62,10 @@ def _label_constraints(fields: Located) -> Iterator[tuple[str, Located, bool]]:
         if node is not None and node.value != "any":
             yield label, node, True
     for in_short, by_label in (
-        (True, {INSTANCE_LABELS[field]: node for field, node in mapping(find(fields, "instances")).items()}),
+        (
+            True,
+            {Instances.rows[field].label: node for field, node in mapping(find(fields, "instances")).items()},
+        ),
         (False, map_by_key(find(fields, "requirements"))),
     ):
         yield from ((label, node, in_short) for label, node in by_label.items() if node.value is not None)
@@ -163,7 +163,7 @@ def _build_guards(fields: Located, node: Located, label: str) -> Iterator[Locate
 
     `label` contains the accelerator's name; it is empty for `none`.
     """
-    set_targets = {target for path, target in find_pool_targets(fields) if path != ("accelerator",)}
+    set_targets = {target for path, target in find_targets(PoolFields, fields) if path != ("accelerator",)}
     if not label:
         for count in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
             if f"requirement {count}" not in set_targets:

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from gpupool.blueprint.merge_schema import zone_label
+from gpupool.blueprint.targets import find_zone_label
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.karpenter import labels
@@ -54,8 +54,8 @@ class TargetCluster(NamedTuple):
                     Code.ZONE, f"zone `{name}` requires a region", setting, "set `cluster: {region: …}`"
                 )
             name = f"{self.region}{name}"
-        elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
+        elif find_zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
             message = f"zone `{name}` is not in region {self.region}, so no node can launch"
             letter = name[-1:] if name[-1:].isalpha() else "a"
             raise Problem(Code.ZONE, message, setting, f"did you mean `{self.region}{letter}`?")
-        return zone_label(name), leaf(name, setting)
+        return find_zone_label(name), leaf(name, setting)

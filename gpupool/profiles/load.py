@@ -5,13 +5,14 @@ from os.path import normpath
 from pathlib import Path, PurePath
 
 from gpupool.assets import find_shipped_folder
-from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import check, find_conflicting_fields, read_file
 from gpupool.blueprint.merge import merge
+from gpupool.blueprint.merge_schema import build_merge_kind
 from gpupool.blueprint.window_checks import check_pool_windows
 from gpupool.codes import Code
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import FOLDER, is_allowed
+from gpupool.profiles.model import Profile
 from gpupool.shapes.compiled import Model
 from gpupool.shapes.error_messages import find_close_match
 from gpupool.yamlio.located import Located, find
@@ -71,7 +72,7 @@ class Profiles:
         if node is not None and not file.startswith(SHIPPED):
             # The tests of gpupool check the shipped profiles, which makes every run faster by a tenth.
             check(node, _PROFILE, "Profile", self.findings)
-            self.findings += find_conflicting_fields(node, merge_schema.PROFILE)
+            self.findings += find_conflicting_fields(node, build_merge_kind(Profile))
             self.findings += check_pool_windows(find(node, "pool"), "pool")
         if node is None or len(self.findings) > errors_before:
             return None
@@ -80,7 +81,7 @@ class Profiles:
         if lower is None or lower.value is None:
             return node
         base = self._resolve(lower, (*path, file))
-        return None if base is None else merge(base, node, merge_schema.PROFILE)
+        return None if base is None else merge(base, node, build_merge_kind(Profile))
 
     def _read_file(self, file: str, reference: Located) -> Located | None:
         if not file.startswith(SHIPPED):

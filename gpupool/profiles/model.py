@@ -1,50 +1,58 @@
-"""Profile file format: a partial pool, node class and stack with descriptions."""
+"""Table of a profile's fields: a partial pool, node class and stack with descriptions."""
 
-from typing import Literal
+from __future__ import annotations
 
-from pydantic import ConfigDict
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from gpupool.blueprint.model import Stack
 from gpupool.blueprint.nodeclass import NodeClassFields
-from gpupool.blueprint.pool import Name, TieredPoolFields
-from gpupool.shapes.base import NonEmpty, Shape
+from gpupool.blueprint.pool import TieredPoolFields
+from gpupool.shapes.fields import Fields, One, Part
+
+if TYPE_CHECKING:
+    from gpupool.blueprint.types import Name, NonEmpty, Text
+
+_TYPES = "gpupool.blueprint.types"
 
 
-class ProfileMetadata(Shape):
+class ProfileMetadata(Fields):
     """The profile's name."""
 
-    name: Name
+    type_names = _TYPES
+
+    name: One[Name] = One(is_required=True)
     """The profile's name; pools refer to shipped profiles by it."""
 
 
-class Profile(Shape):
+class Profile(Fields):
     """A partial pool, node class and stack under one name, with the reason for each value."""
 
-    model_config = ConfigDict(title="gpupool profile")
+    type_names = _TYPES
+    title = "gpupool profile"
 
-    api_version: Literal["gpupool.dev/v1alpha1"]
+    api_version: Annotated[One[Text], Literal["gpupool.dev/v1alpha1"]] = One(is_required=True)
     """The version of the profile's API."""
 
-    kind: Literal["Profile"]
+    kind: Annotated[One[Text], Literal["Profile"]] = One(is_required=True)
     """The kind of this file."""
 
-    metadata: ProfileMetadata
+    metadata = Part(ProfileMetadata, is_required=True)
     """The profile's name."""
 
-    summary: NonEmpty
+    summary: One[NonEmpty] = One(is_required=True)
     """What it is for, in one line."""
 
-    description: NonEmpty
+    description: One[NonEmpty] = One(is_required=True)
     """Why these values, and when to choose another profile."""
 
-    extends: str | None = None
+    extends: One[Text] = One()
     """Another profile, by name or path, whose fields this one overrides."""
 
-    pool: TieredPoolFields | None = None
+    pool = Part(TieredPoolFields)
     """Fields of the pool. Fields of the node class go under `nodeClass` of the profile, not here."""
 
-    node_class: NodeClassFields | None = None
+    node_class = Part(NodeClassFields)
     """Fields of the node class; used where the pool has a node class of its own."""
 
-    stack: Stack | None = None
+    stack = Part(Stack)
     """Charts whose Helm values the profile sets."""

@@ -111,7 +111,7 @@ def _find_targets(item: BlueprintItem, path: Path) -> set[str]:
 
 def _build_field(path: Path, cause: Located) -> Located:
     """Return a map that sets only one field, for a field that no layer sets."""
-    node = Located("", cause.at)
+    node: Located = Located("", cause.at)
     for key in reversed(path):
         node = Located({str(key): node}, cause.at)
     return node

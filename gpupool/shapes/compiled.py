@@ -23,6 +23,7 @@ import pydantic_core
 from pydantic_core import SchemaValidator
 
 from gpupool.shapes.annotations import tag_json_type
+from gpupool.shapes.fields import Fields
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -46,8 +47,13 @@ class Model(NamedTuple):
     name: str
 
     def load(self) -> "type[BaseModel]":
-        """Import the model."""
-        model: type[BaseModel] = getattr(import_module(self.module), self.name)
+        """Import the model, or build that of a table of fields."""
+        found: Any = getattr(import_module(self.module), self.name)
+        if issubclass(found, Fields):
+            from gpupool.shapes.field_models import build_model
+
+            found = build_model(found)
+        model: type[BaseModel] = found
         return model
 
 

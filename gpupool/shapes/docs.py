@@ -15,6 +15,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import DataclassSchema, DictSchema, ModelSchema
 
 from gpupool.shapes.annotations import Since
+from gpupool.shapes.field_models import build_model
+from gpupool.shapes.fields import Fields
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DEFS = "#/$defs/"
@@ -22,8 +24,10 @@ _PREFIX = "Blueprint"
 """The prefix of types that share their name with a type of Karpenter or Kubernetes."""
 
 
-def build_json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Build a model's JSON Schema with a description of every field."""
+def build_json_schema(model: type[BaseModel] | type[Fields]) -> dict[str, Any]:
+    """Build the JSON Schema of a model or a table, with a description of every field."""
+    if issubclass(model, Fields):
+        model = build_model(model)
     return {
         "$schema": DIALECT,
         **_shorten_names(model.model_json_schema(schema_generator=_DescribingGenerator)),
@@ -120,8 +124,9 @@ def _read_class_docs(node: ast.ClassDef) -> dict[str, str]:
     docs = {}
     for field, statement in zip(node.body, node.body[1:], strict=False):
         text = _read_docstring(statement)
-        if text and isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-            docs[field.target.id] = " ".join(text.split())
+        targets = field.targets if isinstance(field, ast.Assign) else [getattr(field, "target", None)]
+        if text and isinstance(targets[0], ast.Name):
+            docs[targets[0].id] = " ".join(text.split())
     return docs
 
 

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Generic, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from typing_extensions import TypeVar
+
     from gpupool.findings import Location
+
+    ValueT_co = TypeVar("ValueT_co", covariant=True, default="YamlValue")
+else:
+    from typing import TypeVar
+
+    ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 Scalar: TypeAlias = str | int | float | bool | None
 Plain: TypeAlias = "Scalar | list[Plain] | dict[str, Plain]"
+YamlValue: TypeAlias = "Scalar | list[Located] | dict[str, Located]"
+"""A scalar, or the located values inside a list or a map."""
 
 
 @dataclass(slots=True, eq=False)
-class Located:
+class Located(Generic[ValueT_co]):
     """A value and its location; the values in a map and the items of a list are located too.
 
     Located values are never changed. They are not `frozen` because a frozen dataclass takes three times as
     long to create, and a thousand pools have a hundred thousand values.
     """
 
-    value: Scalar | list[Located] | dict[str, Located]
-    """The scalar, or the located values inside."""
+    value: ValueT_co
+    """The scalar, or the located values inside; `Located[str]` where the type is known."""
 
     at: Location
     """The location where the value begins."""

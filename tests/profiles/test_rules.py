@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import check, find_conflicting_fields
+from gpupool.blueprint.merge_schema import build_merge_kind
 from gpupool.profiles.load import SHIPPED, shipped_names
+from gpupool.profiles.model import Profile
 from gpupool.profiles.shown import show
 from gpupool.shapes.compiled import Model
 from gpupool.yamlio.located import plain
@@ -77,7 +78,7 @@ def test_it_is_valid(name: str) -> None:
     assert node is not None
     found: list[Finding] = []
     check(node, Model("gpupool.profiles.model", "Profile"), "Profile", found)
-    found += find_conflicting_fields(node, merge_schema.PROFILE)
+    found += find_conflicting_fields(node, build_merge_kind(Profile))
     assert found == []
 
 
