@@ -243,13 +243,12 @@ def catalogue(blueprint: Sequence[str] = ()) -> "Catalogue":
     """
     from gpupool.catalogue.load import load_preferred
     from gpupool.expansion.catalogue_access import load_named_catalogue
-    from gpupool.yamlio.located import find
 
     named = None
     if blueprint:
         from gpupool.blueprint.load import load
 
-        named = load_named_catalogue(find(load(blueprint).node, "cluster"))
+        named = load_named_catalogue(load(blueprint).blueprint.cluster)
     return load_preferred(named)
 
 

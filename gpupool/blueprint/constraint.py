@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpupool.shapes.fields import Fields, One, Several
+from gpupool.shapes.fields import Fields, ListOf, One, Several
 
 if TYPE_CHECKING:
     from gpupool.karpenter.scalars import MinValues
-    from gpupool.shapes.base import Flag
+    from gpupool.shapes.base import Flag, Text
 
     Value = Any
 
@@ -50,28 +50,37 @@ class Bounds(Membership):
 class TextBounds(Membership):
     """A constraint on a label with text values, as a map."""
 
-    values = "Text"
+    value_type = "Text"
 
 
 class ValueBounds(Bounds):
     """A constraint on any label, as a map."""
 
-    values = "ConstraintValue"
+    value_type = "ConstraintValue"
 
 
 class NumberBounds(Bounds):
     """A constraint on a label with numbers, as a map."""
 
-    values = "Whole"
+    value_type = "Whole"
 
 
 class SizeBounds(Bounds):
     """A constraint on a label with a size in bytes, as a map."""
 
-    values = "Size"
+    value_type = "Size"
 
 
 class RateBounds(Bounds):
     """A constraint on a label with a bandwidth, as a map."""
 
-    values = "Rate"
+    value_type = "Rate"
+
+
+class RequirementEntry(Fields):
+    """One requirement in Karpenter's own form, validated by Karpenter's type; this table only reads it."""
+
+    label: One[Text] = One(key="key")
+    operator: One[Text] = One()
+    values: ListOf[Text] = ListOf()
+    min_values: One[MinValues] = One()

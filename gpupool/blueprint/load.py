@@ -11,6 +11,7 @@ from pydantic_core import ValidationError
 from gpupool.blueprint import merge_schema
 from gpupool.blueprint.merge import MergeKind, find_conflicts, merge_all
 from gpupool.blueprint.migration_hints import add_hint
+from gpupool.blueprint.model import Blueprint
 from gpupool.blueprint.names import API_VERSION, BLUEPRINT
 from gpupool.blueprint.window_checks import check_blueprint_windows
 from gpupool.codes import Code
@@ -44,6 +45,11 @@ class LoadedBlueprint(NamedTuple):
 
     documents: tuple[Located, ...] = ()
     """The content of each file, in the same order, before the merge."""
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """Return the merged blueprint by its fields."""
+        return Blueprint(self.node)
 
 
 def load(paths: Sequence[str]) -> LoadedBlueprint:
@@ -162,7 +168,7 @@ def _load_file(path: str, findings: list[Finding]) -> Located | None:
         return None
     check(node, BLUEPRINT, "Blueprint", findings)
     findings += find_conflicting_fields(node, merge_schema.BLUEPRINT)
-    findings += check_blueprint_windows(node)
+    findings += check_blueprint_windows(Blueprint(node))
     return node
 
 

@@ -57,6 +57,15 @@ class AMI(Fields):
     """The name or ARN of an SSM parameter that holds an image id."""
 
 
+class AMITerm(Fields):
+    """One selector of AMIs in Karpenter's own form, validated by Karpenter's type."""
+
+    type_names = _TYPES
+
+    alias: One[Text] = One()
+    """An image's alias."""
+
+
 class Disk(Fields):
     """One EBS volume. Default: gp3, encrypted, and deleted with the node."""
 
@@ -127,19 +136,19 @@ class NodeClassFields(Fields):
     A pinned alias never changes by itself. `@latest` replaces every node on each release.
     """
 
-    ami_selector_terms: ListOf[AMISelectorTerm] = ListOf()
+    ami_selector_terms: Annotated[ListOf[YamlValue], list[AMISelectorTerm]] = ListOf()
     """Karpenter's own form of `ami`."""
 
     subnets: Annotated[Several[YamlValue], Selector] = Several(sets=("subnetSelectorTerms",))
     """Subnets by tag or id. Default: those with the tag `karpenter.sh/discovery: <cluster.name>`."""
 
-    subnet_selector_terms: ListOf[SubnetSelectorTerm] = ListOf()
+    subnet_selector_terms: Annotated[ListOf[YamlValue], list[SubnetSelectorTerm]] = ListOf()
     """Karpenter's own form of `subnets`."""
 
     security_groups: Annotated[Several[YamlValue], Selector] = Several(sets=("securityGroupSelectorTerms",))
     """Security groups by tag or id. Default: those with the tag `karpenter.sh/discovery: <cluster.name>`."""
 
-    security_group_selector_terms: ListOf[SecurityGroupSelectorTerm] = ListOf()
+    security_group_selector_terms: Annotated[ListOf[YamlValue], list[SecurityGroupSelectorTerm]] = ListOf()
     """Karpenter's own form of `securityGroups`."""
 
     reservations: Annotated[Several[YamlValue], Selector] = Several(
@@ -147,7 +156,9 @@ class NodeClassFields(Fields):
     )
     """Capacity reservations and Capacity Blocks by id or tag; requires `reserved` in `capacity`."""
 
-    capacity_reservation_selector_terms: ListOf[CapacityReservationSelectorTerm] = ListOf()
+    capacity_reservation_selector_terms: Annotated[
+        ListOf[YamlValue], list[CapacityReservationSelectorTerm]
+    ] = ListOf()
     """Karpenter's own form of `reservations`."""
 
     disk = Part(Disk, sets=("blockDeviceMappings of disk",))

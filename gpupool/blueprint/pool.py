@@ -122,7 +122,7 @@ class BlueprintLimits(Fields):
     """
 
     type_names = _TYPES
-    others = "BlueprintAmount"
+    other_type = "BlueprintAmount"
 
     nodes: One[WholeOrZero] = One()
     """Number of nodes. Karpenter can exceed it when it launches several nodes at once."""
@@ -230,7 +230,7 @@ class PoolFields(Fields):
     )
     """The name of a node class under `nodeClasses`, or the fields of a node class for this pool only."""
 
-    node_class_ref: Verbatim[NodeClassReference] = Verbatim(sets=_CLASS)
+    node_class_ref: Verbatim[NodeClassReference] = Verbatim(to=f"{_TEMPLATE_SPEC}.nodeClassRef", sets=_CLASS)
     """Karpenter's own reference, for node classes of a kind that gpupool does not render."""
 
     accelerator: Several[Text] = Several(sets=targets.find_accelerator_targets)

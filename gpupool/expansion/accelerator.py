@@ -1,79 +1,84 @@
 """Manufacturer of a pool's accelerators, derived from the pool's fields."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from gpupool.blueprint.keyed import map_by_key
+from gpupool.blueprint.constraint import Membership, RequirementEntry
+from gpupool.blueprint.pool import PoolFields
 from gpupool.blueprint.targets import NAME_LABELS
 from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
 from gpupool.expansion.catalogue_access import CatalogueAccess
 from gpupool.karpenter import labels
-from gpupool.yamlio.located import Located, find, items, mapping
+from gpupool.shapes.fields import LocatedItems
+from gpupool.yamlio.located import Located, YamlValue, text_of
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 NEURON_PRESENT = "aws.amazon.com/neuron.present"
 _BY_LABEL = {GPU_PRESENT: Maker.NVIDIA, NEURON_PRESENT: Maker.NEURON}
 _BY_RESOURCE = {resource: maker for maker, resource in RESOURCES.items()}
-_BY_INSTANCE_FIELD = {"gpus": Maker.NVIDIA, "gpuMemory": Maker.NVIDIA}
 _MANUFACTURERS: dict[str, dict[str, Maker]] = {
     labels.INSTANCE_GPU_MANUFACTURER: {maker.value: maker for maker in GPU_MAKERS},
     labels.INSTANCE_ACCELERATOR_MANUFACTURER: {"aws": Maker.NEURON},
 }
 
 
-def find_maker(fields: Located, catalogue: CatalogueAccess) -> Maker | None:
+def find_maker(fields: PoolFields, catalogue: CatalogueAccess) -> Maker | None:
     """Return the maker of a pool's accelerators: from its instance selection, or else from its hints."""
     return find_chosen_maker(fields, catalogue) or find_hinted_maker(fields)
 
 
-def find_chosen_maker(fields: Located, catalogue: CatalogueAccess) -> Maker | None:
+def find_chosen_maker(fields: PoolFields, catalogue: CatalogueAccess) -> Maker | None:
     """Return the maker from the fields that select instance types; None where they do not determine it."""
     return next((maker for maker in _find_makers(fields, catalogue) if maker is not None), None)
 
 
-def find_hinted_maker(fields: Located) -> Maker | None:
+def find_hinted_maker(fields: PoolFields) -> Maker | None:
     """Return the maker from taints, labels, limits and GPU counts; None where they do not determine it."""
     return next((maker for maker, _ in find_maker_hints(fields)), None)
 
 
-def find_maker_hints(fields: Located) -> Iterator[tuple[Maker, Located]]:
-    """Yield the maker and the location of each taint, label, limit or count that implies one.
-
-    The fields must not contain `null`s.
-    """
-    for entries, makers in (
-        (map_by_key(find(fields, "taints")), _BY_RESOURCE),
-        (mapping(find(fields, "labels")), _BY_LABEL),
-        (mapping(find(fields, "limits")), _BY_RESOURCE),
-        (mapping(find(fields, "instances")), _BY_INSTANCE_FIELD),
-    ):
+def find_maker_hints(fields: PoolFields) -> Iterator[tuple[Maker, Located]]:
+    """Yield the maker and the location of each taint, label, limit or count that implies one."""
+    named: tuple[tuple[Mapping[str, Located], Mapping[str, Maker]], ...] = (
+        (fields.taints.by_key, _BY_RESOURCE),
+        (fields.labels.entries, _BY_LABEL),
+        (fields.limits.entries(), _BY_RESOURCE),
+    )
+    for entries, makers in named:
         yield from ((makers[key], node) for key, node in entries.items() if key in makers)
+    for node in (fields.instances.gpus, fields.instances.gpu_memory):
+        if node is not None:
+            yield Maker.NVIDIA, node
 
 
-def _find_makers(fields: Located, catalogue: CatalogueAccess) -> Iterator[Maker | None]:
-    for name in _listed_values(find(fields, "accelerator")):
+def _find_makers(fields: PoolFields, catalogue: CatalogueAccess) -> Iterator[Maker | None]:
+    instances, own = fields.instances, fields.requirements.by_key
+    for name in fields.accelerator.texts():
         yield Maker(name) if name in set(Maker) else catalogue.accelerators.maker(name)
-    own = map_by_key(find(fields, "requirements"))
     for label, makers in _MANUFACTURERS.items():
-        yield from (makers.get(value) for value in _listed_values(own.get(label)))
+        yield from (makers.get(value) for value in list_values(own.get(label)))
     for label in NAME_LABELS:
-        yield from (catalogue.accelerators.maker(value) for value in _listed_values(own.get(label)))
-    for field, label in (("types", labels.INSTANCE_TYPE), ("families", labels.INSTANCE_FAMILY)):
-        for node in (find(fields, "instances", field), own.get(label)):
-            yield from (
-                catalogue.accelerators.maker_of_family(value.partition(".")[0])
-                for value in _listed_values(node)
-            )
-    for node in (find(fields, "instances", "categories"), own.get(labels.INSTANCE_CATEGORY)):
-        yield from (catalogue.accelerators.maker_of_category(value) for value in _listed_values(node))
+        yield from (catalogue.accelerators.maker(value) for value in list_values(own.get(label)))
+    for node in (
+        instances.types,
+        own.get(labels.INSTANCE_TYPE),
+        instances.families,
+        own.get(labels.INSTANCE_FAMILY),
+    ):
+        yield from (
+            catalogue.accelerators.maker_of_family(value.partition(".")[0]) for value in list_values(node)
+        )
+    for node in (instances.categories, own.get(labels.INSTANCE_CATEGORY)):
+        yield from (catalogue.accelerators.maker_of_category(value) for value in list_values(node))
 
 
-def _listed_values(constraint: Located | None) -> list[str]:
-    """Return the values that a constraint lists; empty for a bound or an exclusion."""
+def list_values(constraint: Located | None) -> list[str]:
+    """Return the texts that a constraint lists; empty for a bound or an exclusion."""
     if constraint is None:
         return []
-    inner = find(constraint, "in") or constraint
+    bounds = Membership(constraint)
     values = []
-    for node in items(inner) or [inner]:
-        own = items(find(node, "values")) if str(getattr(find(node, "operator"), "value", "")) == "In" else []
-        values += [item.value for item in own or [node] if isinstance(item.value, str)]
+    for node in bounds.in_ if bounds.in_.node else LocatedItems[YamlValue](constraint):
+        own = RequirementEntry(node)
+        listed = own.values if text_of(own.operator) == "In" else None
+        values += [item.value for item in listed or [node] if isinstance(item.value, str)]
     return values

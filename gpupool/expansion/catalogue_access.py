@@ -8,9 +8,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from gpupool.errors import InputError
-from gpupool.yamlio.located import find, place, text_at
+from gpupool.yamlio.located import place, text_of
 
 if TYPE_CHECKING:
+    from gpupool.blueprint.model import BlueprintCluster
     from gpupool.catalogue.accelerators import Accelerators
     from gpupool.catalogue.model import Catalogue
     from gpupool.findings import Finding
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from gpupool.scheduling.types.market import Market
     from gpupool.scheduling.types.nodeclass import ScheduledNodeClass
     from gpupool.scheduling.types.typemasks import TypeMasks
-    from gpupool.yamlio.located import Located
 
 
 class CatalogueAccess:
@@ -27,9 +27,9 @@ class CatalogueAccess:
     So the same input is always rendered to the same bytes.
     """
 
-    def __init__(self, cluster: Located | None, findings: list[Finding]) -> None:
+    def __init__(self, cluster: BlueprintCluster, findings: list[Finding]) -> None:
         """Load the file of `cluster.catalogue`, if it is set; errors are added to `findings`."""
-        self.region = text_at(cluster, "region")
+        self.region = text_of(cluster.region)
         self.own: Catalogue | None = None
         try:
             self.own = load_named_catalogue(cluster)
@@ -71,19 +71,19 @@ class CatalogueAccess:
         return Market(self.masks, node_class, self.region or None)
 
 
-def load_named_catalogue(cluster: Located | None) -> Catalogue | None:
+def load_named_catalogue(cluster: BlueprintCluster) -> Catalogue | None:
     """Load the file of `cluster.catalogue`; its path is relative to the blueprint file that sets it.
 
     Raises:
         InputError: where the file cannot be read or is invalid, at the setting's location.
     """
-    setting = find(cluster, "catalogue")
-    if setting is None or setting.value is None:
+    setting = cluster.catalogue
+    if setting is None:
         return None
     from gpupool.catalogue.load import load_file
 
     blueprint_file = setting.at.file
-    path = normpath(PurePath("" if blueprint_file == "-" else blueprint_file).parent / str(setting.value))
+    path = normpath(PurePath("" if blueprint_file == "-" else blueprint_file).parent / setting.value)
     try:
         return load_file(path)
     except InputError as problem:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gpupool.blueprint.merge import remove_nulls
+from gpupool.blueprint.constraint import Membership, RequirementEntry
+from gpupool.blueprint.model import Blueprint
 from gpupool.blueprint.names import MAX_NAME
+from gpupool.blueprint.nodeclass import BlueprintNodeClass
+from gpupool.blueprint.pool import BlueprintPool, PoolFields
 from gpupool.catalogue.accelerators import Maker
 from gpupool.codes import Code
 from gpupool.expansion.accelerator import find_chosen_maker, find_maker_hints
@@ -18,12 +21,14 @@ from gpupool.karpenter import labels
 from gpupool.karpenter.quantities import parse_amount
 from gpupool.karpenter.versions import TARGETS
 from gpupool.shapes.error_messages import find_close_match
-from gpupool.yamlio.located import Located, find, items, mapping, text_at
+from gpupool.yamlio.located import items, mapping, text_of
 
-_SELECTION_FIELDS = ("profile", "accelerator", "instances", "requirements")
+_SELECTION_FIELDS = tuple(
+    row.key
+    for row in (BlueprintPool.profile, PoolFields.accelerator, PoolFields.instances, PoolFields.requirements)
+)
 _ONE_TYPE_PROFILES = ("training-efa", "training-static", "neuron-training")
 EFA_PRESENT = "vpc.amazonaws.com/efa.present"
-_RESERVATIONS = ("reservations", "capacityReservationSelectorTerms")
 _PROFILES = {
     Maker.NVIDIA: ("training", "inference"),
     Maker.NEURON: ("neuron-training", "neuron-inference"),
@@ -32,9 +37,9 @@ _PROFILES = {
 
 def check_target(cluster: TargetCluster) -> Iterator[Finding]:
     """Yield an error for a Karpenter version that gpupool does not support."""
-    setting = find(cluster.node, "karpenter")
-    if setting is not None and cluster.karpenter not in TARGETS:
-        message = f"unsupported Karpenter version {cluster.karpenter}"
+    setting = cluster.karpenter
+    if setting is not None and cluster.minor not in TARGETS:
+        message = f"unsupported Karpenter version {cluster.minor}"
         yield error(
             Code.TARGET,
             message,
@@ -43,10 +48,10 @@ def check_target(cluster: TargetCluster) -> Iterator[Finding]:
         )
 
 
-def check_has_pools(blueprint: Located, pools: Mapping[str, Located]) -> Iterator[Finding]:
+def check_has_pools(blueprint: Blueprint) -> Iterator[Finding]:
     """Yield an error for a blueprint without pools: rendering it into a folder would remove all files."""
-    if not pools:
-        node = find(blueprint, "pools") or blueprint
+    if not blueprint.pools:
+        node = mapping(blueprint.node).get(Blueprint.pools.key) or blueprint.here
         yield error(
             Code.NO_POOLS,
             "the blueprint has no pools",
@@ -55,17 +60,16 @@ def check_has_pools(blueprint: Located, pools: Mapping[str, Located]) -> Iterato
         )
 
 
-def check_selects_types(name: str, pool: Located) -> Iterator[Finding]:
+def check_selects_types(name: str, pool: BlueprintPool) -> Iterator[Finding]:
     """Yield an error for a pool that does not select instance types: it would allow all of EC2's."""
-    set_fields = {key for key, node in mapping(pool).items() if node.value is not None}
-    if not set_fields & set(_SELECTION_FIELDS):
+    if not any(pool.get(key) for key in _SELECTION_FIELDS):
         fix = f"set one of {', '.join(f'`{field}`' for field in _SELECTION_FIELDS)}"
-        yield error(Code.NO_TYPE_SELECTOR, f"pool `{name}` selects no instance types", pool, fix)
+        yield error(Code.NO_TYPE_SELECTOR, f"pool `{name}` selects no instance types", pool.here, fix)
 
 
 def check_declared_class(layers: LayeredPool, known_classes: Sequence[str]) -> Iterator[Finding]:
     """Yield an error for an unknown node class, and a note where a profile's `nodeClass` is ignored."""
-    reference = find(layers.tier, "nodeClass") or find(layers.own, "nodeClass") or layers.own
+    reference = layers.tier.node_class.node or layers.own.node_class.node or layers.own.here
     if layers.class_name not in known_classes:
         match = find_close_match(layers.class_name, known_classes)
         fix = (
@@ -74,8 +78,8 @@ def check_declared_class(layers: LayeredPool, known_classes: Sequence[str]) -> I
             else f"declare it under `nodeClasses`, or set `{layers.class_name}: {{external: true}}` there"
         )
         yield error(Code.UNKNOWN_CLASS, f"unknown node class `{layers.class_name}`", reference, fix)
-    elif mapping(find(layers.profile, "nodeClass")):
-        name = text_at(layers.profile, "metadata", "name")
+    elif layers.profile.node_class.entries():
+        name = text_of(layers.profile.metadata.name)
         message = f"`nodeClass` of profile `{name}` is ignored: `{layers.class_name}` is a declared class"
         yield info(Code.PROFILE_CLASS_UNUSED, message, reference)
 
@@ -86,16 +90,18 @@ def build_duplicate_class_error(layers: LayeredPool) -> Finding:
     return error(
         Code.CLASS_TWICE,
         message,
-        layers.own,
+        layers.own.here,
         f"set `nodeClass: {layers.class_name}`, or rename one of the two",
     )
 
 
-def check_unused_classes(declared_classes: Mapping[str, Located], used: set[str]) -> Iterator[Finding]:
+def check_unused_classes(
+    declared_classes: Mapping[str, BlueprintNodeClass], used: set[str]
+) -> Iterator[Finding]:
     """Yield a warning for each declared node class that no pool uses."""
     for name, node in declared_classes.items():
         if name not in used:
-            yield warning(Code.UNUSED_CLASS, f"node class `{name}` is not used by any pool", node)
+            yield warning(Code.UNUSED_CLASS, f"node class `{name}` is not used by any pool", node.here)
 
 
 def check_names(
@@ -137,12 +143,12 @@ def check_pool(
 
 def check_reservations(layers: LayeredPool, expanded: ExpandedPool) -> Iterator[Finding]:
     """Yield a warning for reservations that the pool cannot use, and for `reserved` without reservations."""
-    if layers.class_fields is None:
+    own = layers.class_fields
+    if own is None:
         return
-    selected = next(
-        (node for key in _RESERVATIONS if (node := find(layers.class_fields, key)) and node.value), None
-    )
-    capacity = find(layers.fields, "capacity")
+    settings = (own.reservations.node, own.capacity_reservation_selector_terms.node)
+    selected = next((node for node in settings if node is not None and node.value), None)
+    capacity = layers.fields.capacity.node
     allowed = _requirement_values(expanded, labels.CAPACITY_TYPE)
     if selected is not None and allowed and "reserved" not in allowed:
         message = f"the node class selects reservations, but `capacity` allows only {', '.join(allowed)}"
@@ -155,16 +161,16 @@ def check_reservations(layers: LayeredPool, expanded: ExpandedPool) -> Iterator[
 
 def _check_profile_fits(layers: LayeredPool, catalogue: CatalogueAccess) -> Iterator[Finding]:
     fields = layers.fields
-    accelerator, maker = find(fields, "accelerator"), find_chosen_maker(fields, catalogue)
+    accelerator, maker = fields.accelerator.node, find_chosen_maker(fields, catalogue)
     is_none = accelerator is not None and accelerator.value == "none"
     if accelerator is not None and is_none and maker is not None:
         message = f"`accelerator: none` conflicts with instance types that have {maker} chips"
         yield error(Code.ACCELERATOR, message, accelerator, "remove one of the two")
         return
-    if layers.profile is None or (maker is None and not is_none):
+    if not layers.profile or (maker is None and not is_none):
         return
-    cause = accelerator or find(layers.own, "instances") or layers.own
-    name = text_at(layers.profile, "metadata", "name")
+    cause = accelerator or layers.own.instances.node or layers.own.here
+    name = text_of(layers.profile.metadata.name)
     if other := _find_other_purpose(layers, fields, maker, catalogue):
         selection = "no accelerator" if maker is None else f"{maker} chips"
         message = f"profile `{name}` is for {other}, but the pool selects {selection}"
@@ -172,15 +178,13 @@ def _check_profile_fits(layers: LayeredPool, catalogue: CatalogueAccess) -> Iter
 
 
 def _find_other_purpose(
-    layers: LayeredPool, fields: Located, maker: Maker | None, catalogue: CatalogueAccess
+    layers: LayeredPool, fields: PoolFields, maker: Maker | None, catalogue: CatalogueAccess
 ) -> str:
     """Return the accelerators or categories of the profile, where the pool selects others; else empty.
 
     Fields of the profile that the pool overrides do not count.
     """
-    locations = {
-        node.at for _, node in find_maker_hints(remove_nulls(find(layers.profile, "pool") or layers.own))
-    }
+    locations = {node.at for _, node in find_maker_hints(layers.profile.pool or layers.own)}
     other = next(
         (hinted for hinted, node in find_maker_hints(fields) if hinted is not maker and node.at in locations),
         None,
@@ -191,25 +195,24 @@ def _find_other_purpose(
     return other or ""
 
 
-def _listed_categories(fields: Located, catalogue: CatalogueAccess) -> dict[str, Maker | None]:
+def _listed_categories(fields: PoolFields, catalogue: CatalogueAccess) -> dict[str, Maker | None]:
     """Return the instance categories that a pool lists, each with the maker of its accelerators."""
-    node = find(fields, "instances", "categories")
-    listed = [str(item.value) for item in items(node)] or [text_at(node)]
+    node = fields.instances.categories
+    listed = [str(item.value) for item in items(node)] or [text_of(node)]
     return {name: catalogue.accelerators.maker_of_category(name) for name in listed if name}
 
 
 def _check_excluded_families(layers: LayeredPool, catalogue: CatalogueAccess) -> Iterator[Finding]:
     """Yield an error for each accelerator of which the profile excludes all instance families."""
-    accelerator = find(layers.fields, "accelerator")
-    excluded = find(layers.fields, "instances", "families", "not")
-    by_profile = find(layers.profile, "pool", "instances", "families", "not")
-    if accelerator is None or excluded is None or by_profile is None:
+    excluded = Membership(layers.fields.instances.families).not_
+    by_profile = Membership(layers.profile.pool.instances.families).not_
+    if not by_profile.node:
         return
-    excluded_families = {str(item.value) for item in items(excluded) or [excluded]}
-    for name in items(accelerator) or [accelerator]:
+    excluded_families = set(excluded.texts())
+    for name in layers.fields.accelerator:
         families = catalogue.accelerators.families(str(name.value))
         if families and families <= excluded_families:
-            profile = text_at(layers.profile, "metadata", "name")
+            profile = text_of(layers.profile.metadata.name)
             listed = ", ".join(sorted(families))
             only = "families" if len(families) > 1 else "family"
             message = f"profile `{profile}` excludes {listed}, the only {only} with `{name.value}`"
@@ -231,10 +234,10 @@ def _check_feature_gates(
     required = []
     if expanded.replicas is not None:
         required.append(("StaticCapacity", "`replicas`", expanded.replicas))
-    if share := find(layers.fields, "sharing", "timeSlicing"):
+    if share := layers.fields.sharing.time_slicing:
         required.append(("NodeOverlay", "`sharing`", share))
     for gate, setting, node in required:
-        if gate not in cluster.features:
+        if gate not in cluster.gates:
             message = f"{setting} requires Karpenter's feature gate {gate}, which is off by default"
             fix = f"enable it in Karpenter and set `cluster: {{features: [{gate}]}}`"
             yield error(Code.FEATURE_GATE, message, node, fix)
@@ -269,11 +272,11 @@ def _check_static_pool(expanded: ExpandedPool, layers: LayeredPool) -> Iterator[
 
 def _has_interfaces(layers: LayeredPool) -> bool:
     """Return whether the node class sets network interfaces; True for a declared class, not checked here."""
-    return layers.class_fields is None or bool(items(find(layers.class_fields, "networkInterfaces")))
+    return layers.class_fields is None or bool(layers.class_fields.network_interfaces)
 
 
 def _check_one_type_one_zone(expanded: ExpandedPool, layers: LayeredPool) -> Iterator[Finding]:
-    if text_at(layers.profile, "metadata", "name") not in _ONE_TYPE_PROFILES:
+    if text_of(layers.profile.metadata.name) not in _ONE_TYPE_PROFILES:
         return
     types = _requirement_values(expanded, labels.INSTANCE_TYPE)
     zones = _requirement_values(expanded, labels.ZONE) or _requirement_values(expanded, labels.ZONE_ID)
@@ -282,16 +285,17 @@ def _check_one_type_one_zone(expanded: ExpandedPool, layers: LayeredPool) -> Ite
             actual = f"{len(values)} are allowed" if values else "none is set"
             message = f"the nodes of one EFA job must have the same {subject}, but {actual}"
             key = "instances: {types: …}" if subject == "instance type" else "zones"
-            yield warning(Code.ONE_TYPE_ONE_ZONE, message, layers.own, f"set exactly one, with `{key}`")
+            yield warning(Code.ONE_TYPE_ONE_ZONE, message, layers.own.here, f"set exactly one, with `{key}`")
 
 
 def _requirement_values(expanded: ExpandedPool, label: str) -> list[str]:
-    return [str(item.value) for node in items(expanded.requirements) if text_at(node, "key") == label
-            and text_at(node, "operator") == "In" for item in items(find(node, "values"))]  # fmt: skip
+    entries = (RequirementEntry(node) for node in items(expanded.requirements))
+    return [value for entry in entries if text_of(entry.label) == label and text_of(entry.operator) == "In"
+            for value in entry.values.texts()]  # fmt: skip
 
 
 def _check_sharing(expanded: ExpandedPool, layers: LayeredPool) -> Iterator[Finding]:
-    share = find(layers.fields, "sharing", "timeSlicing")
+    share = layers.fields.sharing.time_slicing
     if share is None:
         return
     if expanded.maker is not Maker.NVIDIA:

@@ -4,15 +4,20 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
+from gpupool.blueprint.constraint import Bounds, RequirementEntry
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.karpenter import labels
-from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
+from gpupool.shapes.fields import LocatedItems
+from gpupool.yamlio.located import Located, YamlValue, items, leaf, listing, mapping, tree
 
 Convert: TypeAlias = Callable[[str, Located, str], str]
 """Converts a value of a label, for a kind of bound (`in`, `min`, …), to the label's text."""
 
-_OPERATORS = {"min": "Gte", "max": "Lte", "above": "Gt", "below": "Lt"}
+_OPERATORS = {
+    Bounds.in_.key: "In", Bounds.not_.key: "NotIn", Bounds.min.key: "Gte", Bounds.max.key: "Lte",
+    Bounds.above.key: "Gt", Bounds.below.key: "Lt",
+}  # fmt: skip
 _BYTES = {
     "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "MB": 10**6, "GB": 10**9, "TB": 10**12,
 }  # fmt: skip
@@ -46,31 +51,27 @@ def convert_constraint(label: str, constraint: Located) -> Iterator[Located]:
 
 
 def _copy_requirement(item: Located) -> Located:
-    parts = mapping(item)
-    return tree({key: parts.get(key) for key in ("key", "operator", "values", "minValues")}, item)
+    entry = RequirementEntry(item)
+    return tree({key: entry.get(key) for key in RequirementEntry.rows}, item)
 
 
 def _convert_bounds(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
-    minimum = find(constraint, "minValues")
+    minimum = Bounds(constraint).min_values
     converted = list(_convert_each_bound(label, constraint, convert))
     if not converted and minimum is not None:
         converted = [build_requirement(label, "Exists", minimum, None)]
     for index, requirement in enumerate(converted):
-        counted = {"minValues": minimum} if index == 0 and minimum is not None else {}
+        counted = {Bounds.min_values.key: minimum} if index == 0 and minimum is not None else {}
         yield tree({**mapping(requirement), **counted}, requirement)
 
 
 def _convert_each_bound(label: str, constraint: Located, convert: Convert) -> Iterator[Located]:
-    for operator, node in mapping(constraint).items():
-        if operator in ("in", "not"):
-            values = [_convert_value(label, item, operator, convert) for item in items(node) or [node]]
-            yield build_requirement(label, "In" if operator == "in" else "NotIn", node, values)
-        elif operator in _OPERATORS:
-            yield build_requirement(
-                label, _OPERATORS[operator], node, [_convert_value(label, node, operator, convert)]
-            )
-        elif operator == "exists":
+    for bound, node in Bounds(constraint).entries().items():
+        if bound == Bounds.exists.key:
             yield build_requirement(label, "Exists" if node.value else "DoesNotExist", node, None)
+        elif bound in _OPERATORS:
+            values = [_convert_value(label, item, bound, convert) for item in LocatedItems[YamlValue](node)]
+            yield build_requirement(label, _OPERATORS[bound], node, values)
 
 
 def _convert_value(label: str, node: Located, bound: str, convert: Convert) -> Located:

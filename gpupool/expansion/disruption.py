@@ -1,7 +1,6 @@
 """Expansion of `disruption` to Karpenter's policy and budgets, with windows compiled to UTC."""
 
-import re
-
+from gpupool.blueprint.pool import BlueprintBudget, BlueprintDisruption, BlueprintWindow
 from gpupool.blueprint.timezones import timezone_names
 from gpupool.blueprint.windows import (
     DEFAULT_REASONS,
@@ -16,52 +15,52 @@ from gpupool.expansion.target import TargetCluster
 from gpupool.expansion.windows.compile import WindowError, compile_budgets
 from gpupool.findings import Finding
 from gpupool.karpenter.budgets import DisruptionBudget
-from gpupool.yamlio.located import Located, find, items, leaf, listing, text_at, tree
+from gpupool.shapes.fields import LocatedItems
+from gpupool.yamlio.located import Located, leaf, listing, text_of, tree
 
 _WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
 """The default of `nodes` in each kind of window."""
 
-_DURATION_PARTS = re.compile(r"([0-9]+)([smhd])")
 
-
-def expand_disruption(setting: Located, target: TargetCluster, findings: list[Finding]) -> Located:
+def expand_disruption(
+    setting: BlueprintDisruption, target: TargetCluster, findings: list[Finding]
+) -> Located:
     """Convert a blueprint's `disruption` to Karpenter's.
 
     Raises:
         Problem: where Karpenter would reject the result, or a window is invalid.
     """
-    consolidate_after = find(setting, "consolidateAfter")
-    if consolidate_after is None:
+    if setting.consolidate_after is None:
         fix = "set how long a node must be idle, as in `consolidateAfter: 5m`"
-        raise Problem(
-            Code.CONSOLIDATE_AFTER,
-            "`consolidateAfter` is missing; Karpenter requires it in `disruption`",
-            setting,
-            fix,
-        )
-    parts = {
-        "consolidationPolicy": find(setting, "consolidationPolicy"),
-        "consolidateAfter": to_karpenter_duration(consolidate_after),
-        "budgets": _expand_budgets(setting, target, findings),
+        message = "`consolidateAfter` is missing; Karpenter requires it in `disruption`"
+        raise Problem(Code.CONSOLIDATE_AFTER, message, setting.here, fix)
+    budgets = _expand_budgets(setting, target, findings)
+    return tree({**setting.copied(), BlueprintDisruption.budgets.key: budgets}, setting.here)
+
+
+def _expand_budgets(
+    setting: BlueprintDisruption, target: TargetCluster, findings: list[Finding]
+) -> Located | None:
+    own = setting.get(BlueprintDisruption.budgets.key)
+    windows: dict[str, list[BlueprintWindow]] = {
+        "protect": setting.protect,
+        "maintenance": setting.maintenance,
     }
-    return tree(parts, setting)
-
-
-def _expand_budgets(setting: Located, target: TargetCluster, findings: list[Finding]) -> Located | None:
-    own = find(setting, "budgets")
-    windows = {kind: _parse_windows(find(setting, kind), kind, target) for kind in _WINDOW_NODES}
-    if not any(windows.values()):
-        return None if own is None else listing([_copy_budget(item) for item in items(own)], own)
-    causes = {
-        "own": items(own),
-        "implicit": [setting],
-        **{kind: _listed(find(setting, kind)) for kind in _WINDOW_NODES},
+    parsed = {
+        kind: tuple(_parse_window(item, kind, target) for item in items) for kind, items in windows.items()
+    }
+    if not any(parsed.values()):
+        return None if own is None else listing([_copy_budget(item) for item in setting.budgets], own)
+    causes: dict[str, list[Located]] = {
+        "own": [item.here for item in setting.budgets],
+        "implicit": [setting.here],
+        **{kind: [item.here for item in items] for kind, items in windows.items()},
     }
     try:
         compiled = compile_budgets(
-            None if own is None else tuple(_parse_budget(item) for item in items(own)),
-            tuple(windows["protect"]),
-            tuple(windows["maintenance"]),
+            None if own is None else tuple(_parse_budget(item) for item in setting.budgets),
+            parsed["protect"],
+            parsed["maintenance"],
         )
     except WindowError as problem:
         kind, index = problem.cause
@@ -73,59 +72,45 @@ def _expand_budgets(setting: Located, target: TargetCluster, findings: list[Find
         _build_budget_node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0])
         for item in compiled.budgets
     ]
-    return listing(budgets, own or setting)
+    return listing(budgets, own or setting.here)
 
 
-def _listed(setting: Located | None) -> list[Located]:
-    if setting is None:
-        return []
-    return items(setting) if isinstance(setting.value, list) else [setting]
-
-
-def _parse_windows(setting: Located | None, kind: str, target: TargetCluster) -> list[Window]:
-    return [_parse_window(item, kind, target) for item in _listed(setting)]
-
-
-def _parse_window(item: Located, kind: str, target: TargetCluster) -> Window:
+def _parse_window(item: BlueprintWindow, kind: str, target: TargetCluster) -> Window:
     """Parse a window; `blueprint.window_checks` has checked its days, hours and time zone."""
-    timezone = text_at(item, "timezone") or target.timezone
+    timezone = text_of(item.timezone) or text_of(target.timezone)
     if not timezone:
         fix = "set `timezone` under `cluster` or in the window, as in `timezone: America/New_York`"
-        raise Problem(Code.TIMEZONE, "the window has no time zone", item, fix)
+        raise Problem(Code.TIMEZONE, "the window has no time zone", item.here, fix)
     if timezone not in timezone_names():
         timezone = "UTC"  # reported when the file was loaded; the other checks continue
-    days, hours, nodes = find(item, "days"), find(item, "hours"), find(item, "nodes")
     return Window(
-        days=parse_days(["daily"] if days is None else [str(day.value) for day in items(days) or [days]]),
-        hours=parse_hours(str(hours.value)) if hours is not None else None,
-        nodes=str(nodes.value) if nodes is not None else _WINDOW_NODES[kind],
-        reasons=_parse_reasons(find(item, "reasons")),
+        days=parse_days(item.days.texts() if item.days.node is not None else ["daily"]),
+        hours=parse_hours(item.hours.value) if item.hours is not None else None,
+        nodes=str(item.nodes.value) if item.nodes is not None else _WINDOW_NODES[kind],
+        reasons=_parse_reasons(item.reasons),
         timezone=timezone,
     )
 
 
-def _parse_reasons(setting: Located | None) -> frozenset[str]:
-    if setting is None:
+def _parse_reasons(setting: LocatedItems[str]) -> frozenset[str]:
+    if setting.node is None:
         return DEFAULT_REASONS
-    if setting.value == "all":
-        return frozenset(REASON_ORDER)
-    return frozenset(str(item.value) for item in items(setting))
+    return frozenset(REASON_ORDER if setting.node.value == "all" else setting.texts())
 
 
-def _parse_budget(item: Located) -> DisruptionBudget:
-    reasons = find(item, "reasons")
+def _parse_budget(item: BlueprintBudget) -> DisruptionBudget:
     return DisruptionBudget(
-        nodes=str(getattr(find(item, "nodes"), "value", "10%")),
-        reasons=None if reasons is None else tuple(str(reason.value) for reason in items(reasons)),
-        schedule=text_at(item, "schedule") or None,
-        duration=text_at(item, "duration") or None,
+        nodes=str(BlueprintBudget.nodes.default if item.nodes is None else item.nodes.value),
+        reasons=None if item.reasons.node is None else tuple(item.reasons.texts()),
+        schedule=text_of(item.schedule) or None,
+        duration=text_of(item.duration) or None,
     )
 
 
-def _copy_budget(item: Located) -> Located:
-    nodes = find(item, "nodes")
-    parts = {key: find(item, key) for key in ("reasons", "schedule", "duration")}
-    return tree({"nodes": None if nodes is None else leaf(str(nodes.value), nodes), **parts}, item)
+def _copy_budget(item: BlueprintBudget) -> Located:
+    nodes = None if item.nodes is None else leaf(str(item.nodes.value), item.nodes)
+    rest = {key: item.get(key) for key in BlueprintBudget.rows if key != BlueprintBudget.nodes.key}
+    return tree({BlueprintBudget.nodes.key: nodes, **rest}, item.here)
 
 
 def _build_budget_node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
@@ -142,17 +127,3 @@ def _build_budget_node(budget: DisruptionBudget, cause: Located, kind: str) -> L
     for key, value in (("schedule", budget.schedule), ("duration", budget.duration)):
         parts[key] = None if value is None else leaf(value, cause, note)
     return tree(parts, cause)
-
-
-def to_karpenter_duration(node: Located) -> Located:
-    """Convert the days of a duration to hours, which Karpenter can parse."""
-    text = str(node.value)
-    if "d" not in text:
-        return node
-    hours = sum(
-        int(number) * (24 if unit == "d" else 1)
-        for number, unit in _DURATION_PARTS.findall(text)
-        if unit in "dh"
-    )
-    rest = "".join(f"{number}{unit}" for number, unit in _DURATION_PARTS.findall(text) if unit in "ms")
-    return leaf(f"{hours}h{rest}", node)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import merge, remove_nulls
+from gpupool.blueprint.model import Blueprint, BlueprintNodeOverlay
+from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassFields
+from gpupool.blueprint.pool import BlueprintPool
 from gpupool.errors import InputError
 from gpupool.expansion import checks, limits, requirements, sharing
 from gpupool.expansion.catalogue_access import CatalogueAccess
@@ -16,7 +19,8 @@ from gpupool.expansion.problem import Problem
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors, in_file_order
 from gpupool.profiles.load import SHIPPED, Profiles
-from gpupool.yamlio.located import Located, find, items, mapping, text_at, tree
+from gpupool.profiles.model import Profile
+from gpupool.yamlio.located import Located, text_of, tree
 
 
 def expand(loaded: LoadedBlueprint, *, allow_empty: bool = False) -> Expanded:
@@ -25,7 +29,8 @@ def expand(loaded: LoadedBlueprint, *, allow_empty: bool = False) -> Expanded:
     Raises:
         InputError: with all findings about it and its profiles, in file order.
     """
-    expansion = _Expansion(loaded.node, allow_empty, Profiles(loaded.files))
+    blueprint = loaded.blueprint
+    expansion = _Expansion(blueprint, allow_empty, Profiles(loaded.files))
     expansion.run()
     if not has_errors([*loaded.findings, *expansion.profiles.findings]):
         expansion.check_totals()
@@ -35,15 +40,15 @@ def expand(loaded: LoadedBlueprint, *, allow_empty: bool = False) -> Expanded:
         raise InputError(ordered)
     return Expanded(
         loaded=loaded,
-        name=text_at(loaded.node, "metadata", "name"),
-        karpenter=TargetCluster(find(loaded.node, "cluster")).karpenter,
+        name=text_of(blueprint.metadata.name),
+        karpenter=TargetCluster(blueprint.cluster.node).minor,
         pools=tuple(expansion.pools),
         classes=tuple(sorted(expansion.classes.values(), key=lambda item: item.name)),
         overlays=tuple(expansion.overlays),
         catalogue=expansion.catalogue,
         stack=expansion.stack,
         findings=ordered,
-        sensitive=tuple(str(item.value) for item in items(find(loaded.node, "sensitive"))),
+        sensitive=tuple(blueprint.sensitive.texts()),
     )
 
 
@@ -51,7 +56,7 @@ def expand(loaded: LoadedBlueprint, *, allow_empty: bool = False) -> Expanded:
 class _Expansion:
     """The expansion of one blueprint, in progress."""
 
-    node: Located
+    blueprint: Blueprint
     allow_empty: bool
     profiles: Profiles
     findings: list[Finding] = field(default_factory=list)
@@ -60,67 +65,67 @@ class _Expansion:
     overlays: list[ExpandedOverlay] = field(default_factory=list)
     stack: Located | None = None
     catalogue: CatalogueAccess = field(init=False)
-    _declared_fields: dict[str, Located] = field(default_factory=dict)
+    _declared_fields: dict[str, BlueprintNodeClass] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Open the blueprint's catalogue."""
-        self.catalogue = CatalogueAccess(find(self.node, "cluster"), self.findings)
+        self.catalogue = CatalogueAccess(self.blueprint.cluster, self.findings)
 
     def run(self) -> None:
         """Expand all items, and collect the findings."""
-        target = TargetCluster(find(self.node, "cluster"))
-        self.stack = find(self.node, "stack")
+        target = TargetCluster(self.blueprint.cluster.node)
+        self.stack = self.blueprint.stack.node
         self.findings += checks.check_target(target)
-        for name, node in self._section("nodeClasses").items():
-            self._expand_declared_class(name, node, target)
-        for name, node in self._section("pools").items():
-            self._expand_pool(name, node, target)
-        for name, node in self._section("nodeOverlays").items():
-            fields = {key: item for key, item in mapping(node).items() if key != "metadata"}
-            spec = remove_nulls(Located(fields, node.at, node.key))
-            self.findings += requirements.check_names(items(find(spec, "requirements")), self.catalogue)
-            self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", find(node, "metadata"), spec))
+        for name, node_class in self.blueprint.node_classes.items():
+            self._expand_declared_class(name, node_class, target)
+        for name, pool in self.blueprint.pools.items():
+            self._expand_pool(name, pool, target)
+        for name, overlay in self.blueprint.node_overlays.items():
+            self._expand_overlay(name, overlay)
         self.findings += checks.check_names(self.pools, list(self.classes.values()), self.overlays)
 
     def check_totals(self) -> None:
         """Check all pools together; only useful where no pool was omitted because of an error."""
         if not self.allow_empty:
-            self.findings += checks.check_has_pools(self.node, self._section("pools"))
+            self.findings += checks.check_has_pools(self.blueprint)
         if not has_errors(self.findings):
-            self.findings += checks.check_unused_classes(self._section("nodeClasses"), self._used)
-        self.findings += limits.check_total_limits(find(self.node, "limits"), self.pools)
+            self.findings += checks.check_unused_classes(self.blueprint.node_classes, self._used)
+        self.findings += limits.check_total_limits(self.blueprint.limits, self.pools)
         self.findings += limits.report_tier_sums(self.pools)
 
-    def _section(self, key: str) -> dict[str, Located]:
-        return {name: node for name, node in mapping(find(self.node, key)).items() if node.value is not None}
+    def _expand_overlay(self, name: str, overlay: BlueprintNodeOverlay) -> None:
+        metadata, node = overlay.metadata.node, overlay.here
+        fields = {key: item for key, item in overlay.entries().items() if item is not metadata}
+        spec = remove_nulls(Located(fields, node.at, node.key))
+        listed = BlueprintNodeOverlay(spec).requirements.values
+        self.findings += requirements.check_names(listed, self.catalogue)
+        self.overlays.append(ExpandedOverlay(name, f"nodeOverlays.{name}", metadata, spec))
 
-    def _defaults(self) -> Located | None:
-        return find(self.node, "defaults")
-
-    def _expand_declared_class(self, name: str, node: Located, target: TargetCluster) -> None:
-        fields = merge_declared_class(node, self._defaults())
+    def _expand_declared_class(
+        self, name: str, node_class: BlueprintNodeClass, target: TargetCluster
+    ) -> None:
+        fields = merge_declared_class(node_class, self.blueprint.defaults)
         self._declared_fields[name] = fields
-        external = find(node, "external")
-        if external is None or not external.value:
+        if node_class.external is None or not node_class.external.value:
             self.classes[name] = _expand_class(name, f"nodeClasses.{name}", fields, target, self.findings)
 
-    def _expand_pool(self, name: str, node: Located, target: TargetCluster) -> None:
-        reference = find_profile_reference(node)
-        profile = self.profiles.resolve(reference) if reference is not None else None
-        if reference is not None and profile is None:
+    def _expand_pool(self, name: str, pool: BlueprintPool, target: TargetCluster) -> None:
+        reference = find_profile_reference(pool)
+        profile = Profile(None if reference is None else self.profiles.resolve(reference))
+        if reference is not None and not profile:
             return
-        self.findings += checks.check_selects_types(name, node)
+        self.findings += checks.check_selects_types(name, pool)
         self._merge_profile_stack(profile)
         try:
-            for layers in layer_pools(name, node, profile, self._defaults(), target):
+            for layers in layer_pools(name, pool, profile, self.blueprint.defaults, target):
                 self._expand_node_pool(layers, target)
         except Problem as problem:
             self.findings.append(problem.finding)
 
-    def _merge_profile_stack(self, profile: Located | None) -> None:
-        below = find(profile, "stack")
-        if below is not None and below.value is not None:
+    def _merge_profile_stack(self, profile: Profile) -> None:
+        below = profile.stack.node
+        if below is not None:
             self.stack = below if self.stack is None else merge(below, self.stack, merge_schema.STACK)
 
     def _expand_node_pool(self, layers: LayeredPool, target: TargetCluster) -> None:
@@ -131,7 +136,7 @@ class _Expansion:
         findings += checks.check_reservations(layers, pool)
         self.findings += (_move_to_blueprint(finding, layers) for finding in findings)
         self.pools.append(pool)
-        share = find(layers.fields, "sharing", "timeSlicing")
+        share = layers.fields.sharing.time_slicing
         if share is not None:
             self.overlays += sharing.build_overlays(pool, share)
 
@@ -153,9 +158,7 @@ class _Expansion:
                 name, f"{layers.path}.nodeClass", layers.class_fields, target, findings
             )
         expanded = self.classes.get(name)
-        return ClassFacts(
-            find_ami_family(remove_nulls(layers.class_fields)), None if expanded is None else expanded.spec
-        )
+        return ClassFacts(find_ami_family(layers.class_fields), None if expanded is None else expanded.spec)
 
     def _find_declared_facts(self, name: str, target: TargetCluster) -> ClassFacts:
         """Return the facts of a declared node class; of an external one, from the fields in the blueprint."""
@@ -165,15 +168,15 @@ class _Expansion:
         expanded = self.classes.get(name)
         # Findings about an external class are dropped, because it is not rendered.
         return ClassFacts(
-            find_ami_family(remove_nulls(fields)),
+            find_ami_family(fields),
             build_class_spec(fields, target, []) if expanded is None else expanded.spec,
         )
 
 
 def _expand_class(
-    name: str, path: str, fields: Located, target: TargetCluster, findings: list[Finding]
+    name: str, path: str, fields: NodeClassFields, target: TargetCluster, findings: list[Finding]
 ) -> ExpandedClass:
-    metadata = remove_nulls(find(fields, "metadata") or tree({}, fields))
+    metadata = remove_nulls(fields.metadata.node or tree({}, fields.here))
     return ExpandedClass(name, path, metadata, build_class_spec(fields, target, findings))
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.blueprint.pool import PoolFields
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gpupool.blueprint.load import LoadedBlueprint
     from gpupool.catalogue.accelerators import Maker
     from gpupool.expansion.catalogue_access import CatalogueAccess
@@ -23,24 +27,11 @@ class ExpandedPool(NamedTuple):
     at: Located
     """The location of the pool or tier."""
 
-    metadata: Located | None
-    """The labels and annotations of the object."""
+    values: Mapping[str, Located]
+    """The fields of the object that are set, by path, as in `spec.template.spec.taints`."""
 
-    labels: Located | None
-    annotations: Located | None
-    class_ref: Located
-    requirements: Located | None
-    taints: Located | None
-    startup_taints: Located | None
-    expire_after: Located | None
-    termination_grace_period: Located | None
-    disruption: Located | None
-    limits: Located | None
     usd_per_hour: Located | None
     """The value of `limits.usdPerHour`; the resulting limit is in `limits`."""
-
-    weight: Located | None
-    replicas: Located | None
 
     maker: Maker | None
     """The manufacturer of the pool's accelerators; None for CPU pools, and where it is unknown."""
@@ -53,6 +44,46 @@ class ExpandedPool(NamedTuple):
 
     gpu_counts: tuple[int, ...]
     """The GPU counts of the pool's instance types; only for pools with sharing."""
+
+    @property
+    def metadata(self) -> Located | None:
+        """Return the labels and annotations of the object."""
+        return self.values.get(PoolFields.metadata.to)
+
+    @property
+    def labels(self) -> Located | None:
+        """Return the labels of the nodes."""
+        return self.values.get(PoolFields.labels.to)
+
+    @property
+    def requirements(self) -> Located | None:
+        """Return the requirements on instance types."""
+        return self.values.get(PoolFields.requirements.to)
+
+    @property
+    def taints(self) -> Located | None:
+        """Return the taints of the nodes."""
+        return self.values.get(PoolFields.taints.to)
+
+    @property
+    def startup_taints(self) -> Located | None:
+        """Return the taints that an agent has to remove."""
+        return self.values.get(PoolFields.startup_taints.to)
+
+    @property
+    def limits(self) -> Located | None:
+        """Return the limits by resource."""
+        return self.values.get(PoolFields.limits.to)
+
+    @property
+    def weight(self) -> Located | None:
+        """Return the priority among the pools that fit a pod."""
+        return self.values.get(PoolFields.weight.to)
+
+    @property
+    def replicas(self) -> Located | None:
+        """Return the fixed number of nodes."""
+        return self.values.get(PoolFields.replicas.to)
 
 
 class ExpandedClass(NamedTuple):

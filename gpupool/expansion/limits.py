@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpupool.blueprint.migration_hints import foreign_answer
+from gpupool.blueprint.pool import BlueprintLimits
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, error, info, warning
@@ -15,7 +16,7 @@ from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.types.capacity import ACCELERATORS, EFA, IPV4, POD_ENI
 from gpupool.scheduling.types.typemasks import positions
 from gpupool.shapes.error_messages import find_close_match
-from gpupool.yamlio.located import Located, find, leaf, mapping
+from gpupool.yamlio.located import Located, leaf, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +33,7 @@ _GPUS = {
 }
 """The resource that `gpus` counts; NVIDIA's where the maker is unknown."""
 
-USD = "usdPerHour"
+GPUS, USD, NODES = BlueprintLimits.gpus.key, BlueprintLimits.usd_per_hour.key, BlueprintLimits.nodes.key
 _COUNTED = ("nodes", "cpu", "memory", "pods", "ephemeral-storage")
 _EXTENDED = (*ACCELERATORS, EFA, POD_ENI, IPV4)
 _OTHERS = frozenset({"nvidia.com/pgpu"})
@@ -60,13 +61,13 @@ class AcceleratorPrice(NamedTuple):
         return self.price / self.quantity
 
 
-def calculate_share(limits: Located, share: Located) -> Located:
+def calculate_share(limits: BlueprintLimits, share: Located) -> BlueprintLimits:
     """Return a tier's share (`25%`) of the pool's limits, rounded down, at least 1.
 
     Raises:
         Problem: where the pool has no limits, or a limit that is not a whole number.
     """
-    entries = mapping(limits)
+    entries = limits.entries()
     if not entries:
         raise Problem(
             Code.LIMIT_SHARE,
@@ -75,11 +76,8 @@ def calculate_share(limits: Located, share: Located) -> Located:
             "set the pool's `limits`, or an amount such as `limits: {gpus: 8}` here",
         )
     percent = int(str(share.value).removesuffix("%"))
-    return Located(
-        {key: _calculate_part(key, node, percent, share) for key, node in entries.items()},
-        share.at,
-        share.key,
-    )
+    parts = {key: _calculate_part(key, node, percent, share) for key, node in entries.items()}
+    return BlueprintLimits(Located(parts, share.at, share.key))
 
 
 def dollars(node: Located) -> Decimal:
@@ -88,8 +86,6 @@ def dollars(node: Located) -> Decimal:
 
 
 def _calculate_part(key: str, node: Located, percent: int, share: Located) -> Located:
-    if node.value is None:
-        return node
     if key == USD:
         return leaf(f"{dollars(node) * percent / 100:f}", share)
     digits = str(node.value).rstrip("GKMTPEik")
@@ -106,7 +102,7 @@ def _calculate_part(key: str, node: Located, percent: int, share: Located) -> Lo
 
 
 def to_karpenter_limits(
-    limits: Located,
+    limits: BlueprintLimits,
     maker: Maker | None,
     replicas: int,
     to_accelerators: Callable[[Located], tuple[str, Located] | None],
@@ -119,16 +115,16 @@ def to_karpenter_limits(
         Problem: for `gpus` where the pool's accelerators are not GPUs, and as `to_accelerators` does.
     """
     converted: dict[str, Located] = {}
-    for key, node in mapping(limits).items():
-        if key == "gpus" and node.value is not None:
+    for key, node in limits.entries().items():
+        if key == GPUS:
             count = int(str(node.value)) * replicas
             note = f"{node.value} GPUs, {replicas} pods on each" if replicas > 1 else ""
             converted[gpu_resource(maker, node)] = leaf(count, node, note)
-        elif key == USD and node.value is not None:
+        elif key == USD:
             converted |= filter(None, (to_accelerators(node),))
         else:
             converted[_known(key, node)] = node
-    return Located(dict(sorted(converted.items())), limits.at, limits.key)
+    return Located(dict(sorted(converted.items())), limits.here.at, limits.here.key)
 
 
 def _known(key: str, node: Located) -> str:
@@ -156,7 +152,7 @@ def unknown_resource(key: str, node: Located) -> Problem | None:
             return None
         near = folded[close[0]]
     else:
-        near = find_close_match(key, ("gpus", USD, *_COUNTED))
+        near = find_close_match(key, (GPUS, USD, *_COUNTED))
     fix = foreign_answer(key) or (f"did you mean `{near}`?" if near else "set the resource's full name")
     message = f"unknown resource `{key}`: Karpenter does not count it, so it limits nothing"
     return Problem(Code.LIMIT_KEY, message, node, fix)
@@ -175,7 +171,7 @@ def gpu_resource(maker: Maker | None, node: Located) -> str:
 def find_lone_node_limit(limits: Located | None) -> Located | None:
     """Return the `nodes` limit where it is the only limit."""
     entries = {key: node for key, node in mapping(limits).items() if node.value is not None}
-    return find(limits, "nodes") if set(entries) == {"nodes"} else None
+    return entries[NODES] if set(entries) == {NODES} else None
 
 
 def calculate_accelerator_limit(
@@ -307,12 +303,10 @@ def _format_usd(amount: Fraction, *, up: bool = False) -> str:
     return f"{(Decimal(int(steps)) * _SMALLEST).normalize():f}"
 
 
-def check_total_limits(caps: Located | None, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
+def check_total_limits(caps: BlueprintLimits, pools: Sequence[ExpandedPool]) -> Iterator[Finding]:
     """Yield an error for each cap of the blueprint that the sum of the pools' limits can exceed."""
-    for key, cap in mapping(caps).items():
-        if cap.value is None:
-            continue
-        if key not in ("gpus", USD) and (unknown := unknown_resource(key, cap)):
+    for key, cap in caps.entries().items():
+        if key not in (GPUS, USD) and (unknown := unknown_resource(key, cap)):
             yield unknown.finding
             continue
         counted = [pool for pool in pools if _is_capped(pool, key)]
@@ -354,14 +348,14 @@ def _is_capped(pool: ExpandedPool, key: str) -> bool:
     """Return whether a cap applies to a pool: a GPU cap to pools with GPUs, a price cap to accelerators."""
     if key == USD:
         return pool.maker is not None or pool.usd_per_hour is not None
-    return key != "gpus" or pool.maker in (Maker.NVIDIA, Maker.AMD)
+    return key != GPUS or pool.maker in (Maker.NVIDIA, Maker.AMD)
 
 
 def _find_limit(pool: ExpandedPool, key: str) -> Decimal | None:
     if key == USD:
         return None if pool.usd_per_hour is None else dollars(pool.usd_per_hour)
-    keys = (RESOURCES[Maker.NVIDIA], RESOURCES[Maker.AMD]) if key == "gpus" else (key,)
+    keys = (RESOURCES[Maker.NVIDIA], RESOURCES[Maker.AMD]) if key == GPUS else (key,)
     amounts = [
         Decimal(parse_amount(str(node.value))) for name, node in mapping(pool.limits).items() if name in keys
     ]
-    return sum(amounts, Decimal(0)) / (pool.slices if key == "gpus" else 1) if amounts else None
+    return sum(amounts, Decimal(0)) / (pool.slices if key == GPUS else 1) if amounts else None

@@ -1,34 +1,20 @@
 """Conversion of a node class to an EC2NodeClass spec: image, identity, selectors, disks and user data."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 from gpupool.blueprint.merge import merge, remove_nulls
+from gpupool.blueprint.nodeclass import AMI, AMITerm, BlueprintNodeClass, Disk, NodeClassFields
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem, warning
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, Location
 from gpupool.profiles.folders import is_allowed_user_data
-from gpupool.yamlio.located import Located, Scalar, find, items, leaf, listing, mapping, text_at, tree
+from gpupool.shapes.fields import LocatedItems
+from gpupool.yamlio.located import Located, YamlValue, leaf, listing, mapping, text_of, tree
 
-_SELECTORS = {
-    "subnets": "subnetSelectorTerms",
-    "securityGroups": "securityGroupSelectorTerms",
-    "reservations": "capacityReservationSelectorTerms",
-}
-_CONVERTED_FIELDS = {
-    *_SELECTORS,
-    "ami",
-    "disk",
-    "osDisk",
-    "metadata",
-    "external",
-    "userData",
-    "role",
-    "instanceProfile",
-}
 _ALIAS_FAMILIES = {
     "al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket",
     "windows2019": "Windows2019", "windows2022": "Windows2022", "windows2025": "Windows2025",
@@ -41,121 +27,137 @@ _INSTALLS_DRIVER = re.compile(r"\binstall\b.*\b(nvidia-(driver|open)|cuda-driver
 MAX_USER_DATA = 16 * 1024
 """EC2's limit, in bytes."""
 
+_EXPANDED = frozenset(
+    row.key
+    for row in (
+        NodeClassFields.metadata, NodeClassFields.ami, NodeClassFields.subnets, NodeClassFields.disk,
+        NodeClassFields.security_groups, NodeClassFields.reservations, NodeClassFields.os_disk,
+        NodeClassFields.user_data, NodeClassFields.role, NodeClassFields.instance_profile,
+        BlueprintNodeClass.external,
+    )
+)  # fmt: skip
+"""Fields that a function here converts; all others are copied."""
+
 DISCOVERY_TAG = "karpenter.sh/discovery"
 
 _ROOT = {"AL2": "/dev/xvda", "AL2023": "/dev/xvda"}
 _WINDOWS_ROOT = "/dev/sda1"
 _OS_DEVICE, _DATA_DEVICE = "/dev/xvda", "/dev/xvdb"
 _OS_SIZE = "4Gi"
-_DISK_FIELDS = {
-    "size": "volumeSize",
-    "type": "volumeType",
-    "iops": "iops",
-    "throughput": "throughput",
-    "encrypted": "encrypted",
-    "kmsKeyID": "kmsKeyID",
-    "snapshotID": "snapshotID",
-    "deleteOnTermination": "deleteOnTermination",
-    "volumeInitializationRate": "volumeInitializationRate",
-}
-"""The field of EBS for each field of `disk`."""
-
-_DISK_DEFAULTS: dict[str, Scalar] = {"type": "gp3", "encrypted": True, "deleteOnTermination": True}
 
 
-def build_class_spec(fields: Located, target: TargetCluster, findings: list[Finding]) -> Located:
+def build_class_spec(
+    class_fields: NodeClassFields, target: TargetCluster, findings: list[Finding]
+) -> Located:
     """Build the EC2NodeClass spec of a node class; errors are added to `findings`.
 
-    `fields` contains explicit `null`s: in a disk they remove a default.
+    The fields contain explicit `null`s: in a disk they remove a default.
     """
-    disks = {
-        key: node for key in ("disk", "osDisk") if (node := find(fields, key)) and node.value is not None
-    }
-    fields = tree({**mapping(remove_nulls(fields)), **disks}, fields)
+    here = class_fields.here
+    # A class whose fields are all null has none.
+    fields = NodeClassFields(tree(dict(mapping(remove_nulls(here))), here))
+    disks = class_fields.disk, class_fields.os_disk
     spec: dict[str, Located] = {}
-    failed: list[Callable[[Located, TargetCluster], dict[str, Located]]] = []
-    for build in (_expand_image, _expand_identity, _expand_selectors, _expand_devices, _expand_user_data):
-        if build is _expand_devices and _expand_image in failed:
-            continue  # the names of devices depend on the image
-        try:
-            spec |= build(fields, target)
-        except Problem as problem:
-            failed.append(build)
-            findings.append(problem.finding)
-    spec |= {
-        key: node for key, node in mapping(fields).items() if key not in _CONVERTED_FIELDS and key not in spec
-    }
-    findings += _check_driver_install(spec.get("userData"), _alias(fields))
+    has_image = _add_part(spec, findings, lambda: _expand_image(fields))
+    _add_part(spec, findings, lambda: _expand_identity(fields, target))
+    _add_part(spec, findings, lambda: _expand_selectors(fields, target))
+    if has_image:  # the names of devices depend on it
+        _add_part(spec, findings, lambda: _expand_devices(fields, *disks))
+    _add_part(spec, findings, lambda: _expand_user_data(fields))
+    spec |= _copy_fields(fields, spec)
+    findings += _check_driver_install(spec.get(NodeClassFields.user_data.key), _alias(fields))
     alias = find_latest_alias(fields)
-    if alias and _expand_image not in failed:
+    if alias and has_image:
         message = f"`{alias.value}` replaces every node of the class on each new image"
         findings.append(warning(Code.LATEST_IMAGE, message, alias, "pin a release, as in `al2023@v20260810`"))
-    return tree(dict(spec), fields)
+    return tree(dict(spec), here)
 
 
-def find_ami_family(fields: Located | None) -> str:
+def _add_part(
+    spec: dict[str, Located], findings: list[Finding], build: Callable[[], dict[str, Located]]
+) -> bool:
+    """Add the fields that `build` returns, or its problem to the findings; return whether it had none."""
+    try:
+        spec |= build()
+    except Problem as problem:
+        findings.append(problem.finding)
+        return False
+    return True
+
+
+def _copy_fields(fields: NodeClassFields, spec: Mapping[str, Located]) -> dict[str, Located]:
+    """Return the fields that Karpenter has as they are, and those that the table only names differently."""
+    copied: dict[str, Located] = {}
+    for key, node in fields.entries().items():
+        if key in _EXPANDED or key in spec:
+            continue
+        row = NodeClassFields.rows.get(key)
+        name, *inner = row.to.split(".") if row is not None and row.to else [key]
+        value = node if row is None or row.convert is None else row.convert(node)
+        for step in reversed(inner):
+            value = tree({step: value}, node)
+        copied[name] = merge(copied[name], value) if name in copied else value
+    return copied
+
+
+def find_ami_family(fields: NodeClassFields) -> str:
     """Return the AMI family of a node class; empty where it is unknown."""
-    ami_family = text_at(fields, "amiFamily")
     # An alias in upper case is reported elsewhere; its family is clear.
-    return ami_family or _ALIAS_FAMILIES.get(_alias(fields).partition("@")[0].lower(), "")
+    return text_of(fields.ami_family) or _ALIAS_FAMILIES.get(_alias(fields).partition("@")[0].lower(), "")
 
 
-def find_latest_alias(fields: Located) -> Located | None:
+def find_latest_alias(fields: NodeClassFields) -> Located | None:
     """Return the image alias of a node class where it ends with `@latest`."""
     node = _alias_node(fields)
     return node if node is not None and str(node.value).endswith("@latest") else None
 
 
-def _alias_node(fields: Located | None) -> Located | None:
-    ami = find(fields, "ami")
-    if ami is not None:
-        ami = (items(ami) or [ami])[0]
-        return ami if isinstance(ami.value, str) and "@" in ami.value else None
-    terms = items(find(fields, "amiSelectorTerms"))
-    return find(terms[0], "alias") if terms else None
+def _alias_node(fields: NodeClassFields) -> Located | None:
+    for ami in fields.ami[:1]:
+        return ami.node if "@" in text_of(ami.node) else None
+    terms = fields.ami_selector_terms.values
+    return AMITerm(terms[0]).alias if terms else None
 
 
-def _alias(fields: Located | None) -> str:
-    node = _alias_node(fields)
-    return str(node.value) if node is not None else ""
+def _alias(fields: NodeClassFields) -> str:
+    return text_of(_alias_node(fields))
 
 
-def _expand_image(fields: Located, _target: TargetCluster) -> dict[str, Located]:
-    terms, ami_family = _expand_image_terms(fields), find(fields, "amiFamily")
-    if ami_family is not None:
-        return {"amiFamily": ami_family, "amiSelectorTerms": terms}
+def _expand_image(fields: NodeClassFields) -> dict[str, Located]:
+    node = _expand_image_terms(fields)
+    terms = {NodeClassFields.ami_selector_terms.key: node}
+    if fields.ami_family is not None:
+        return {NodeClassFields.ami_family.key: fields.ami_family, **terms}
     if not find_ami_family(fields):
         fix = "set the family, as in `amiFamily: AL2023`, `Bottlerocket` or `Custom`"
-        raise Problem(
-            Code.IMAGE, "`amiFamily` is missing; it is required where `ami` is not an alias", terms, fix
-        )
-    return {"amiSelectorTerms": terms}
+        message = "`amiFamily` is missing; it is required where `ami` is not an alias"
+        raise Problem(Code.IMAGE, message, node, fix)
+    return terms
 
 
-def _expand_image_terms(fields: Located) -> Located:
-    own, ami = find(fields, "amiSelectorTerms"), find(fields, "ami")
-    if ami is not None:
-        return listing([_expand_image_term(item) for item in items(ami) or [ami]], ami)
+def _expand_image_terms(fields: NodeClassFields) -> Located:
+    own, setting = fields.ami_selector_terms.node, fields.get(NodeClassFields.ami.key)
+    if setting is not None:
+        return listing([_expand_image_term(item) for item in fields.ami], setting)
     if own is None:
         fix = "set it, as in `ami: al2023@v20260810`; `al2023@latest` replaces all nodes on each release"
-        raise Problem(Code.IMAGE, "`ami` is missing: the node class has no image", fields, fix)
+        raise Problem(Code.IMAGE, "`ami` is missing: the node class has no image", fields.here, fix)
     return own
 
 
-def _expand_image_term(item: Located) -> Located:
+def _expand_image_term(ami: AMI) -> Located:
+    item = ami.here
     if not isinstance(item.value, str):
-        return tree(
-            {key: mapping(item).get(key) for key in ("id", "name", "owner", "tags", "ssmParameter")}, item
-        )
+        return tree({key: ami.get(key) for key in AMI.rows}, item)
     if item.value.startswith("ami-"):
-        return tree({"id": item}, item)
+        return tree({AMI.id.key: item}, item)
     alias, separator, version = item.value.partition("@")
     if alias not in _ALIAS_FAMILIES:
         raise Problem(Code.IMAGE, *_describe_invalid_image(alias, version, item))
     if not separator:
         fix = f"did you mean `{_suggest_alias(alias, '')}`?"
         raise Problem(Code.IMAGE, f"the image alias `{alias}` has no version", item, fix)
-    return tree({"alias": item}, item)
+    return tree({AMITerm.alias.key: item}, item)
 
 
 def _describe_invalid_image(alias: str, version: str, item: Located) -> tuple[str, Located, str]:
@@ -178,76 +180,78 @@ def _suggest_alias(alias: str, version: str) -> str:
     return f"{alias}@{version if is_pinned else _EXAMPLES.get(alias, _EXAMPLE)}"
 
 
-def _expand_identity(fields: Located, target: TargetCluster) -> dict[str, Located]:
-    profile, role = find(fields, "instanceProfile"), find(fields, "role")
-    if profile is not None:
-        return {"instanceProfile": profile}
+def _expand_identity(fields: NodeClassFields, target: TargetCluster) -> dict[str, Located]:
+    role, key = fields.role, NodeClassFields.role.key
+    if fields.instance_profile is not None:
+        return {NodeClassFields.instance_profile.key: fields.instance_profile}
     if role is None:
-        name = target.find("name")
+        name = target.name
         if name is None:
             raise _missing_name_error(fields, target)
-        return {"role": leaf(f"KarpenterNodeRole-{name.value}", name, "built-in, from cluster.name")}
-    if str(role.value).startswith("arn:"):
-        fix = f"set `role: {str(role.value).rpartition('/')[2]}`"
+        return {key: leaf(f"KarpenterNodeRole-{name.value}", name, "built-in, from cluster.name")}
+    if role.value.startswith("arn:"):
+        fix = f"set `role: {role.value.rpartition('/')[2]}`"
         raise Problem(Code.IDENTITY, "`role` must be a name, but this is an ARN", role, fix)
-    return {"role": role}
+    return {key: role}
 
 
-def _expand_selectors(fields: Located, target: TargetCluster) -> dict[str, Located]:
-    terms = {}
-    for key, field in _SELECTORS.items():
-        own, setting = find(fields, field), find(fields, key)
-        if setting is not None:
-            terms[field] = listing([_build_term(item) for item in _listed(setting)], setting)
-        elif own is not None:
-            terms[field] = own
-        elif key != "reservations":
-            terms[field] = _build_discovery_terms(fields, target)
+def _expand_selectors(fields: NodeClassFields, target: TargetCluster) -> dict[str, Located]:
+    subnets = _expand_terms(fields.subnets) or fields.subnet_selector_terms.node
+    groups = _expand_terms(fields.security_groups) or fields.security_group_selector_terms.node
+    reservations = _expand_terms(fields.reservations) or fields.capacity_reservation_selector_terms.node
+    if subnets is None or groups is None:
+        discovered = _build_discovery_terms(fields, target)
+        subnets, groups = subnets or discovered, groups or discovered
+    terms = {
+        NodeClassFields.subnet_selector_terms.key: subnets,
+        NodeClassFields.security_group_selector_terms.key: groups,
+    }
+    if reservations is not None:
+        terms[NodeClassFields.capacity_reservation_selector_terms.key] = reservations
     return terms
 
 
-def _listed(setting: Located) -> list[Located]:
-    return items(setting) if isinstance(setting.value, list) else [setting]
+def _expand_terms(setting: LocatedItems[YamlValue]) -> Located | None:
+    return None if setting.node is None else listing([_build_term(item) for item in setting], setting.node)
 
 
 def _build_term(item: Located) -> Located:
     return tree({"tags": item} if isinstance(item.value, dict) else {"id": item}, item)
 
 
-def _missing_name_error(fields: Located, target: TargetCluster) -> Problem:
+def _missing_name_error(fields: NodeClassFields, target: TargetCluster) -> Problem:
     """Return the error for a blueprint without a cluster name; it is reported once."""
     message = "`cluster.name` is missing: the node role, subnets and security groups are found by it"
-    setting = "`name: my-cluster` under `cluster`" if target.node else "`cluster: {name: my-cluster}`"
+    setting = "`name: my-cluster` under `cluster`" if target else "`cluster: {name: my-cluster}`"
     fix = f"set {setting}, or `role`, `subnets` and `securityGroups` of each node class"
-    return Problem(Code.IDENTITY, message, target.node or fields, fix)
+    return Problem(Code.IDENTITY, message, target.node or fields.here, fix)
 
 
-def _build_discovery_terms(fields: Located, target: TargetCluster) -> Located:
-    name = target.find("name")
+def _build_discovery_terms(fields: NodeClassFields, target: TargetCluster) -> Located:
+    name = target.name
     if name is None:
         raise _missing_name_error(fields, target)
-    tag = leaf(name.value, name, "built-in, from cluster.name")  # type: ignore[arg-type] # a name is a text
+    tag = leaf(name.value, name, "built-in, from cluster.name")
     return listing([tree({"tags": tree({DISCOVERY_TAG: tag}, name)}, name)], name)
 
 
-def _expand_devices(fields: Located, _target: TargetCluster) -> dict[str, Located]:
-    own = find(fields, "blockDeviceMappings")
-    devices = own if own is not None else _build_block_devices(fields, find_ami_family(fields))
-    return {} if devices is None else {"blockDeviceMappings": devices}
+def _expand_devices(fields: NodeClassFields, disk: Disk, os_disk: Disk) -> dict[str, Located]:
+    own = fields.block_device_mappings
+    devices = own if own is not None else _build_block_devices(disk, os_disk, find_ami_family(fields))
+    return {} if devices is None else {NodeClassFields.block_device_mappings.key: devices}
 
 
-def _expand_user_data(fields: Located, _target: TargetCluster) -> dict[str, Located]:
-    node = find(fields, "userData")
+def _expand_user_data(fields: NodeClassFields) -> dict[str, Located]:
+    node, file = fields.user_data.node, fields.user_data.file
     if node is None:
         return {}
-    file = find(node, "file")
     if file is not None:
         node = Located(_read_user_data(file), Location(file.at.file, file.at.line, file.at.column), node.key)
     if _has_only_comments(str(node.value)):
         fix = "remove it or add a command; the images already have the driver and the container toolkit"
         message = "a user data script of comments only is read as node configuration, and the node can't join"
         raise Problem(Code.USER_DATA, message, node, fix)
-    return {"userData": node}
+    return {NodeClassFields.user_data.key: node}
 
 
 def _check_driver_install(script: Located | None, alias: str) -> Iterator[Finding]:
@@ -259,8 +263,8 @@ def _check_driver_install(script: Located | None, alias: str) -> Iterator[Findin
         yield warning(Code.USER_DATA, message, script, fix)
 
 
-def _read_user_data(file: Located) -> str:
-    path = Path(PurePath(file.at.file).parent, str(file.value))
+def _read_user_data(file: Located[str]) -> str:
+    path = Path(PurePath(file.at.file).parent, file.value)
     if not is_allowed_user_data(str(path), file.at.file):
         message = "the path is outside the blueprint's and the working folder, or is a hidden file"
         fix = "move the file next to the blueprint, or allow its folder with `--profiles DIR`"
@@ -282,19 +286,20 @@ def _has_only_comments(script: str) -> bool:
     return script.startswith("#!") and not any(line and not re.match("#", line) for line in lines)
 
 
-def _build_block_devices(fields: Located, family: str) -> Located | None:
+def _build_block_devices(disk: Disk, os_disk: Disk, family: str) -> Located | None:
     """Build the block device mappings of `disk` and `osDisk`; None where neither is set.
 
     Raises:
         Problem: where the family does not support the disk, or its device name is unknown.
     """
-    disk, os_disk = find(fields, "disk"), find(fields, "osDisk")
     if family == "Bottlerocket":
         return _build_bottlerocket_devices(disk, os_disk)
-    if os_disk is not None:
+    if os_disk:
         message = f"`osDisk` is for Bottlerocket only, and this is {_describe_family(family)}"
-        raise Problem(Code.DISK, message, os_disk, "set `disk`, which is the root volume here")
-    return None if disk is None else listing([_build_mapping(_root_device(family, disk), disk)], disk)
+        raise Problem(Code.DISK, message, os_disk.here, "set `disk`, which is the root volume here")
+    if not disk:
+        return None
+    return listing([_build_mapping(_root_device(family, disk.here), disk.here)], disk.here)
 
 
 def _describe_family(family: str) -> str:
@@ -309,21 +314,23 @@ def _root_device(family: str, disk: Located) -> str:
     return device
 
 
-def _build_bottlerocket_devices(disk: Located | None, os_disk: Located | None) -> Located | None:
+def _build_bottlerocket_devices(disk: Disk, os_disk: Disk) -> Located | None:
     """Build the system volume and the data volume: any mapping replaces all defaults of the family."""
-    if disk is None:
-        return None if os_disk is None else listing([_build_mapping(_OS_DEVICE, os_disk, _OS_SIZE)], os_disk)
-    system = os_disk if os_disk is not None else Located({}, disk.at, disk.key)
-    return listing([_build_mapping(_OS_DEVICE, system, _OS_SIZE), _build_mapping(_DATA_DEVICE, disk)], disk)
+    if not disk:
+        if not os_disk:
+            return None
+        return listing([_build_mapping(_OS_DEVICE, os_disk.here, _OS_SIZE)], os_disk.here)
+    data = disk.here
+    system = os_disk.here if os_disk else Located({}, data.at, data.key)
+    return listing([_build_mapping(_OS_DEVICE, system, _OS_SIZE), _build_mapping(_DATA_DEVICE, data)], data)
 
 
 def _build_mapping(device: str, disk: Located, size: str | None = None) -> Located:
     note = "built-in of disk"
-    defaults: dict[str, Located | None] = {
-        key: leaf(value, disk, note) for key, value in _DISK_DEFAULTS.items()
-    }
+    values = {key: row.default for key, row in Disk.rows.items() if row.default is not None}
     if size is not None:
-        defaults["size"] = leaf(size, disk, note)
-    fields = mapping(remove_nulls(merge(tree(defaults, disk), disk)))
-    ebs = {_DISK_FIELDS[key]: fields[key] for key in _DISK_FIELDS if key in fields}
-    return tree({"deviceName": leaf(device, disk, note), "ebs": tree(dict(ebs), disk)}, disk)
+        values[Disk.size.key] = size
+    defaults: dict[str, Located | None] = {key: leaf(value, disk, note) for key, value in values.items()}
+    fields = Disk(remove_nulls(merge(tree(defaults, disk), disk)))
+    ebs = {row.to: fields.get(key) for key, row in Disk.rows.items()}
+    return tree({"deviceName": leaf(device, disk, note), "ebs": tree(ebs, disk)}, disk)

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gpupool.blueprint.keyed import map_by_key
-from gpupool.blueprint.merge import remove_nulls
-from gpupool.blueprint.pool import PLUGIN_CONFIG_LABEL
+from gpupool.blueprint.keyed import LocatedByKey
+from gpupool.blueprint.pool import PLUGIN_CONFIG_LABEL, BlueprintLimits, PoolFields
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing
 from gpupool.expansion.accelerator import GPU_PRESENT, find_maker
 from gpupool.expansion.catalogue_access import CatalogueAccess
-from gpupool.expansion.disruption import to_karpenter_duration
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.layers import LayeredPool
 from gpupool.expansion.problem import Problem, collect_problem, error
@@ -21,12 +19,15 @@ from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
 from gpupool.profiles.load import SHIPPED
 from gpupool.shapes.error_messages import find_close_match
-from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, tree
+from gpupool.shapes.fields import Fields, Row
+from gpupool.yamlio.located import Located, items, leaf, listing, mapping, tree
 
 if TYPE_CHECKING:
     from gpupool.expansion.instance_types import MatchingTypes
 
 
+PartT = TypeVar("PartT", bound=Fields)
+ResultT = TypeVar("ResultT")
 CLASS_GROUP, CLASS_KIND = "karpenter.k8s.aws", "EC2NodeClass"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -60,14 +61,6 @@ def expand_pool(
 
         return find_matching_types(layers.name, node_labels, node_requirements, class_facts.spec, catalogue)
 
-    def convert(key: str, build: Callable[[Located], Located | None]) -> Located | None:
-        node = find(fields, key)
-        try:
-            return None if node is None else build(node)
-        except Problem as problem:
-            findings.append(problem.finding)
-            return None
-
     def to_accelerators(usd: Located) -> tuple[str, Located] | None:
         from gpupool.expansion.limits import calculate_accelerator_limit
 
@@ -78,30 +71,38 @@ def expand_pool(
             else calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
         )
 
-    own_limits = convert("limits", lambda node: _expand_limits(layers, node))
+    def expand_limits(own: BlueprintLimits) -> Located:
+        return limits.to_karpenter_limits(own, maker, slices, to_accelerators)
 
+    def convert(part: PartT, build: Callable[[PartT], ResultT]) -> ResultT | None:
+        try:
+            return build(part) if part else None
+        except Problem as problem:
+            findings.append(problem.finding)
+            return None
+
+    own_limits = convert(fields.limits, lambda part: _calculate_limits(layers, part)) or BlueprintLimits(None)
+    expanded: dict[Row[Any], Located | None] = {
+        PoolFields.labels: node_labels,
+        PoolFields.annotations: _expand_annotations(fields),
+        PoolFields.node_class_ref: _build_class_ref(layers),
+        PoolFields.requirements: node_requirements,
+        PoolFields.taints: _expand_taints(fields.taints, findings),
+        PoolFields.startup_taints: _expand_taints(fields.startup_taints, findings),
+        PoolFields.disruption: convert(
+            fields.disruption, lambda part: disruption.expand_disruption(part, target, findings)
+        ),
+        PoolFields.limits: convert(own_limits, expand_limits),
+    }
+    values = {row.to: node for row, node in expanded.items()}
+    values = {**values, **{to: node for to, node in fields.copied().items() if to not in values}}
     return ExpandedPool(
         name=layers.name,
         pool=layers.pool,
         path=layers.path,
-        at=layers.tier or layers.own,
-        metadata=find(fields, "metadata"),
-        labels=node_labels,
-        annotations=_expand_annotations(fields),
-        class_ref=_build_class_ref(layers, fields),
-        requirements=node_requirements,
-        taints=convert("taints", lambda node: _expand_taints(node, findings)),
-        startup_taints=convert("startupTaints", lambda node: _expand_taints(node, findings)),
-        expire_after=convert("expireAfter", to_karpenter_duration),
-        termination_grace_period=convert("terminationGracePeriod", to_karpenter_duration),
-        disruption=convert("disruption", lambda node: disruption.expand_disruption(node, target, findings)),
-        limits=convert(
-            "limits",
-            lambda _: own_limits and limits.to_karpenter_limits(own_limits, maker, slices, to_accelerators),
-        ),
-        usd_per_hour=find(own_limits, limits.USD),
-        weight=find(fields, "weight"),
-        replicas=find(fields, "replicas"),
+        at=(layers.tier or layers.own).here,
+        values={to: node for to, node in values.items() if node is not None},
+        usd_per_hour=own_limits.usd_per_hour,
         maker=maker,
         ami_family=class_facts.family,
         slices=slices,
@@ -109,16 +110,15 @@ def expand_pool(
     )
 
 
-def _expand_limits(layers: LayeredPool, node: Located) -> Located:
+def _calculate_limits(layers: LayeredPool, own: BlueprintLimits) -> BlueprintLimits:
     """Return the limits of a pool or tier; a share of the pool's limits is calculated."""
-    if isinstance(node.value, str):
-        return limits.calculate_share(remove_nulls(layers.pool_limits or node), node)
-    return node
+    share = own.here
+    return limits.calculate_share(layers.pool_limits, share) if isinstance(share.value, str) else own
 
 
-def _expand_labels(fields: Located, ami_family: str, findings: list[Finding]) -> Located | None:
-    setting = find(fields, "labels")
-    node_labels = dict(mapping(setting))
+def _expand_labels(fields: PoolFields, ami_family: str, findings: list[Finding]) -> Located | None:
+    setting = fields.labels.node
+    node_labels: dict[str, Located] = dict(fields.labels.entries)
     for key, node in node_labels.items():
         if problem := labels.find_key_problem(key):
             message, fix = f"the label `{key}` {problem}", "remove it, or use your own domain"
@@ -130,47 +130,46 @@ def _expand_labels(fields: Located, ami_family: str, findings: list[Finding]) ->
                 error(Code.TWO_PLUGINS, message, present, "remove the label; two plugins break the GPUs")
             )
         del node_labels[GPU_PRESENT]
-    share = find(fields, "sharing", "timeSlicing")
+    share = fields.sharing.time_slicing
     if share is not None:
-        node_labels[PLUGIN_CONFIG_LABEL] = leaf(
-            sharing.config_name(int(str(share.value))), share, "sharing.timeSlicing"
-        )
+        name = sharing.config_name(share.value)
+        node_labels[PLUGIN_CONFIG_LABEL] = leaf(name, share, "sharing.timeSlicing")
     if not node_labels and (setting is None or setting.value):
         return None
-    return Located(dict(sorted(node_labels.items())), (setting or fields).at)
+    return Located(dict(sorted(node_labels.items())), (setting or fields.here).at)
 
 
-def _expand_annotations(fields: Located) -> Located | None:
-    setting, protected = find(fields, "annotations"), find(fields, "doNotDisrupt")
-    node_annotations = dict(mapping(setting))
+def _expand_annotations(fields: PoolFields) -> Located | None:
+    setting, protected = fields.annotations.node, fields.do_not_disrupt
+    node_annotations: dict[str, Located] = dict(fields.annotations.entries)
     if protected is not None and protected.value:
         node_annotations[labels.DO_NOT_DISRUPT] = leaf("true", protected, "doNotDisrupt")
     if not node_annotations and (setting is None or setting.value):
         return None
-    return Located(dict(sorted(node_annotations.items())), (setting or protected or fields).at)
+    return Located(dict(sorted(node_annotations.items())), (setting or protected or fields.here).at)
 
 
-def _build_class_ref(layers: LayeredPool, fields: Located) -> Located:
-    own = find(fields, "nodeClassRef")
+def _build_class_ref(layers: LayeredPool) -> Located:
+    own = layers.fields.node_class_ref
     if own is not None:
         return tree({key: mapping(own).get(key) for key in ("group", "kind", "name")}, own)
-    cause = find(layers.own, "nodeClass") or layers.own
+    cause = layers.own.node_class.node or layers.own.here
     parts = {"group": CLASS_GROUP, "kind": CLASS_KIND, "name": layers.class_name}
     return tree({key: leaf(value, cause) for key, value in parts.items()}, cause)
 
 
-def _expand_taints(setting: Located, findings: list[Finding]) -> Located | None:
+def _expand_taints(setting: LocatedByKey, findings: list[Finding]) -> Located | None:
     """Convert `taints` to Karpenter's list.
 
     An empty list is rendered, an empty map is not. Invalid taints are added to `findings`.
     """
-    if setting.value == {}:
+    if setting.node is None or setting.node.value == {}:
         return None
     taints: list[Located] = []
-    for key, entry in map_by_key(setting).items():
+    for key, entry in setting.by_key.items():
         for item in items(entry) or [entry]:
             taints += collect_problem(findings, partial(_expand_taint, key, item))
-    return listing(taints, setting)
+    return listing(taints, setting.node)
 
 
 def _expand_taint(key: str, item: Located) -> list[Located]:

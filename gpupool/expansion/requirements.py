@@ -1,12 +1,12 @@
 """Conversion of the fields that select instance types to Karpenter's requirements, sorted by key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from gpupool.blueprint.keyed import map_by_key
+from gpupool.blueprint.constraint import RequirementEntry
 from gpupool.blueprint.merge import remove_nulls
 from gpupool.blueprint.merge_schema import find_targets
-from gpupool.blueprint.pool import Instances, PoolFields
+from gpupool.blueprint.pool import PoolFields
 from gpupool.blueprint.targets import MANUFACTURER_LABELS, NAME_LABELS
 from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
@@ -18,7 +18,7 @@ from gpupool.findings import Finding, has_errors
 from gpupool.karpenter import labels
 from gpupool.scheduling.naming.checks import check_requirement_names, check_value_names, is_looked_up
 from gpupool.scheduling.naming.names import ACCELERATOR
-from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at
+from gpupool.yamlio.located import Located, leaf, listing, text_of
 
 _GPU_LABELS = (labels.INSTANCE_GPU_NAME, labels.INSTANCE_GPU_MANUFACTURER)
 _MANUFACTURER_VALUES = {Maker.NEURON: "aws"}
@@ -26,7 +26,7 @@ _CAPACITY_ORDER = ("reserved", "spot", "on-demand")
 
 
 def build_requirements(
-    fields: Located, target: TargetCluster, catalogue: CatalogueAccess, findings: list[Finding]
+    fields: PoolFields, target: TargetCluster, catalogue: CatalogueAccess, findings: list[Finding]
 ) -> Located | None:
     """Build the requirements of one NodePool; `fields` contains explicit `null`s.
 
@@ -43,32 +43,22 @@ def build_requirements(
     requirements += zones
     findings += _check_capacity_order(fields)
     findings += _check_gpu_count_bounds(requirements)
-    return listing(sorted(requirements, key=_requirement_key), fields)
+    return listing(sorted(requirements, key=_requirement_key), fields.here)
 
 
 def _requirement_key(requirement: Located) -> str:
-    return text_at(requirement, "key")
+    return text_of(RequirementEntry(requirement).label)
 
 
-def _find_set(fields: Located, *path: str) -> Located | None:
-    node = find(fields, *path)
-    return None if node is None or node.value is None else node
-
-
-def _label_constraints(fields: Located) -> Iterator[tuple[str, Located, bool]]:
+def _label_constraints(fields: PoolFields) -> Iterator[tuple[str, Located, bool]]:
     """Yield each label with the constraint on it, and whether it is set by one of gpupool's short fields."""
-    for field, label in (("arch", labels.ARCH), ("os", labels.OS), ("capacity", labels.CAPACITY_TYPE)):
-        node = _find_set(fields, field)
-        if node is not None and node.value != "any":
-            yield label, node, True
-    for in_short, by_label in (
-        (
-            True,
-            {Instances.rows[field].label: node for field, node in mapping(find(fields, "instances")).items()},
-        ),
-        (False, map_by_key(find(fields, "requirements"))),
-    ):
-        yield from ((label, node, in_short) for label, node in by_label.items() if node.value is not None)
+    for part in (fields, fields.instances):
+        for row, node in part.labelled():
+            if node.value != "any":
+                yield row.label, node, True
+    for label, node in fields.requirements.by_key.items():
+        if node.value is not None:
+            yield label, node, False
 
 
 def check_names(
@@ -88,21 +78,20 @@ def _convert_label(label: str, node: Located) -> list[Located]:
     return [] if constraint.value is None else list(constraints.convert_constraint(label, constraint))
 
 
-def _check_capacity_order(fields: Located) -> Iterator[Finding]:
-    capacities = [str(item.value) for item in items(find(fields, "capacity"))]
-    if capacities != [capacity for capacity in _CAPACITY_ORDER if capacity in capacities]:
+def _check_capacity_order(fields: PoolFields) -> Iterator[Finding]:
+    node, capacities = fields.capacity.node, fields.capacity.texts()
+    in_order = [capacity for capacity in _CAPACITY_ORDER if capacity in capacities]
+    if node is not None and isinstance(node.value, list) and capacities != in_order:
         message = "the order of `capacity` is ignored: Karpenter tries reserved, then spot, then on-demand"
-        node = find(fields, "capacity")
-        if node is not None:
-            yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` to set an order")
+        yield info(Code.CAPACITY_ORDER, message, node, "use `tiers` to set an order")
 
 
-def _convert_zones(fields: Located, target: TargetCluster, findings: list[Finding]) -> Iterator[Located]:
-    node = _find_set(fields, "zones")
+def _convert_zones(fields: PoolFields, target: TargetCluster, findings: list[Finding]) -> Iterator[Located]:
+    node = fields.zones.node
     if node is None:
         return
     by_label: dict[str, list[Located]] = {}
-    for zone_setting in items(node) or [node]:
+    for zone_setting in fields.zones:
         try:
             label, zone = target.parse_zone(zone_setting)
             by_label.setdefault(label, []).append(zone)
@@ -113,36 +102,34 @@ def _convert_zones(fields: Located, target: TargetCluster, findings: list[Findin
 
 
 def _convert_accelerator(
-    fields: Located, catalogue: CatalogueAccess, findings: list[Finding]
+    fields: PoolFields, catalogue: CatalogueAccess, findings: list[Finding]
 ) -> Iterator[Located]:
-    node = _find_set(fields, "accelerator")
+    node, names = fields.accelerator.node, fields.accelerator.values
     if node is None:
         return
-    names = items(node) or [node]
     name_findings = list(_check_accelerator_names(names, catalogue))
     findings += name_findings
     if has_errors(name_findings):
         return
-    name_labels = {label for name in names if (label := _find_name_label(str(name.value), catalogue))}
+    name_labels = {label for name in names if (label := _find_name_label(name.value, catalogue))}
     if len(name_labels) > 1 or (len(names) > 1 and any(name.value == "none" for name in names)):
         fix = "create a pool for each, or use `requirements`"
         message = "one pool can't select several kinds of accelerator"
         raise Problem(Code.ACCELERATOR, message, node, fix)
     for label in name_labels:
-        values = [_label_value(label, name) for name in names if str(name.value)]
+        values = [_label_value(label, name) for name in names if name.value]
         yield constraints.build_requirement(label, "In", node, values)
     yield from _build_guards(fields, node, next(iter(name_labels), ""))
 
 
-def _label_value(label: str, name: Located) -> Located:
+def _label_value(label: str, name: Located[str]) -> Located:
     """Return the value of a label for an accelerator or maker."""
     if label not in MANUFACTURER_LABELS:
         return name
-    text = str(name.value)
-    return leaf(_MANUFACTURER_VALUES.get(Maker(text), text), name)
+    return leaf(_MANUFACTURER_VALUES.get(Maker(name.value), name.value), name)
 
 
-def _check_accelerator_names(names: list[Located], catalogue: CatalogueAccess) -> Iterator[Finding]:
+def _check_accelerator_names(names: Sequence[Located], catalogue: CatalogueAccess) -> Iterator[Finding]:
     """Yield findings about accelerators that are not in the catalogue."""
     if any(name.value != "none" for name in names):
         yield from check_value_names(catalogue.names, ACCELERATOR, names, in_short=True)
@@ -158,12 +145,13 @@ def _find_name_label(name: str, catalogue: CatalogueAccess) -> str:
     return NAME_LABELS[is_other]
 
 
-def _build_guards(fields: Located, node: Located, label: str) -> Iterator[Located]:
+def _build_guards(fields: PoolFields, node: Located, label: str) -> Iterator[Located]:
     """Yield requirements against instance types that match by name only, unless a field sets the same key.
 
     `label` contains the accelerator's name; it is empty for `none`.
     """
-    set_targets = {target for path, target in find_targets(PoolFields, fields) if path != ("accelerator",)}
+    own = (PoolFields.accelerator.key,)
+    set_targets = {target for path, target in find_targets(PoolFields, fields.here) if path != own}
     if not label:
         for count in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
             if f"requirement {count}" not in set_targets:
@@ -180,8 +168,8 @@ def _build_guards(fields: Located, node: Located, label: str) -> Iterator[Locate
 def _check_gpu_count_bounds(requirements: list[Located]) -> Iterator[Finding]:
     """Yield an error for NotIn with a bound on the GPU count: together they match types without GPUs."""
     counts = [node for node in requirements if _requirement_key(node) == labels.INSTANCE_GPU_COUNT]
-    operators = {text_at(node, "operator") for node in counts}
-    if "NotIn" in operators and operators & {"Gt", "Lt", "Gte", "Lte"}:
-        node = next(node for node in counts if text_at(node, "operator") == "NotIn")
+    operators = {text_of(RequirementEntry(node).operator): node for node in counts}
+    if "NotIn" in operators and operators.keys() & {"Gt", "Lt", "Gte", "Lte"}:
         message = "`not` beside a bound on the GPU count also matches instance types without a GPU"
-        yield error(Code.CPU_TYPES_TOO, message, node, "list the counts instead, as in `gpus: [1, 4, 8]`")
+        fix = "list the counts instead, as in `gpus: [1, 4, 8]`"
+        yield error(Code.CPU_TYPES_TOO, message, operators["NotIn"], fix)

@@ -1,16 +1,16 @@
 """GPU sharing by time-slicing: NodeOverlays that make Karpenter count slices instead of GPUs."""
 
+from gpupool.blueprint.pool import PoolFields
 from gpupool.expansion import constraints
 from gpupool.expansion.expanded import ExpandedOverlay, ExpandedPool
 from gpupool.expansion.limits import gpu_resource
 from gpupool.karpenter import labels
-from gpupool.yamlio.located import Located, find, leaf, listing, tree
+from gpupool.yamlio.located import Located, leaf, listing, tree
 
 
-def count_slices(fields: Located) -> int:
+def count_slices(fields: PoolFields) -> int:
     """Return the number of pods that share one GPU; 1 without sharing."""
-    node = find(fields, "sharing", "timeSlicing")
-    return node.value if node is not None and isinstance(node.value, int) else 1
+    return fields.sharing.time_slicing.value if fields.sharing.time_slicing is not None else 1
 
 
 def config_name(replicas: int) -> str:

@@ -1,61 +1,44 @@
 """Target cluster of a blueprint: its Karpenter version, region, time zone and feature gates."""
 
 import re
-from typing import NamedTuple
 
+from gpupool.blueprint.model import BlueprintCluster
 from gpupool.blueprint.targets import find_zone_label
 from gpupool.codes import Code
 from gpupool.expansion.problem import Problem
 from gpupool.karpenter import labels
 from gpupool.karpenter.versions import LATEST
-from gpupool.yamlio.located import Located, find, items, leaf, text_at
+from gpupool.yamlio.located import Located, leaf, text_of
 
 
-class TargetCluster(NamedTuple):
+class TargetCluster(BlueprintCluster):
     """The blueprint's `cluster`; every field is optional."""
 
-    node: Located | None
-
     @property
-    def karpenter(self) -> str:
+    def minor(self) -> str:
         """Return the Karpenter minor version in the cluster."""
-        return text_at(self.node, "karpenter") or LATEST
+        return text_of(self.karpenter) or LATEST
 
     @property
-    def region(self) -> str:
-        """Return the AWS region; empty where it is not set."""
-        return text_at(self.node, "region")
-
-    @property
-    def timezone(self) -> str:
-        """Return the default IANA time zone of windows; empty where it is not set."""
-        return text_at(self.node, "timezone")
-
-    @property
-    def features(self) -> frozenset[str]:
+    def gates(self) -> frozenset[str]:
         """Return the enabled feature gates."""
-        return frozenset(str(item.value) for item in items(find(self.node, "features")))
+        return frozenset(self.features.texts())
 
-    def find(self, key: str) -> Located | None:
-        """Return a field of the cluster, such as `name` or `zones`; None where it is not set."""
-        node = find(self.node, key)
-        return None if node is None or node.value is None else node
-
-    def parse_zone(self, setting: Located) -> tuple[str, Located]:
+    def parse_zone(self, setting: Located[str]) -> tuple[str, Located]:
         """Return the label key and the value for a zone's name, letter or id.
 
         Raises:
             Problem: for a letter without a region, or a zone of another region.
         """
-        name = str(setting.value)
+        name, region = setting.value, text_of(self.region)
         if re.fullmatch("[a-z]", name):
-            if not self.region:
+            if not region:
                 raise Problem(
                     Code.ZONE, f"zone `{name}` requires a region", setting, "set `cluster: {region: …}`"
                 )
-            name = f"{self.region}{name}"
-        elif find_zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
-            message = f"zone `{name}` is not in region {self.region}, so no node can launch"
+            name = f"{region}{name}"
+        elif find_zone_label(name) == labels.ZONE and region and not name.startswith(region):
+            message = f"zone `{name}` is not in region {region}, so no node can launch"
             letter = name[-1:] if name[-1:].isalpha() else "a"
-            raise Problem(Code.ZONE, message, setting, f"did you mean `{self.region}{letter}`?")
+            raise Problem(Code.ZONE, message, setting, f"did you mean `{region}{letter}`?")
         return find_zone_label(name), leaf(name, setting)

@@ -15,7 +15,7 @@ from gpupool.profiles.folders import FOLDER, is_allowed
 from gpupool.profiles.model import Profile
 from gpupool.shapes.compiled import Model
 from gpupool.shapes.error_messages import find_close_match
-from gpupool.yamlio.located import Located, find
+from gpupool.yamlio.located import Located
 from gpupool.yamlio.read import read
 
 SHIPPED = "gpupool:profiles/"
@@ -54,7 +54,7 @@ class Profiles:
         name: Located | None = reference
         while name is not None and name.value is not None and self.resolve(name) is not None:
             lineage.insert(0, self._unmerged[_profile_file(str(name.value), name.at.file)])
-            name = find(lineage[0], "extends")
+            name = Profile(lineage[0]).extends
         return lineage
 
     def _resolve(self, reference: Located, path: tuple[str, ...]) -> Located | None:
@@ -73,12 +73,12 @@ class Profiles:
             # The tests of gpupool check the shipped profiles, which makes every run faster by a tenth.
             check(node, _PROFILE, "Profile", self.findings)
             self.findings += find_conflicting_fields(node, build_merge_kind(Profile))
-            self.findings += check_pool_windows(find(node, "pool"), "pool")
+            self.findings += check_pool_windows(Profile(node).pool, "pool")
         if node is None or len(self.findings) > errors_before:
             return None
         self._unmerged[file] = node
-        lower = find(node, "extends")
-        if lower is None or lower.value is None:
+        lower = Profile(node).extends
+        if lower is None:
             return node
         base = self._resolve(lower, (*path, file))
         return None if base is None else merge(base, node, build_merge_kind(Profile))

@@ -8,7 +8,8 @@ from gpupool.assets import find_shipped_folder
 from gpupool.errors import InputError
 from gpupool.findings import Location, in_file_order
 from gpupool.profiles.load import SHIPPED, Profiles, shipped_names
-from gpupool.yamlio.located import Located, Plain, find, items, leaves, plain, text_at
+from gpupool.profiles.model import Profile
+from gpupool.yamlio.located import Located, Plain, items, leaves, plain, text_of
 
 
 class Setting(NamedTuple):
@@ -45,10 +46,11 @@ def show(name: str) -> ProfileListing:
     node = profiles.resolve(Located(name, Location("-")))
     if node is None:
         raise InputError(in_file_order(profiles.findings))
+    profile = Profile(node)
     return ProfileListing(
-        name=text_at(node, "metadata", "name"),
-        summary=text_at(node, "summary"),
-        description=text_at(node, "description"),
+        name=text_of(profile.metadata.name),
+        summary=text_of(profile.summary),
+        description=text_of(profile.description),
         extends=tuple(_extended(node, profiles)),
         settings=tuple(_settings(node)),
     )
@@ -60,18 +62,18 @@ def show_all() -> list[ProfileListing]:
 
 
 def _extended(node: Located, profiles: Profiles) -> Iterator[str]:
-    base: Located | None = node
-    while (reference := find(base, "extends")) is not None and reference.value is not None:
-        base = profiles.resolve(reference)
-        yield text_at(base, "metadata", "name")
+    base = Profile(node)
+    while (reference := base.extends) is not None:
+        base = Profile(profiles.resolve(reference))
+        yield text_of(base.metadata.name)
 
 
 def _settings(node: Located) -> Iterator[Setting]:
     seen: set[Location] = set()
     lines: dict[str, list[str]] = {}
-    for section in ("pool", "nodeClass", "stack"):
-        part = find(node, section)
-        for path, item in _parts(part, (section,)) if part is not None and part.value is not None else ():
+    for section in (Profile.pool, Profile.node_class, Profile.stack):
+        part = Profile(node).get(section.key)
+        for path, item in _parts(part, (section.key,)) if part is not None else ():
             line = _line(item)
             if line.file not in lines:
                 lines[line.file] = _text(line.file).splitlines()

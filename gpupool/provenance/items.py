@@ -6,6 +6,8 @@ from typing import NamedTuple
 from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import ANY, MergeKind, merge_all
+from gpupool.blueprint.model import Blueprint, Defaults
+from gpupool.blueprint.pool import BlueprintPool, PoolFields, TieredPoolFields
 from gpupool.expansion.layers import (
     LayeredPool,
     build_built_in_layer,
@@ -16,7 +18,11 @@ from gpupool.expansion.layers import (
 from gpupool.expansion.target import TargetCluster
 from gpupool.objects import Manifest
 from gpupool.profiles.load import Profiles
-from gpupool.yamlio.located import Located, find, mapping, text_at
+from gpupool.profiles.model import Profile
+from gpupool.yamlio.located import Located, find, mapping, text_of
+
+_DEFAULT_POOL = (Blueprint.defaults.key, Defaults.pool.key)
+_DEFAULT_CLASS = (Blueprint.defaults.key, Defaults.node_class.key)
 
 
 class LayerPart(NamedTuple):
@@ -58,50 +64,54 @@ class PoolItem(NamedTuple):
 
 def build_cluster_item(loaded: LoadedBlueprint) -> BlueprintItem:
     """Build the item of the blueprint's `cluster`."""
-    parts = _parts("cluster", loaded.documents, "cluster")
-    fields = find(loaded.node, "cluster") or Located({}, loaded.node.at)
+    parts = _parts("cluster", loaded.documents, Blueprint.cluster.key)
+    fields = loaded.blueprint.cluster.node or Located({}, loaded.node.at)
     return BlueprintItem(("cluster",), "", ANY, parts, fields, ())
 
 
 def build_pool_items(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> Iterator[PoolItem]:
     """Build the items of a pool's NodePools: one, or one for each tier."""
-    node = mapping(find(loaded.node, "pools"))[name]
-    defaults, target = find(loaded.node, "defaults"), TargetCluster(find(loaded.node, "cluster"))
-    profiles, reference = Profiles(loaded.files), find_profile_reference(node)
+    blueprint = loaded.blueprint
+    fields, target = blueprint.pools[name], TargetCluster(blueprint.cluster.node)
+    profiles, reference = Profiles(loaded.files), find_profile_reference(fields)
     lineage = [] if reference is None else profiles.find_lineage(reference)
-    profile = None if reference is None else profiles.resolve(reference)
+    profile = Profile(None if reference is None else profiles.resolve(reference))
     pool_parts = [
-        *_parts("defaults", loaded.documents, "defaults", "pool"),
-        *(part for base in lineage for part in _parts(f"profile {_name(base)}", [base], "pool")),
-        *_parts("pool", loaded.documents, "pools", name),
+        *_parts("defaults", loaded.documents, *_DEFAULT_POOL),
+        *(part for base in lineage for part in _parts(f"profile {_name(base)}", [base], Profile.pool.key)),
+        *_parts("pool", loaded.documents, Blueprint.pools.key, name),
     ]
     class_parts = [
-        *_parts("defaults", loaded.documents, "defaults", "nodeClass"),
-        *(part for base in lineage for part in _parts(f"profile {_name(base)}", [base], "nodeClass")),
+        *_parts("defaults", loaded.documents, *_DEFAULT_CLASS),
+        *(
+            part
+            for base in lineage
+            for part in _parts(f"profile {_name(base)}", [base], Profile.node_class.key)
+        ),
     ]
-    for layers in layer_pools(name, node, profile, defaults, target):
+    for layers in layer_pools(name, fields, profile, blueprint.defaults, target):
         parts = [*pool_parts, *_tier_parts(pool_parts, layers.tier_name)]
         pool = _build_pool_item(layers, parts, target, manifests)
-        own_class = [*class_parts, *_parts_below(parts, "nodeClass")]
+        own_class = [*class_parts, *_parts_below(parts, PoolFields.node_class.key)]
         yield PoolItem(pool, _build_own_class_item(loaded, layers, own_class, manifests))
 
 
 def build_class_item(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
     """Build the item of a class under `nodeClasses`."""
-    defaults = find(loaded.node, "defaults")
+    blueprint = loaded.blueprint
     parts = (
-        *_parts("defaults", loaded.documents, "defaults", "nodeClass"),
-        *_parts(f"class {name}", loaded.documents, "nodeClasses", name),
+        *_parts("defaults", loaded.documents, *_DEFAULT_CLASS),
+        *_parts(f"class {name}", loaded.documents, Blueprint.node_classes.key, name),
     )
-    fields = merge_declared_class(mapping(find(loaded.node, "nodeClasses"))[name], defaults)
+    fields = merge_declared_class(blueprint.node_classes[name], blueprint.defaults).here
     objects = _objects(manifests, "EC2NodeClass", name)
     return BlueprintItem(("nodeClasses", name), "", merge_schema.CLASS, parts, fields, objects, name)
 
 
 def build_overlay_item(loaded: LoadedBlueprint, name: str, manifests: Sequence[Manifest]) -> BlueprintItem:
     """Build the item of an overlay under `nodeOverlays`."""
-    parts = _parts(f"overlay {name}", loaded.documents, "nodeOverlays", name)
-    fields = mapping(find(loaded.node, "nodeOverlays"))[name]
+    parts = _parts(f"overlay {name}", loaded.documents, Blueprint.node_overlays.key, name)
+    fields = loaded.blueprint.node_overlays[name].here
     objects = _objects(manifests, "NodeOverlay", name)
     return BlueprintItem(("nodeOverlays", name), "", ANY, parts, fields, objects, name)
 
@@ -111,17 +121,18 @@ def _build_pool_item(
 ) -> BlueprintItem:
     built_in = mapping(build_built_in_layer(target))
     lowest = [
-        LayerPart("cluster" if key == "zones" else "built-in", Located({key: node}, node.at))
+        LayerPart("cluster" if key == PoolFields.zones.key else "built-in", Located({key: node}, node.at))
         for key, node in built_in.items()
     ]
     own = [LayerPart(part.layer, _without_items(part.node)) for part in parts]
-    merged = dict(mapping(layers.fields_and_nulls))
+    layered = layers.fields_and_nulls.here
+    merged = dict(mapping(layered))
     if profile := find_profile_reference(layers.own):
-        merged["profile"] = profile
-    classes = [part.node for part in _parts_below(parts, "nodeClass")]
+        merged[BlueprintPool.profile.key] = profile
+    classes = [part.node for part in _parts_below(parts, PoolFields.node_class.key)]
     if classes and not isinstance((reference := merge_all(classes, merge_schema.CLASS)).value, dict):
-        merged["nodeClass"] = reference
-    fields = Located(merged, layers.fields_and_nulls.at, layers.fields_and_nulls.key)
+        merged[PoolFields.node_class.key] = reference
+    fields = Located(merged, layered.at, layered.key)
     objects = (*_objects(manifests, "NodePool", layers.name), *_sharing_overlays(manifests, layers.path))
     path, all_parts = ("pools", layers.pool), (*lowest, *own)
     return BlueprintItem(path, layers.tier_name, merge_schema.TIER, all_parts, fields, objects, layers.name)
@@ -132,13 +143,11 @@ def _build_own_class_item(
 ) -> BlueprintItem | None:
     name, tier, fields = layers.class_name, layers.tier_name, layers.class_fields
     if fields is None:
-        declared = mapping(find(loaded.node, "nodeClasses")).get(name)
-        return (
-            None if declared is None or declared.value is None else build_class_item(loaded, name, manifests)
-        )
+        is_declared = name in loaded.blueprint.node_classes
+        return build_class_item(loaded, name, manifests) if is_declared else None
     path = ("pools", layers.pool, *(("tiers", tier) if tier and name == layers.name else ()), "nodeClass")
     objects = _objects(manifests, "EC2NodeClass", name)
-    return BlueprintItem(path, "", merge_schema.CLASS, tuple(parts), fields, objects, name)
+    return BlueprintItem(path, "", merge_schema.CLASS, tuple(parts), fields.here, objects, name)
 
 
 def _parts(layer: str, files: Sequence[Located], *path: str) -> tuple[LayerPart, ...]:
@@ -153,7 +162,7 @@ def _parts_below(parts: Sequence[LayerPart], key: str) -> list[LayerPart]:
 
 def _tier_parts(parts: Sequence[LayerPart], tier: str) -> Iterator[LayerPart]:
     for part in parts:
-        node = find(part.node, "tiers", tier)
+        node = find(part.node, TieredPoolFields.tiers.key, tier)
         if node is not None:
             yield LayerPart(f"tier {tier}" if part.layer == "pool" else f"{part.layer}, tier {tier}", node)
 
@@ -162,13 +171,14 @@ def _without_items(node: Located) -> Located:
     """Return a pool's fields without its tiers and its own node class, which are items of their own."""
     if not isinstance(node.value, dict):
         return node
-    has_own_class = isinstance(getattr(find(node, "nodeClass"), "value", None), dict)
-    removed = ("tiers", "nodeClass") if has_own_class else ("tiers",)
+    node_class = PoolFields(node).node_class.node
+    has_own_class = node_class is not None and isinstance(node_class.value, dict)
+    removed = [TieredPoolFields.tiers.key, *([PoolFields.node_class.key] if has_own_class else [])]
     return Located({key: item for key, item in node.value.items() if key not in removed}, node.at, node.key)
 
 
 def _name(profile: Located) -> str:
-    return text_at(profile, "metadata", "name")
+    return text_of(Profile(profile).metadata.name)
 
 
 def _objects(manifests: Sequence[Manifest], kind: str, name: str) -> tuple[Manifest, ...]:

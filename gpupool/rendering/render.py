@@ -1,7 +1,7 @@
 """Rendering of one blueprint: its objects, its Helm values, and its files."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpupool.errors import InputError
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
@@ -130,30 +130,23 @@ def build_manifests(expanded: Expanded) -> tuple[Manifest, ...]:
 
 def build_node_pool(pool: ExpandedPool) -> Manifest:
     """Build a NodePool."""
-    template_metadata = {"labels": pool.labels, "annotations": pool.annotations}
-    template = {
-        "metadata": tree(template_metadata, pool.at) if pool.labels or pool.annotations else None,
-        "spec": tree(
-            {
-                "nodeClassRef": pool.class_ref,
-                "requirements": pool.requirements,
-                "taints": pool.taints,
-                "startupTaints": pool.startup_taints,
-                "expireAfter": pool.expire_after,
-                "terminationGracePeriod": pool.termination_grace_period,
-            },
-            pool.at,
-        ),
-    }
-    spec = {
-        "template": tree(template, pool.at),
-        "disruption": pool.disruption,
-        "limits": pool.limits,
-        "weight": pool.weight,
-        "replicas": pool.replicas,
-    }
-    manifest = _build_object("NodePool", pool.name, pool.path, pool.metadata, tree(spec, pool.at))
+    body: dict[str, Any] = {}
+    for path, node in pool.values.items():
+        *parents, key = path.split(".")
+        part = body
+        for parent in parents:
+            part = part.setdefault(parent, {})
+        part[key] = node
+    spec = _nest(body["spec"], pool.at)
+    manifest = _build_object("NodePool", pool.name, pool.path, pool.metadata, spec)
     return manifest._replace(pool=pool.pool)
+
+
+def _nest(part: Located | dict[str, Any], at: Located) -> Located:
+    """Return a part of an object; the maps that no field sets are located at the pool."""
+    if isinstance(part, Located):
+        return part
+    return tree({key: _nest(item, at) for key, item in part.items()}, at)
 
 
 def build_node_class(item: ExpandedClass) -> Manifest:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _PLACEHOLDER = "Value"
-"""The name of a table's `values` in its annotations."""
+"""The name of a table's `value_type` in its annotations."""
 
 _MODELS: dict[type[Fields], type[BaseModel]] = {}
 _Type: TypeAlias = Any
@@ -47,7 +47,8 @@ def build_model(table: type[Fields]) -> type[BaseModel]:
 
 def _build_model(table: type[Fields]) -> type[BaseModel]:
     own = vars(table)
-    rows = table.rows if "values" in own else {row.key: row for row in own.values() if isinstance(row, Row)}
+    own_rows = {row.key: row for row in own.values() if isinstance(row, Row)}
+    rows = table.rows if "value_type" in own else own_rows
     names = _find_types(table)
     types = {
         row.name: _build_type(row, _find_annotation(table, row.name, names), names)
@@ -67,9 +68,9 @@ def _build_model(table: type[Fields]) -> type[BaseModel]:
     }
     if "title" in own:
         namespace["model_config"] = {"title": table.title}
-    if "others" in own:
+    if "other_type" in own:
         namespace["model_config"] = {"extra": "allow"}
-        types["__pydantic_extra__"] = GenericAlias(dict, (str, names[table.others] | None))
+        types["__pydantic_extra__"] = GenericAlias(dict, (str, names[table.other_type] | None))
     return new_class(table.__name__, _find_bases(table), {}, lambda body: body.update(namespace))
 
 
@@ -84,7 +85,7 @@ def _find_bases(table: type[Fields]) -> tuple[type[BaseModel], ...]:
 def _find_types(table: type[Fields]) -> dict[str, Any]:
     """Return the types that the annotations of a table can name."""
     names = dict(vars(import_module(table.type_names))) if table.type_names else {}
-    return {**names, _PLACEHOLDER: names.get(table.values, Any)}
+    return {**names, _PLACEHOLDER: names.get(table.value_type, Any)}
 
 
 def _find_annotation(table: type[Fields], name: str, names: Mapping[str, _Type]) -> _Type:

@@ -44,10 +44,10 @@ class Fields:
     title: ClassVar[str] = ""
     """The title in the JSON Schema; by default the name of the class."""
 
-    others: ClassVar[str] = ""
+    other_type: ClassVar[str] = ""
     """The type of the values under any other key; empty where other keys are invalid."""
 
-    values: ClassVar[str] = ""
+    value_type: ClassVar[str] = ""
     """The type that the annotations call `Value`, for tables that differ only in it."""
 
     is_item: ClassVar[bool] = False
@@ -66,6 +66,31 @@ class Fields:
     def __bool__(self) -> bool:
         """Return whether the map is present and not null."""
         return self.node is not None and self.node.value is not None
+
+    @property
+    def here(self) -> Located:
+        """Return the map, which has to be present, as the place of a finding."""
+        if self.node is None:
+            message = f"no {type(self).__name__} here"
+            raise ValueError(message)
+        return self.node
+
+    def entries(self) -> dict[str, Located]:
+        """Return all values that are present and not null, by key, also of keys that are not in the table."""
+        return {key: node for key, node in mapping(self.node).items() if node.value is not None}
+
+    def copied(self) -> dict[str, Located]:
+        """Return the values of the fields that a field of Karpenter's gets as they are, by its path."""
+        nodes = ((row, self.get(key)) for key, row in self.rows.items() if row.to)
+        set_nodes = ((row, node) for row, node in nodes if node is not None)
+        return {row.to: row.convert(node) if row.convert else node for row, node in set_nodes}
+
+    def labelled(self) -> Iterator[tuple[Row[Any], Located]]:
+        """Yield each field that constrains a node label and is set, with its value."""
+        for key, row in self.rows.items():
+            node = self.get(key) if row.label else None
+            if node is not None:
+                yield row, node
 
     def get(self, key: str) -> Located | None:
         """Return the value of a key, for code about fields in general; None for an absent or null one."""

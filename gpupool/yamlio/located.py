@@ -102,6 +102,11 @@ def text_at(node: Located | None, *path: str) -> str:
     return target.value if target is not None and isinstance(target.value, str) else ""
 
 
+def text_of(node: Located | None) -> str:
+    """Return a string, or an empty one for None and for any other value."""
+    return node.value if node is not None and isinstance(node.value, str) else ""
+
+
 def place(node: Located) -> Location:
     """Return the location to report: that of a scalar itself, but of the key for a map, a list or a null.
 

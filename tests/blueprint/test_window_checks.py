@@ -2,6 +2,8 @@
 
 import pytest
 
+from gpupool.blueprint.model import Blueprint
+from gpupool.blueprint.pool import TieredPoolFields
 from gpupool.blueprint.window_checks import check_blueprint_windows, check_pool_windows
 from gpupool.yamlio.located import Located
 from gpupool.yamlio.read import read
@@ -28,7 +30,7 @@ def located(text: str) -> Located:
 )
 def test_an_unknown_time_zone_names_its_window_and_the_nearest(timezone: str, fix: str) -> None:
     pool = located(f'disruption: {{maintenance: [{{days: sat, timezone: UTC}}, {{timezone: "{timezone}"}}]}}')
-    (finding,) = check_pool_windows(pool, "pools.a")
+    (finding,) = check_pool_windows(TieredPoolFields(pool), "pools.a")
     assert finding.message == f"unknown time zone `{timezone}`"
     assert finding.path == "pools.a.disruption.maintenance.timezone"
     assert finding.at.column > 60
@@ -44,10 +46,11 @@ def test_an_unknown_time_zone_names_its_window_and_the_nearest(timezone: str, fi
     ],
 )
 def test_windows_are_checked_wherever_a_blueprint_sets_them(text: str, path: str) -> None:
-    paths = [finding.path for finding in check_blueprint_windows(located(text))]
+    paths = [finding.path for finding in check_blueprint_windows(Blueprint(located(text)))]
     assert paths == [f"{path}.disruption.maintenance.{field}" for field in ("days", "hours", "timezone")]
 
 
 def test_windows_of_a_profile_and_of_its_tiers_are_checked() -> None:
-    paths = [finding.path for finding in check_pool_windows(located(f"tiers: {{b: {WRONG}}}"), "pool")]
+    fields = TieredPoolFields(located(f"tiers: {{b: {WRONG}}}"))
+    paths = [finding.path for finding in check_pool_windows(fields, "pool")]
     assert [path.rpartition(".")[2] for path in paths] == ["days", "hours", "timezone"]
