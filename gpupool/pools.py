@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpupool.blueprint.model import BlueprintCluster
 from gpupool.errors import InputError
 from gpupool.findings import has_errors
-from gpupool.yamlio.located import find, plain, plain_map, text_at
+from gpupool.yamlio.located import plain, plain_map, text_at, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +37,9 @@ class LoadedNodePool(NamedTuple):
     """Whether it is rendered from a blueprint, and not read from a manifest."""
 
 
+_NO_CLUSTER = BlueprintCluster(None)
+
+
 class LoadedNodePools(NamedTuple):
     """The NodePools of a blueprint or of plain manifests."""
 
@@ -45,7 +49,7 @@ class LoadedNodePools(NamedTuple):
     """Warnings and notes; no errors."""
 
     files: tuple[str, ...]
-    cluster: Located | None = None
+    cluster: BlueprintCluster = _NO_CLUSTER
     """The blueprint's `cluster`."""
 
     overlays: tuple[str, ...] = ()
@@ -71,8 +75,8 @@ def load_from_blueprint(files: Sequence[str], region: str | None = None) -> Load
     from gpupool.rendering.render import render_files
 
     rendered = render_files(files)
-    cluster = find(rendered.blueprint, "cluster")
-    region = region or text_at(cluster, "region") or None
+    cluster = rendered.expanded.loaded.blueprint.cluster
+    region = region or text_of(cluster.region) or None
     return LoadedNodePools(
         _read(
             [

@@ -142,7 +142,7 @@ def fit(
     running = read_workloads(daemon_sets, _stdin) if daemon_sets else None
     daemons = pending.read_daemons(running) if running else []
     offered = pools(blueprint, manifests, region)
-    fixed = None if daemon_sets else pending.read_daemon_overhead(offered.cluster)
+    fixed = None if daemon_sets else pending.read_daemon_overhead(offered.cluster.daemon_overhead)
     node_pools = [read_pool(item.data, item.market) for item in offered.items]
     places = build_sites(node_pools, daemons, fixed)
     return FitReport(
@@ -226,9 +226,9 @@ def calendars(
     from gpupool.expansion.windows.timezones import UnknownTimezoneError
     from gpupool.explain.calendar import build_calendar
     from gpupool.explain.explanation import find_node_pools
-    from gpupool.yamlio.located import text_at
+    from gpupool.yamlio.located import text_of
 
-    zone = timezone or text_at(pools.cluster, "timezone") or "UTC"
+    zone = timezone or text_of(pools.cluster.timezone) or "UTC"
     try:
         return [build_calendar(dict(each.data), nodes, zone, day) for each in find_node_pools(pools, pool)]
     except UnknownTimezoneError as problem:

@@ -81,6 +81,18 @@ class RequirementEntry(Fields):
     """One requirement in Karpenter's own form, validated by Karpenter's type; this table only reads it."""
 
     label: One[Text] = One(key="key")
+    """The label's key."""
+
     operator: One[Text] = One()
     values: ListOf[Text] = ListOf()
     min_values: One[MinValues] = One()
+
+
+class TaintEntry(Fields):
+    """One taint in Karpenter's own form; this table only reads it."""
+
+    label: One[Text] = One(key="key")
+    """The taint's key."""
+
+    value: One[Text] = One()
+    effect: One[Text] = One()

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassFields, ObjectMetadata
 from gpupool.blueprint.pool import BlueprintLimits, BlueprintPool, PoolFields
-from gpupool.shapes.fields import Fields, ListOf, MapOf, Named, One, Part, Several, Verbatim
+from gpupool.helm.releases import NvidiaDevicePluginRelease
+from gpupool.shapes.fields import Fields, ListOf, MapOf, Named, One, Part, Several
 
 if TYPE_CHECKING:
     from gpupool.blueprint.types import (
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         Flag,
         KarpenterMinor,
         NamespaceName,
-        NvidiaDevicePluginRelease,
         Region,
         Text,
         YamlValue,
@@ -108,7 +108,8 @@ class Stack(Fields):
 
     type_names = _TYPES
 
-    nvidia_device_plugin: Verbatim[NvidiaDevicePluginRelease] = Verbatim(
+    nvidia_device_plugin = Part(
+        NvidiaDevicePluginRelease,
         key="nvidia-device-plugin",
         hints={"staticManifest": _STATIC_MANIFEST, "manifest": _STATIC_MANIFEST},
     )

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from gpupool.blueprint import constraint
-from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter.scalars import (
     Architecture,
     BudgetDuration,
@@ -44,7 +43,7 @@ __all__ = [
     "Capacity", "CapacityReservationSelectorTerm", "CapacitySetting", "ClusterName", "ConsolidationPolicy",
     "ConstraintValue", "CronSchedule", "Dollars", "Feature", "Flag", "Hypervisor", "KarpenterMinor",
     "LabelValue", "MinValues", "Name", "NamespaceName", "NodeClassReference", "Nodes", "NonEmpty",
-    "NumberConstraint", "NvidiaDevicePluginRelease", "OperatingSystem", "Rate", "RateConstraint", "Reason",
+    "NumberConstraint", "OperatingSystem", "Rate", "RateConstraint", "Reason",
     "Region", "Replicas", "SecurityGroupSelectorTerm", "Selector", "Share", "Size", "SizeConstraint",
     "Slices", "SubnetSelectorTerm", "Text", "TextConstraint", "ValueConstraint",
     "VolumeInitializationRate", "VolumeSize", "VolumeType", "Weight", "Whole", "WholeOrZero", "WindowReasons",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from gpupool.blueprint.constraint import TaintEntry
 from gpupool.blueprint.keyed import LocatedByKey
 from gpupool.blueprint.pool import PLUGIN_CONFIG_LABEL, BlueprintLimits, PoolFields
 from gpupool.codes import Code
@@ -174,8 +175,8 @@ def _expand_taints(setting: LocatedByKey, findings: list[Finding]) -> Located | 
 
 def _expand_taint(key: str, item: Located) -> list[Located]:
     if isinstance(item.value, dict):
-        parts = mapping(item)
-        return [tree({name: parts.get(name) for name in ("key", "value", "effect")}, item)]
+        entry = TaintEntry(item)
+        return [tree({key: entry.get(key) for key in TaintEntry.rows}, item)]
     value, colon, effect = str(item.value).rpartition(":")
     if effect not in _EFFECTS:
         match = find_close_match(effect, _EFFECTS)

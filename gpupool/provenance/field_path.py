@@ -3,23 +3,18 @@
 import re
 from collections.abc import Collection, Iterator
 
+from gpupool.blueprint.constraint import RequirementEntry
 from gpupool.blueprint.merge import as_map
+from gpupool.blueprint.pool import PoolFields
 from gpupool.provenance.chain import child_kind
 from gpupool.provenance.items import BlueprintItem
 from gpupool.provenance.values import Path
-from gpupool.yamlio.located import Located, find, items, mapping, text_at
+from gpupool.yamlio.located import Located, find, items, mapping, text_of
 
 _BRACKETED = re.compile(r"""\.?\[(?:"([^"]*)"|'([^']*)'|([^\]"']*))\]""")
-_TEMPLATE = ("spec", "template", "spec")
-_PARENTS: dict[str, tuple[str, ...]] = {
-    "metadata": (),
-    "labels": ("spec", "template", "metadata"),
-    "annotations": ("spec", "template", "metadata"),
-    **dict.fromkeys(
-        ("requirements", "taints", "startupTaints", "expireAfter", "terminationGracePeriod"), _TEMPLATE
-    ),
-    **dict.fromkeys(("disruption", "limits", "weight", "replicas"), ("spec",)),
-}
+_REQUIREMENTS = PoolFields.requirements
+_RENDERED = {key: tuple(row.to.split(".")) for key, row in PoolFields.rows.items() if row.to}
+"""The path in a NodePool of each field that it has."""
 
 
 class UnknownFieldError(Exception):
@@ -106,19 +101,19 @@ def _keys(item: BlueprintItem, node: Located, path: Path) -> Iterator[str]:
 
 def _rendered_keys(item: BlueprintItem, path: Path) -> Iterator[str]:
     body = item.objects[0].body if item.objects else None
-    if path == ("requirements",):
-        yield from (text_at(requirement, "key") for requirement in _requirements(body))
+    if path == (_REQUIREMENTS.key,):
+        yield from (text_of(entry.label) for entry in _requirements(body))
     elif path:
         for rendered in find_rendered_paths(item, path):
             yield from mapping(find(body, *map(str, rendered)))
     elif item.objects and item.objects[0].ref.kind == "NodePool":
-        yield from (field for field in _PARENTS if find(body, *_PARENTS[field], field) is not None)
+        yield from (field for field, rendered in _RENDERED.items() if find(body, *rendered) is not None)
     else:
         yield from mapping(find(body, "spec"))
 
 
-def _requirements(body: Located | None) -> list[Located]:
-    return items(find(body, *_TEMPLATE, "requirements"))
+def _requirements(body: Located | None) -> list[RequirementEntry]:
+    return [RequirementEntry(item) for item in items(find(body, *_RENDERED[_REQUIREMENTS.key]))]
 
 
 def find_rendered_paths(item: BlueprintItem, path: Path) -> Iterator[Path]:
@@ -128,9 +123,9 @@ def find_rendered_paths(item: BlueprintItem, path: Path) -> Iterator[Path]:
     body, key = item.objects[0].body, str(path[0])
     if item.objects[0].ref.kind != "NodePool":
         yield path if key == "metadata" else ("spec", *path)
-    elif key == "requirements" and len(path) > 1:
-        for index, requirement in enumerate(_requirements(body)):
-            if text_at(requirement, "key") == path[1]:
-                yield (*_TEMPLATE, "requirements", index)
-    elif key in _PARENTS:
-        yield (*_PARENTS[key], *path)
+    elif key == _REQUIREMENTS.key and len(path) > 1:
+        for index, entry in enumerate(_requirements(body)):
+            if text_of(entry.label) == path[1]:
+                yield (*_RENDERED[key], index)
+    elif key in _RENDERED:
+        yield (*_RENDERED[key], *path[1:])

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from gpupool.blueprint.pool import PoolFields
 from gpupool.findings import Location
 from gpupool.provenance.chain import child_kind, is_atomic
 from gpupool.provenance.items import BlueprintItem
 from gpupool.provenance.values import Path, Rendering, mask
-from gpupool.yamlio.located import Located, find, leaves, plain
+from gpupool.yamlio.located import Located, leaves, plain
 
 _HEAD: tuple[Path, ...] = (("apiVersion",), ("kind",), ("metadata", "name"))
-_CLASS_REFERENCE: Path = ("spec", "template", "spec", "nodeClassRef")
+_CLASS_REFERENCE: Path = tuple(PoolFields.node_class_ref.to.split("."))
 
 
 @dataclass(slots=True)
@@ -32,10 +33,10 @@ class Sources:
             return self.item, ()
         if (
             path[: len(_CLASS_REFERENCE)] == _CLASS_REFERENCE
-            and find(self.item.fields, "nodeClassRef") is None
+            and PoolFields(self.item.fields).node_class_ref is None
         ):
-            reference = find(self.item.fields, "nodeClass")
-            return self.item, () if reference is None else ("nodeClass",)
+            reference = PoolFields(self.item.fields).node_class.node
+            return self.item, () if reference is None else (PoolFields.node_class.key,)
         source = self._fields.get((node.at, node.note)) or self._fields.get((node.at, ""))
         return source or (self.item, ())
 

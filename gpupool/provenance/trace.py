@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import MergeKind, as_map
+from gpupool.blueprint.pool import PoolFields
 from gpupool.errors import UsageError
 from gpupool.objects import Manifest
 from gpupool.provenance import field_path as paths
@@ -120,7 +121,7 @@ def _build_pool_query(item: PoolItem, rest: str) -> _Query | None:
 
 
 def _names_class(pool: BlueprintItem) -> bool:
-    return find(pool.fields, "nodeClass") is not None
+    return PoolFields(pool.fields).node_class.node is not None
 
 
 def _build_query(item: BlueprintItem, rest: str) -> _Query | None:

@@ -6,7 +6,9 @@ those pools.
 
 from collections.abc import Iterator
 
+from gpupool.blueprint.constraint import TaintEntry
 from gpupool.blueprint.merge import merge, remove_nulls
+from gpupool.blueprint.model import Stack
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
 from gpupool.errors import InputError
@@ -14,9 +16,10 @@ from gpupool.expansion.expanded import Expanded, ExpandedPool
 from gpupool.expansion.sharing import config_name
 from gpupool.findings import Finding, Severity
 from gpupool.helm.charts import NVIDIA_DEVICE_PLUGIN
+from gpupool.helm.releases import NvidiaDevicePluginRelease
 from gpupool.karpenter import labels
 from gpupool.rendering.values import Release, build_release
-from gpupool.yamlio.located import Located, find, items, leaf, listing, mapping, text_at, tree
+from gpupool.yamlio.located import Located, items, leaf, listing, mapping, text_of, tree
 from gpupool.yamlio.write import dump
 
 _BOOLEAN_BUG = "0.17.0"
@@ -32,11 +35,12 @@ def build_device_plugin(expanded: Expanded) -> Release | None:
     pools = [
         pool for pool in expanded.pools if pool.maker is Maker.NVIDIA and pool.ami_family != "Bottlerocket"
     ]
-    settings = find(expanded.stack, NVIDIA_DEVICE_PLUGIN.name)
-    if not pools or (settings is not None and settings.value is None):
+    settings = Stack(expanded.stack).nvidia_device_plugin
+    is_off = NVIDIA_DEVICE_PLUGIN.name in mapping(expanded.stack) and not settings
+    if not pools or is_off:
         return None
-    generated, own = _build_values(pools), find(settings, "values")
-    values = generated if own is None or own.value is None else remove_nulls(merge(generated, own))
+    generated, own = _build_values(pools), settings.values.node
+    values = generated if own is None else remove_nulls(merge(generated, own))
     release = build_release(NVIDIA_DEVICE_PLUGIN, settings, values)
     if error := _find_chart_bug(release, settings):
         raise InputError([error])
@@ -73,7 +77,8 @@ def _build_tolerations(pools: list[ExpandedPool]) -> Iterator[Located]:
     seen: dict[tuple[str, str], Located] = {}
     for pool in pools:
         for taint in (*items(pool.taints), *items(pool.startup_taints)):
-            seen.setdefault((text_at(taint, "key"), text_at(taint, "effect")), taint)
+            entry = TaintEntry(taint)
+            seen.setdefault((text_of(entry.label), text_of(entry.effect)), taint)
     yield tree(
         {"key": leaf("CriticalAddonsOnly", pools[0].at), "operator": leaf("Exists", pools[0].at)}, pools[0].at
     )
@@ -109,9 +114,9 @@ def _build_resources(cause: Located) -> Located:
     return tree({"requests": tree(dict(requests), cause)}, cause)
 
 
-def _find_chart_bug(release: Release, settings: Located | None) -> Finding | None:
-    version, setting = find(settings, "version"), find(settings, "values", "failOnInitError")
-    if release.version == _BOOLEAN_BUG and setting is not None and setting.value is not None:
+def _find_chart_bug(release: Release, settings: NvidiaDevicePluginRelease) -> Finding | None:
+    version, setting = settings.version, settings.values.fail_on_init_error
+    if release.version == _BOOLEAN_BUG and setting is not None:
         message = f"chart {_BOOLEAN_BUG} renders `failOnInitError` as a boolean, which the API server rejects"
         return Finding(
             Code.CHART_BUG,
@@ -122,7 +127,7 @@ def _find_chart_bug(release: Release, settings: Located | None) -> Finding | Non
     if (
         version is not None
         and release.version in _CHANGED_DEFAULTS_VERSIONS
-        and not mapping(find(settings, "values"))
+        and not mapping(settings.values.node)
     ):
         message = (
             f"chart {release.version} exposes GDS and GDRCopy devices by default, which AL2023 does not have"

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from gpupool.helm.charts import Chart
-from gpupool.yamlio.located import Located, plain, text_at
+from gpupool.helm.releases import ChartRelease
+from gpupool.yamlio.located import Located, plain, text_of
 from gpupool.yamlio.write import dump
 
 
@@ -40,17 +41,13 @@ class Release(NamedTuple):
         return dump(plain(self.values))
 
 
-def build_release(chart: Chart, settings: Located | None, values: Located) -> Release:
+def build_release(chart: Chart, settings: ChartRelease, values: Located) -> Release:
     """Build a chart's release from its settings in `stack`, and the chart's defaults."""
-
-    def setting(key: str, default: str) -> str:
-        return text_at(settings, key) or default
-
     return Release(
         chart=chart.name,
-        repository=setting("repository", chart.repository),
-        version=setting("version", chart.version),
-        name=setting("release", chart.release),
-        namespace=setting("namespace", chart.namespace),
+        repository=text_of(settings.repository) or chart.repository,
+        version=text_of(settings.version) or chart.version,
+        name=text_of(settings.release) or chart.release,
+        namespace=text_of(settings.namespace) or chart.namespace,
         values=values,
     )

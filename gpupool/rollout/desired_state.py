@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gpupool.rollout.connection import Pins
-from gpupool.yamlio.located import find, items, text_at
+from gpupool.yamlio.located import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,19 +68,20 @@ def load_desired_state(paths: Sequence[str], *, allow_empty: bool = False) -> De
     from gpupool.rendering.render import render_files
 
     rendered = render_files(paths, allow_empty=allow_empty)
-    cluster, prune = find(rendered.blueprint, "cluster"), find(rendered.blueprint, "prune")
+    blueprint = rendered.expanded.loaded.blueprint
+    cluster, prune = blueprint.cluster, blueprint.prune
     return DesiredState(
         blueprint=rendered.name,
         node=rendered.blueprint,
         manifests=rendered.manifests,
         releases=rendered.releases,
         findings=rendered.findings,
-        pins=Pins(*(text_at(cluster, field) or None for field in ("context", "server", "uid"))),
-        namespace=text_at(rendered.blueprint, "inventory", "namespace") or DEFAULT_NAMESPACE,
-        prune=prune is not None and prune.value is True,
+        pins=Pins(*(text_of(pin) or None for pin in (cluster.context, cluster.server, cluster.uid))),
+        namespace=text_of(blueprint.inventory.namespace) or DEFAULT_NAMESPACE,
+        prune=prune is not None and prune.value,
         sensitive=rendered.sensitive,
         karpenter=rendered.expanded.karpenter,
-        features=tuple(str(feature.value) for feature in items(find(cluster, "features"))),
+        features=tuple(cluster.features.texts()),
         files={path: _digest(path) for path in paths if path != _STDIN},
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
+from gpupool.shapes import base
 from gpupool.shapes.annotations import Since, form
 from gpupool.shapes.base import NOT_EMPTY, Shape
 from gpupool.shapes.fields import (
@@ -78,22 +79,22 @@ def _find_bases(table: type[Fields]) -> tuple[type[BaseModel], ...]:
     if "inherits" in vars(table):
         module, _, name = table.inherits.partition(":")
         return (getattr(import_module(module), name),)
-    bases = [build_model(base) for base in table.__bases__ if issubclass(base, Fields) and base.rows]
+    bases = [build_model(kind) for kind in table.__bases__ if issubclass(kind, Fields) and kind.rows]
     return tuple(bases) or (Shape,)
 
 
 def _find_types(table: type[Fields]) -> dict[str, Any]:
     """Return the types that the annotations of a table can name."""
-    names = dict(vars(import_module(table.type_names))) if table.type_names else {}
+    names = dict(vars(base)) | (dict(vars(import_module(table.type_names))) if table.type_names else {})
     return {**names, _PLACEHOLDER: names.get(table.value_type, Any)}
 
 
 def _find_annotation(table: type[Fields], name: str, names: Mapping[str, _Type]) -> _Type:
     """Return the annotation of a field; None where its kind says all, as for a part."""
-    for base in table.__mro__:
-        text = vars(base).get("__annotations__", {}).get(name)
+    for kind in table.__mro__:
+        text = vars(kind).get("__annotations__", {}).get(name)
         if text is not None:
-            return eval(text, {**vars(sys.modules[base.__module__]), **names})  # noqa: S307 - of our own tables
+            return eval(text, {**vars(sys.modules[kind.__module__]), **names})  # noqa: S307 - of our own tables
     return None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gpupool.blueprint.model import BlueprintCluster
 from gpupool.errors import InputError
 from gpupool.manifests.workloads import read_workloads
 from gpupool.scheduling.nodepool import read_pool
@@ -122,4 +123,5 @@ def test_only_daemon_sets_count_on_nodes() -> None:
     ],
 )  # fmt: skip
 def test_the_sum_that_a_blueprint_says(cluster: str, expected: dict[str, object] | None) -> None:
-    assert read_daemon_overhead(next(read_documents(cluster.encode(), "gpupool.yaml")).node) == expected
+    fields = BlueprintCluster(next(read_documents(cluster.encode(), "gpupool.yaml")).node)
+    assert read_daemon_overhead(fields.daemon_overhead) == expected

@@ -9,13 +9,12 @@ from gpupool.findings import has_errors, in_file_order
 from gpupool.karpenter.pod_reading import read_pod
 from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.pods.daemons import Daemon
-from gpupool.yamlio.located import find, mapping
 
 if TYPE_CHECKING:
     from gpupool.findings import Finding
     from gpupool.karpenter.pods import Pod, Resources
     from gpupool.manifests.workloads import PodTemplate, Workloads
-    from gpupool.yamlio.located import Located
+    from gpupool.shapes.fields import LocatedMap
 
 
 class PendingPod(NamedTuple):
@@ -56,13 +55,8 @@ def read_daemons(workloads: Workloads) -> list[Daemon]:
     ]
 
 
-def read_daemon_overhead(cluster: Located | None) -> Resources | None:
-    """Read `daemonOverhead`, the DaemonSets' share of each node, from a blueprint; None if not set."""
-    resources = find(cluster, "daemonOverhead")
-    if resources is None or resources.value is None:
+def read_daemon_overhead(resources: LocatedMap[str | int]) -> Resources | None:
+    """Read a blueprint's `cluster.daemonOverhead`, the DaemonSets' share of each node; None if not set."""
+    if resources.node is None:
         return None
-    return {
-        name: parse_amount(str(quantity.value))
-        for name, quantity in mapping(resources).items()
-        if quantity.value is not None
-    }
+    return {name: parse_amount(str(quantity.value)) for name, quantity in resources.entries.items()}
