@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gpupool.blueprint.merge_schema import NAME_LABELS, map_by_key
 from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
 from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.causes import collect_causes
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, find, items, mapping
 
@@ -46,6 +47,13 @@ def find_maker_hints(fields: Located) -> Iterator[tuple[Maker, Located]]:
         (mapping(find(fields, "instances")), _BY_INSTANCE_FIELD),
     ):
         yield from ((makers[key], node) for key, node in entries.items() if key in makers)
+
+
+def find_maker_causes(fields: Located) -> tuple[Located, ...]:
+    """Return the fields that determine the maker: `accelerator`, or else the selection, or else a hint."""
+    selection = collect_causes(find(fields, "instances"), find(fields, "requirements"))
+    hints = [node for _, node in find_maker_hints(fields)][:1]
+    return collect_causes(find(fields, "accelerator")) or (*selection, *hints)
 
 
 def _find_makers(fields: Located, catalogue: CatalogueAccess) -> Iterator[Maker | None]:

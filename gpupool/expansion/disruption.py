@@ -1,6 +1,7 @@
 """Expansion of `disruption` to Karpenter's policy and budgets, with windows compiled to UTC."""
 
 import re
+from collections.abc import Sequence
 
 from gpupool.blueprint.timezones import timezone_names
 from gpupool.blueprint.windows import (
@@ -11,6 +12,7 @@ from gpupool.blueprint.windows import (
     parse_hours,
 )
 from gpupool.codes import Code
+from gpupool.expansion.causes import collect_causes
 from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import TargetCluster
 from gpupool.expansion.windows.compile import WindowError, compile_budgets
@@ -69,9 +71,15 @@ def _expand_budgets(setting: Located, target: TargetCluster, findings: list[Find
     for note in compiled.notes:
         kind, index = note.cause
         findings.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
+    zone = target.find("timezone")
+    takers = collect_causes(*(find(item, "reasons") or _find_times(item) for item in causes["maintenance"]))
+    also = {kind: _collect_window_causes(causes[kind], zone) for kind in _WINDOW_NODES}
     budgets = [
-        _build_budget_node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0])
+        _build_own_node(item.budget, causes[kind][index], takers)
+        if kind == "own"
+        else _build_compiled_node(item.budget, causes[kind][index], kind, also.get(kind, takers))
         for item in compiled.budgets
+        for kind, index in [item.cause]
     ]
     return listing(budgets, own or setting)
 
@@ -128,20 +136,52 @@ def _copy_budget(item: Located) -> Located:
     return tree({"nodes": None if nodes is None else leaf(str(nodes.value), nodes), **parts}, item)
 
 
-def _build_budget_node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
-    note = (
-        ""
-        if kind == "own"
-        else f"compiled from {kind}"
-        if kind != "implicit"
-        else "Karpenter's default of 10%"
-    )
-    parts: dict[str, Located | None] = {"nodes": leaf(budget.nodes, cause, note)}
+def _collect_window_causes(windows: Sequence[Located], zone: Located | None) -> tuple[Located, ...]:
+    """Return the scalars of all windows of a kind; budgets that differ only in their reasons are joined.
+
+    `zone` is the cluster's time zone, for a window without one.
+    """
+    defaults = [zone for window in windows if not text_at(window, "timezone")]
+    return collect_causes(*windows, *defaults)
+
+
+def _build_own_node(budget: DisruptionBudget, own: Located, takers: tuple[Located, ...]) -> Located:
+    """Build a budget of the blueprint; `takers` are the windows' settings that took reasons from it."""
+    nodes = find(own, "nodes") or own
+    reasons = find(own, "reasons") or nodes
+    also = () if budget.schedule else takers
+    parts: dict[str, Located | None] = {"nodes": leaf(budget.nodes, nodes, also=also)}
     if budget.reasons is not None:
-        parts["reasons"] = listing([leaf(reason, cause, note) for reason in budget.reasons], cause)
+        parts["reasons"] = _build_reasons(budget.reasons, reasons, "", also)
     for key, value in (("schedule", budget.schedule), ("duration", budget.duration)):
-        parts[key] = None if value is None else leaf(value, cause, note)
-    return tree(parts, cause)
+        parts[key] = None if value is None else leaf(value, find(own, key) or nodes, also=also)
+    return tree(parts, own)
+
+
+def _build_compiled_node(
+    budget: DisruptionBudget, window: Located, kind: str, also: tuple[Located, ...]
+) -> Located:
+    """Build a budget compiled from windows; each leaf is at the setting of the first one that it follows."""
+    note = "Karpenter's default of 10%" if kind == "implicit" else f"compiled from {kind}"
+    times = _find_times(window)
+    nodes, reasons = find(window, "nodes") or times, find(window, "reasons") or times
+    parts: dict[str, Located | None] = {"nodes": leaf(budget.nodes, nodes, note, also)}
+    if budget.reasons is not None:
+        parts["reasons"] = _build_reasons(budget.reasons, reasons, note, also)
+    for key, value in (("schedule", budget.schedule), ("duration", budget.duration)):
+        parts[key] = None if value is None else leaf(value, times, note, also)
+    return tree(parts, window)
+
+
+def _find_times(window: Located) -> Located:
+    """Return a window's hours, or else its first day, or else the window."""
+    days = find(window, "days")
+    return find(window, "hours") or (None if days is None else (items(days) or [days])[0]) or window
+
+
+def _build_reasons(names: Sequence[str], setting: Located, note: str, also: tuple[Located, ...]) -> Located:
+    places = {str(reason.value): reason for reason in items(setting)}
+    return listing([leaf(name, places.get(name, setting), note, also) for name in names], setting)
 
 
 def to_karpenter_duration(node: Located) -> Located:

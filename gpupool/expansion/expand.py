@@ -8,9 +8,10 @@ from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.errors import InputError
 from gpupool.expansion import checks, limits, requirements, sharing
 from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.causes import collect_selection
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import LayeredPool, find_profile_reference, layer_pools, merge_declared_class
-from gpupool.expansion.nodeclass import build_class_spec, find_ami_family
+from gpupool.expansion.nodeclass import build_class_spec, find_ami_family, find_family_causes
 from gpupool.expansion.pools import ClassFacts, expand_pool
 from gpupool.expansion.problem import Problem
 from gpupool.expansion.target import TargetCluster
@@ -133,7 +134,8 @@ class _Expansion:
         self.pools.append(pool)
         share = find(layers.fields, "sharing", "timeSlicing")
         if share is not None:
-            self.overlays += sharing.build_overlays(pool, share)
+            selection = collect_selection(layers.fields, of_class.spec, target.node)
+            self.overlays += sharing.build_overlays(pool, share, selection)
 
     def _find_class_facts(
         self, layers: LayeredPool, target: TargetCluster, findings: list[Finding]
@@ -152,9 +154,9 @@ class _Expansion:
             self.classes[name] = _expand_class(
                 name, f"{layers.path}.nodeClass", layers.class_fields, target, findings
             )
-        expanded = self.classes.get(name)
+        expanded, own = self.classes.get(name), remove_nulls(layers.class_fields)
         return ClassFacts(
-            find_ami_family(remove_nulls(layers.class_fields)), None if expanded is None else expanded.spec
+            find_ami_family(own), None if expanded is None else expanded.spec, find_family_causes(own)
         )
 
     def _find_declared_facts(self, name: str, target: TargetCluster) -> ClassFacts:
@@ -164,9 +166,11 @@ class _Expansion:
             return ClassFacts("", None)
         expanded = self.classes.get(name)
         # Findings about an external class are dropped, because it is not rendered.
+        own = remove_nulls(fields)
         return ClassFacts(
-            find_ami_family(remove_nulls(fields)),
+            find_ami_family(own),
             build_class_spec(fields, target, []) if expanded is None else expanded.spec,
+            find_family_causes(own),
         )
 
 

@@ -98,7 +98,8 @@ def _merge_tier(base: Located, tier: Located, index: int) -> Located:
         return fields
     weight = find(base, "weight")
     first = weight.value if weight is not None and isinstance(weight.value, int) else FIRST_WEIGHT
-    number = leaf(max(1, first - index), tier, "built-in: one less for each tier")
+    also = () if weight is None else (weight,)
+    number = leaf(max(1, first - index), tier, "built-in: one less for each tier", also)
     return Located({**mapping(fields), "weight": number}, fields.at, fields.key)
 
 

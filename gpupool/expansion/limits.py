@@ -91,7 +91,7 @@ def _calculate_part(key: str, node: Located, percent: int, share: Located) -> Lo
     if node.value is None:
         return node
     if key == USD:
-        return leaf(f"{dollars(node) * percent / 100:f}", share)
+        return leaf(f"{dollars(node) * percent / 100:f}", share, also=(node,))
     digits = str(node.value).rstrip("GKMTPEik")
     if not digits.isdigit():
         raise Problem(
@@ -102,7 +102,7 @@ def _calculate_part(key: str, node: Located, percent: int, share: Located) -> Lo
         )
     amount = max(1, int(digits) * percent // 100)
     unit = str(node.value)[len(digits) :]
-    return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share)
+    return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share, also=(node,))
 
 
 def to_karpenter_limits(
@@ -110,10 +110,12 @@ def to_karpenter_limits(
     maker: Maker | None,
     replicas: int,
     to_accelerators: Callable[[Located], tuple[str, Located] | None],
+    count_causes: tuple[Located, ...] = (),
 ) -> Located:
     """Convert limits to Karpenter's; each physical GPU of `gpus` counts `replicas` times, because of sharing.
 
     `to_accelerators` converts `usdPerHour` to a resource and its limit, or returns None after an error.
+    `count_causes` determine the resource that `gpus` counts, and `replicas`.
 
     Raises:
         Problem: for `gpus` where the pool's accelerators are not GPUs, and as `to_accelerators` does.
@@ -123,7 +125,7 @@ def to_karpenter_limits(
         if key == "gpus" and node.value is not None:
             count = int(str(node.value)) * replicas
             note = f"{node.value} GPUs, {replicas} pods on each" if replicas > 1 else ""
-            converted[gpu_resource(maker, node)] = leaf(count, node, note)
+            converted[gpu_resource(maker, node)] = leaf(count, node, note, (*node.also, *count_causes))
         elif key == USD and node.value is not None:
             converted |= filter(None, (to_accelerators(node),))
         else:

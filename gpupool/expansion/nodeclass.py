@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.codes import Code
+from gpupool.expansion.causes import add_causes, collect_causes
 from gpupool.expansion.problem import Problem, warning
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, Location
@@ -98,6 +99,11 @@ def find_ami_family(fields: Located | None) -> str:
     ami_family = text_at(fields, "amiFamily")
     # An alias in upper case is reported elsewhere; its family is clear.
     return ami_family or _ALIAS_FAMILIES.get(_alias(fields).partition("@")[0].lower(), "")
+
+
+def find_family_causes(fields: Located | None) -> tuple[Located, ...]:
+    """Return the fields of a node class that determine its AMI family."""
+    return collect_causes(*(find(fields, key) for key in ("amiFamily", "ami", "amiSelectorTerms")))
 
 
 def find_latest_alias(fields: Located) -> Located | None:
@@ -232,8 +238,12 @@ def _build_discovery_terms(fields: Located, target: TargetCluster) -> Located:
 
 def _expand_devices(fields: Located, _target: TargetCluster) -> dict[str, Located]:
     own = find(fields, "blockDeviceMappings")
-    devices = own if own is not None else _build_block_devices(fields, find_ami_family(fields))
-    return {} if devices is None else {"blockDeviceMappings": devices}
+    if own is not None:
+        return {"blockDeviceMappings": own}
+    devices = _build_block_devices(fields, find_ami_family(fields))
+    if devices is None:
+        return {}
+    return {"blockDeviceMappings": add_causes(devices, find_family_causes(fields))}
 
 
 def _expand_user_data(fields: Located, _target: TargetCluster) -> dict[str, Located]:

@@ -9,8 +9,9 @@ from gpupool.blueprint.merge import remove_nulls
 from gpupool.blueprint.merge_schema import PLUGIN_CONFIG_LABEL, map_by_key
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing
-from gpupool.expansion.accelerator import GPU_PRESENT, find_maker
+from gpupool.expansion.accelerator import GPU_PRESENT, find_maker, find_maker_causes
 from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.causes import add_causes, collect_causes, collect_selection
 from gpupool.expansion.disruption import to_karpenter_duration
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.layers import LayeredPool
@@ -39,6 +40,9 @@ class ClassFacts(NamedTuple):
     spec: Located | None
     """The EC2NodeClass spec."""
 
+    causes: tuple[Located, ...] = ()
+    """The fields that determine the AMI family."""
+
 
 def expand_pool(
     layers: LayeredPool,
@@ -50,7 +54,7 @@ def expand_pool(
     """Expand one NodePool; errors are added to `findings`, and invalid fields are omitted."""
     fields = layers.fields
     maker, slices = find_maker(fields, catalogue), sharing.count_slices(fields)
-    node_labels = _expand_labels(fields, class_facts.family, findings)
+    node_labels = _expand_labels(fields, class_facts, findings)
     node_requirements = requirements.build_requirements(layers.fields_and_nulls, target, catalogue, findings)
 
     @cache
@@ -70,15 +74,15 @@ def expand_pool(
     def to_accelerators(usd: Located) -> tuple[str, Located] | None:
         from gpupool.expansion.limits import calculate_accelerator_limit
 
-        # After an error, the pool's instance types are unknown.
-        return (
-            None
-            if has_errors(findings)
-            else calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
-        )
+        if has_errors(findings):  # the pool's instance types are unknown
+            return None
+        resource, limit = calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
+        selection = collect_selection(fields, class_facts.spec, target.node)
+        return resource, add_causes(limit, collect_causes(*count_causes, *selection))
 
     own_limits = convert("limits", lambda node: _expand_limits(layers, node))
-
+    is_counted = any(key in mapping(own_limits) for key in ("gpus", limits.USD))
+    count_causes = collect_causes(*find_maker_causes(fields), find(fields, "sharing")) if is_counted else ()
     return ExpandedPool(
         name=layers.name,
         pool=layers.pool,
@@ -96,7 +100,10 @@ def expand_pool(
         disruption=convert("disruption", lambda node: disruption.expand_disruption(node, target, findings)),
         limits=convert(
             "limits",
-            lambda _: own_limits and limits.to_karpenter_limits(own_limits, maker, slices, to_accelerators),
+            lambda _: (
+                own_limits
+                and limits.to_karpenter_limits(own_limits, maker, slices, to_accelerators, count_causes)
+            ),
         ),
         usd_per_hour=find(own_limits, limits.USD),
         weight=find(fields, "weight"),
@@ -115,14 +122,18 @@ def _expand_limits(layers: LayeredPool, node: Located) -> Located:
     return node
 
 
-def _expand_labels(fields: Located, ami_family: str, findings: list[Finding]) -> Located | None:
-    setting = find(fields, "labels")
+def _expand_labels(fields: Located, class_facts: ClassFacts, findings: list[Finding]) -> Located | None:
+    setting, also = find(fields, "labels"), tuple[Located, ...]()
     node_labels = dict(mapping(setting))
     for key, node in node_labels.items():
         if problem := labels.find_key_problem(key):
             message, fix = f"the label `{key}` {problem}", "remove it, or use your own domain"
             findings.append(error(Code.LABEL_KEY, message, replace(node, at=node.key or node.at), fix))
-    if ami_family == "Bottlerocket" and (present := node_labels.get(GPU_PRESENT)):
+    present = node_labels.get(GPU_PRESENT)
+    if present is not None:  # whether it is rendered depends on the image
+        also = class_facts.causes
+        node_labels[GPU_PRESENT] = add_causes(present, also)
+    if present is not None and class_facts.family == "Bottlerocket":
         if not present.at.file.startswith(SHIPPED):
             message = "on Bottlerocket this label starts a second device plugin beside the image's own"
             findings.append(
@@ -136,7 +147,7 @@ def _expand_labels(fields: Located, ami_family: str, findings: list[Finding]) ->
         )
     if not node_labels and (setting is None or setting.value):
         return None
-    return Located(dict(sorted(node_labels.items())), (setting or fields).at)
+    return Located(dict(sorted(node_labels.items())), (setting or fields).at, also=also)
 
 
 def _expand_annotations(fields: Located) -> Located | None:

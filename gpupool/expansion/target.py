@@ -47,15 +47,15 @@ class TargetCluster(NamedTuple):
         Raises:
             Problem: for a letter without a region, or a zone of another region.
         """
-        name = str(setting.value)
+        name, also = str(setting.value), setting.also
         if re.fullmatch("[a-z]", name):
             if not self.region:
                 raise Problem(
                     Code.ZONE, f"zone `{name}` requires a region", setting, "set `cluster: {region: …}`"
                 )
-            name = f"{self.region}{name}"
+            name, also = f"{self.region}{name}", tuple(filter(None, [self.find("region")]))
         elif zone_label(name) == labels.ZONE and self.region and not name.startswith(self.region):
             message = f"zone `{name}` is not in region {self.region}, so no node can launch"
             letter = name[-1:] if name[-1:].isalpha() else "a"
             raise Problem(Code.ZONE, message, setting, f"did you mean `{self.region}{letter}`?")
-        return zone_label(name), leaf(name, setting)
+        return zone_label(name), leaf(name, setting, also=also)

@@ -10,6 +10,9 @@ from gpupool.provenance.values import Path, Rendering, mask
 from gpupool.yamlio.located import Located, find, leaves, plain
 
 _HEAD: tuple[Path, ...] = (("apiVersion",), ("kind",), ("metadata", "name"))
+_WINDOWS: tuple[Path, ...] = (("disruption", "protect"), ("disruption", "maintenance"))
+"""Fields that are compiled as a whole: a budget follows from several settings of several windows."""
+
 _CLASS_REFERENCE: Path = ("spec", "template", "spec", "nodeClassRef")
 
 
@@ -91,6 +94,8 @@ def _children(node: Located) -> Iterable[tuple[str | int, Located]]:
 
 def _field_path(item: BlueprintItem, path: Path) -> Path:
     """Return a path up to the first value that is replaced as a whole: a list, a constraint, a selector."""
+    if path[:2] in _WINDOWS:
+        return path[:2]
     kind = item.kind
     for index, key in enumerate(path):
         if isinstance(key, int):
