@@ -124,6 +124,7 @@ class Code(StrEnum):
     DAYLIGHT_SAVING = "GP0062", "A window that is longer or shorter in the months in which the clocks change."
     TIMEZONE = "GP0063", "An unknown time zone, or a window without a time zone."
     DAYS_OR_HOURS = "GP0064", "Invalid days or hours of a window."
+    LOOSER_WINDOW = "GP0065", "A maintenance window that permits more than the profile's budget does."
     CHART_BUG = "GP0070", "Values that break this version of a chart."
     CHART_DEFAULTS = "GP0071", "A chart version whose defaults do not fit EKS images."
     IN_THE_WAY = "GP0080", "A file that gpupool did not write, at a path where it has to write."

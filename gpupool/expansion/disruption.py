@@ -20,7 +20,7 @@ from gpupool.findings import Finding
 from gpupool.karpenter.budgets import DisruptionBudget
 from gpupool.yamlio.located import Located, find, items, leaf, listing, text_at, tree
 
-_WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
+WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
 """The default of `nodes` in each kind of window."""
 
 _DURATION_PARTS = re.compile(r"([0-9]+)([smhd])")
@@ -51,17 +51,17 @@ def expand_disruption(setting: Located, target: TargetCluster, findings: list[Fi
 
 def _expand_budgets(setting: Located, target: TargetCluster, findings: list[Finding]) -> Located | None:
     own = find(setting, "budgets")
-    windows = {kind: _parse_windows(find(setting, kind), kind, target) for kind in _WINDOW_NODES}
+    windows = {kind: _parse_windows(find(setting, kind), kind, target) for kind in WINDOW_NODES}
     if not any(windows.values()):
         return None if own is None else listing([_copy_budget(item) for item in items(own)], own)
     causes = {
         "own": items(own),
         "implicit": [setting],
-        **{kind: _listed(find(setting, kind)) for kind in _WINDOW_NODES},
+        **{kind: list_windows(find(setting, kind)) for kind in WINDOW_NODES},
     }
     try:
         compiled = compile_budgets(
-            None if own is None else tuple(_parse_budget(item) for item in items(own)),
+            None if own is None else tuple(parse_budget(item) for item in items(own)),
             tuple(windows["protect"]),
             tuple(windows["maintenance"]),
         )
@@ -73,7 +73,7 @@ def _expand_budgets(setting: Located, target: TargetCluster, findings: list[Find
         findings.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
     zone = target.find("timezone")
     takers = collect_causes(*(find(item, "reasons") or _find_times(item) for item in causes["maintenance"]))
-    also = {kind: _collect_window_causes(causes[kind], zone) for kind in _WINDOW_NODES}
+    also = {kind: _collect_window_causes(causes[kind], zone) for kind in WINDOW_NODES}
     budgets = [
         _build_own_node(item.budget, causes[kind][index], takers)
         if kind == "own"
@@ -84,14 +84,15 @@ def _expand_budgets(setting: Located, target: TargetCluster, findings: list[Find
     return listing(budgets, own or setting)
 
 
-def _listed(setting: Located | None) -> list[Located]:
+def list_windows(setting: Located | None) -> list[Located]:
+    """Return the windows of `protect` or `maintenance`: a list, or one map."""
     if setting is None:
         return []
     return items(setting) if isinstance(setting.value, list) else [setting]
 
 
 def _parse_windows(setting: Located | None, kind: str, target: TargetCluster) -> list[Window]:
-    return [_parse_window(item, kind, target) for item in _listed(setting)]
+    return [_parse_window(item, kind, target) for item in list_windows(setting)]
 
 
 def _parse_window(item: Located, kind: str, target: TargetCluster) -> Window:
@@ -106,13 +107,14 @@ def _parse_window(item: Located, kind: str, target: TargetCluster) -> Window:
     return Window(
         days=parse_days(["daily"] if days is None else [str(day.value) for day in items(days) or [days]]),
         hours=parse_hours(str(hours.value)) if hours is not None else None,
-        nodes=str(nodes.value) if nodes is not None else _WINDOW_NODES[kind],
-        reasons=_parse_reasons(find(item, "reasons")),
+        nodes=str(nodes.value) if nodes is not None else WINDOW_NODES[kind],
+        reasons=parse_reasons(find(item, "reasons")),
         timezone=timezone,
     )
 
 
-def _parse_reasons(setting: Located | None) -> frozenset[str]:
+def parse_reasons(setting: Located | None) -> frozenset[str]:
+    """Return the reasons of a window."""
     if setting is None:
         return DEFAULT_REASONS
     if setting.value == "all":
@@ -120,7 +122,8 @@ def _parse_reasons(setting: Located | None) -> frozenset[str]:
     return frozenset(str(item.value) for item in items(setting))
 
 
-def _parse_budget(item: Located) -> DisruptionBudget:
+def parse_budget(item: Located) -> DisruptionBudget:
+    """Return a budget of the blueprint."""
     reasons = find(item, "reasons")
     return DisruptionBudget(
         nodes=str(getattr(find(item, "nodes"), "value", "10%")),

@@ -6,7 +6,7 @@ from gpupool.blueprint import merge_schema
 from gpupool.blueprint.load import LoadedBlueprint
 from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.errors import InputError
-from gpupool.expansion import checks, limits, requirements, sharing
+from gpupool.expansion import checks, limits, overridden, requirements, sharing
 from gpupool.expansion.catalogue_access import CatalogueAccess
 from gpupool.expansion.causes import collect_selection
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
@@ -130,6 +130,7 @@ class _Expansion:
         pool = expand_pool(layers, of_class, target, self.catalogue, findings)
         findings += checks.check_pool(pool, layers, target, self.catalogue)
         findings += checks.check_reservations(layers, pool)
+        findings += overridden.check_maintenance(layers)
         self.findings += (_move_to_blueprint(finding, layers) for finding in findings)
         self.pools.append(pool)
         share = find(layers.fields, "sharing", "timeSlicing")

@@ -184,6 +184,38 @@ def test_budgets_lead_to_the_windows_that_they_are_compiled_from(ask: Asker) -> 
     assert found[1].value == window
 
 
+WINDOW = {"days": "sat", "hours": "22:00-04:00"}
+FORBIDS = {"nodes": 0, "reasons": ["Drifted", "Underutilized"]}
+
+
+@pytest.mark.parametrize(
+    ("budgets", "window", "outcome", "note"),
+    [
+        (None, WINDOW, LayerOutcome.MERGED, "0 for Underutilized and Drifted"),
+        (None, WINDOW | {"reasons": ["Drifted"]}, LayerOutcome.MERGED, "0 for Drifted"),
+        ([FORBIDS], WINDOW, LayerOutcome.REPLACED, "0 for Underutilized and Drifted"),
+        ([FORBIDS | {"schedule": "@daily", "duration": "1h"}], WINDOW, LayerOutcome.WINS, ""),
+        (None, None, LayerOutcome.WINS, ""),
+    ],
+)
+@pytest.mark.parametrize("asked", ["train.disruption.budgets", "train.disruption"])
+def test_budgets_that_maintenance_overrides_do_not_win(
+    budgets: list[Any] | None,
+    window: dict[str, Any] | None,
+    outcome: LayerOutcome,
+    note: str,
+    asked: str,
+    ask: Asker,
+) -> None:
+    disruption = {"maintenance": window, **({"budgets": budgets} if budgets else {})}
+    pool = {"profile": "training", "accelerator": "a100", "disruption": disruption}
+    found = ask(asked, {"pools": {"train": pool}})
+    (origin,) = [each for each in found if path(each) == "pools.train.disruption.budgets"]
+    assert origin.chain[-1].outcome is outcome
+    assert origin.chain[-1].note == (f"overridden by maintenance: {note}" if note else "")
+    assert origin.chain[-1].layer == ("pool" if budgets else "profile training")
+
+
 def test_a_map_that_is_rendered_as_a_whole_is_told_as_one(ask: Asker) -> None:
     window = {"days": "mon-fri", "hours": "08:00-20:00"}
     (protect,) = ask(
