@@ -119,6 +119,7 @@ class Code(StrEnum):
         "Reservations that the pool can't use, or reserved capacity without reservations.",
     )
     NO_POOLS = "GP0058", "A blueprint without pools, which would remove everything rendered before."
+    LIMIT_WITHOUT_EFFECT = "GP0059", "A limit in GPUs or in USD per hour above the other one of the pool."
     CONSOLIDATE_AFTER = "GP0060", "`disruption` without `consolidateAfter`, which Karpenter requires."
     WINDOW = "GP0061", "A disruption window that can't be compiled to budgets."
     DAYLIGHT_SAVING = "GP0062", "A window that is longer or shorter in the months in which the clocks change."

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from gpupool.blueprint.merge import ANY, MergeKind
-from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, load_accelerators
+from gpupool.catalogue.accelerators import GPU_MAKERS, Maker, load_accelerators
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import Located, items, mapping
 
@@ -58,7 +58,6 @@ _CLASS_TARGETS = {
 }
 _LIMIT_TARGETS = {
     "gpus": ("limit nvidia.com/gpu", "limit amd.com/gpu"),
-    "usdPerHour": tuple(f"limit {resource}" for resource in RESOURCES.values()),
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpupool.blueprint.migration_hints import foreign_answer
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
+from gpupool.expansion.causes import add_causes, collect_causes
 from gpupool.expansion.problem import Problem, error, info, warning
 from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.types.capacity import ACCELERATORS, EFA, IPV4, POD_ENI
@@ -110,27 +111,58 @@ def to_karpenter_limits(
     maker: Maker | None,
     replicas: int,
     to_accelerators: Callable[[Located], tuple[str, Located] | None],
-    count_causes: tuple[Located, ...] = (),
+    count_causes: tuple[Located, ...],
+    findings: list[Finding],
 ) -> Located:
     """Convert limits to Karpenter's; each physical GPU of `gpus` counts `replicas` times, because of sharing.
 
     `to_accelerators` converts `usdPerHour` to a resource and its limit, or returns None after an error.
-    `count_causes` determine the resource that `gpus` counts, and `replicas`.
+    `count_causes` determine the resource that `gpus` counts, and `replicas`. Where `usdPerHour` and another
+    limit are on one resource, the smaller counts; a note about the other one is added to `findings`.
 
     Raises:
         Problem: for `gpus` where the pool's accelerators are not GPUs, and as `to_accelerators` does.
     """
     converted: dict[str, Located] = {}
+    names: dict[str, str] = {}
+    priced: tuple[str, Located] | None = None
     for key, node in mapping(limits).items():
         if key == "gpus" and node.value is not None:
             count = int(str(node.value)) * replicas
             note = f"{node.value} GPUs, {replicas} pods on each" if replicas > 1 else ""
-            converted[gpu_resource(maker, node)] = leaf(count, node, note, (*node.also, *count_causes))
+            resource = gpu_resource(maker, node)
+            converted[resource] = leaf(count, node, note, (*node.also, *count_causes))
+            names[resource] = f"gpus: {node.value}"
         elif key == USD and node.value is not None:
-            converted |= filter(None, (to_accelerators(node),))
+            priced = to_accelerators(node)
         else:
             converted[_known(key, node)] = node
+            names[key] = f"{key}: {node.value}"
+    if priced is not None:
+        resource, limit = priced
+        usd = mapping(limits)[USD]
+        if other := converted.get(resource):
+            texts = (names[resource], f"{USD}: {usd.text or usd.value}")
+            limit = _choose_smaller(resource, (other, limit), texts, findings)
+        converted[resource] = limit
     return Located(dict(sorted(converted.items())), limits.at, limits.key)
+
+
+def _choose_smaller(
+    resource: str, limits: tuple[Located, Located], texts: tuple[str, str], findings: list[Finding]
+) -> Located:
+    """Return the smaller of two limits on a resource; `texts` are their settings in the blueprint."""
+    amounts = [Decimal(parse_amount(str(limit.value))) for limit in limits]
+    smaller = int(amounts[1] < amounts[0])
+    chosen, other = limits[smaller], limits[1 - smaller]
+    if amounts[0] != amounts[1]:
+        message = (
+            f"`{texts[1 - smaller]}` has no effect: it becomes a limit of {other.value} `{resource}`, and"
+            f" `{texts[smaller]}` one of {chosen.value}; the smaller counts"
+        )
+        fix = f"remove it, or raise `{texts[smaller].partition(':')[0]}`"
+        findings.append(info(Code.LIMIT_WITHOUT_EFFECT, message, other, fix))
+    return add_causes(chosen, collect_causes(other))
 
 
 def _known(key: str, node: Located) -> str:

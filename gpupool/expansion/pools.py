@@ -102,7 +102,9 @@ def expand_pool(
             "limits",
             lambda _: (
                 own_limits
-                and limits.to_karpenter_limits(own_limits, maker, slices, to_accelerators, count_causes)
+                and limits.to_karpenter_limits(
+                    own_limits, maker, slices, to_accelerators, count_causes, findings
+                )
             ),
         ),
         usd_per_hour=find(own_limits, limits.USD),

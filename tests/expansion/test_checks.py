@@ -42,6 +42,9 @@ ROWS = {
         "a: {accelerator: l4, limits: {cpu: 500m}, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, "set the tier's limits",
     ),
     "a soft limit": ("a: {accelerator: l4, limits: {nodes: 2}}", Code.SOFT_LIMIT, "add a limit on `gpus`"),
+    "a limit above the other one": (
+        "a: {accelerator: l4, limits: {gpus: 64, usdPerHour: 34}}", Code.LIMIT_WITHOUT_EFFECT, "or raise `usdPerHour`",
+    ),
     "a window that loosens its profile": (
         "a: {profile: training, accelerator: a100, disruption: {maintenance: {days: sat, hours: '22:00-04:00'}}}",
         Code.LOOSER_WINDOW, "set `nodes: 10%` in the window",

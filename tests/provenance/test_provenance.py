@@ -216,6 +216,22 @@ def test_budgets_that_maintenance_overrides_do_not_win(
     assert origin.chain[-1].layer == ("pool" if budgets else "profile training")
 
 
+@pytest.mark.parametrize(("gpus", "winner"), [(8, "gpus"), (640, "usdPerHour")])
+def test_a_limit_in_dollars_does_not_replace_one_in_gpus(gpus: int, winner: str, ask: Asker) -> None:
+    pool = {"profile": "training", "accelerator": "h100", "limits": {"usdPerHour": 500}}
+    defaults = BASE["defaults"] | {"pool": {"limits": {"gpus": gpus}}}
+    found = ask("train.limits", {"defaults": defaults, "pools": {"train": pool}})
+    assert {path(each).rpartition(".")[2]: each.chain[-1].outcome for each in found} == {
+        "gpus": LayerOutcome.WINS,
+        "usdPerHour": LayerOutcome.WINS,
+    }
+    (rendering,) = [(path(each).rpartition(".")[2], part) for each in found for part in rendered(each)]
+    assert rendering == (
+        winner,
+        ("NodePool/train", "spec.limits.nvidia.com/gpu", 8 if winner == "gpus" else 72),
+    )
+
+
 def test_a_map_that_is_rendered_as_a_whole_is_told_as_one(ask: Asker) -> None:
     window = {"days": "mon-fri", "hours": "08:00-20:00"}
     (protect,) = ask(
