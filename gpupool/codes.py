@@ -119,11 +119,13 @@ class Code(StrEnum):
         "Reservations that the pool can't use, or reserved capacity without reservations.",
     )
     NO_POOLS = "GP0058", "A blueprint without pools, which would remove everything rendered before."
+    LIMIT_WITHOUT_EFFECT = "GP0059", "A limit in GPUs or in USD per hour above the other one of the pool."
     CONSOLIDATE_AFTER = "GP0060", "`disruption` without `consolidateAfter`, which Karpenter requires."
     WINDOW = "GP0061", "A disruption window that can't be compiled to budgets."
     DAYLIGHT_SAVING = "GP0062", "A window that is longer or shorter in the months in which the clocks change."
     TIMEZONE = "GP0063", "An unknown time zone, or a window without a time zone."
     DAYS_OR_HOURS = "GP0064", "Invalid days or hours of a window."
+    LOOSER_WINDOW = "GP0065", "A maintenance window that permits more than the profile's budget does."
     CHART_BUG = "GP0070", "Values that break this version of a chart."
     CHART_DEFAULTS = "GP0071", "A chart version whose defaults do not fit EKS images."
     IN_THE_WAY = "GP0080", "A file that gpupool did not write, at a path where it has to write."

@@ -147,8 +147,9 @@ def apply_plan(
 
     cluster = _or_default(cluster)
     options = apply_options(
-        files, wait=wait, lock_timeout=lock_timeout, is_overlay_gate_on=False, on_progress=on_progress
-    )
+        files, wait=wait, lock_timeout=lock_timeout, is_overlay_gate_on=plan.source.is_overlay_gate_on,
+        on_progress=on_progress,
+    )  # fmt: skip
     return carry_out_saved(plan, files, cluster, Deadline(cluster.timeout), options)
 
 

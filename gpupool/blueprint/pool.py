@@ -130,7 +130,7 @@ class BlueprintLimits(Fields):
     gpus: One[WholeOrZero] = One(sets=targets.GPU_LIMITS)
     """Number of physical GPUs, also where they are shared."""
 
-    usd_per_hour: One[Dollars] = One(sets=targets.ACCELERATOR_LIMITS)
+    usd_per_hour: One[Dollars] = One()
     """Maximum on-demand cost of the accelerators per hour; becomes a number of accelerators by the price of
     the most expensive one. In the blueprint's own `limits`: the cap on the pools' sum."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpupool.blueprint.keyed import map_by_key
-from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker, load_accelerators
+from gpupool.catalogue.accelerators import GPU_MAKERS, Maker, load_accelerators
 from gpupool.karpenter import labels
 from gpupool.yamlio.located import items
 
@@ -22,7 +22,6 @@ MANUFACTURER_LABELS = (labels.INSTANCE_GPU_MANUFACTURER, labels.INSTANCE_ACCELER
 """The labels with an accelerator's maker: of GPUs, and of other chips."""
 
 GPU_LIMITS = ("limit nvidia.com/gpu", "limit amd.com/gpu")
-ACCELERATOR_LIMITS = tuple(f"limit {resource}" for resource in RESOURCES.values())
 
 
 def find_accelerator_labels(name: str) -> tuple[str, ...]:

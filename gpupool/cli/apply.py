@@ -207,14 +207,13 @@ def _apply_saved(
     plan = saved.read()
     with enforce_deadline(connection, deadline.stop):
         write_plan(settings.destinations, plan, settings.changed, is_guarded=True)
-        # A plan does not record which feature gates are on; with NodeOverlay off, no overlay becomes Ready.
         with _print_if_stale(plan), show_progress() as display:
             return carry_out_saved(
                 plan,
                 files,
                 connection,
                 deadline,
-                _build_options(settings, files, display, is_overlay_gate_on=False),
+                _build_options(settings, files, display, is_overlay_gate_on=plan.source.is_overlay_gate_on),
             )
 
 

@@ -7,6 +7,7 @@ from gpupool.blueprint.pool import PoolFields
 from gpupool.blueprint.targets import NAME_LABELS
 from gpupool.catalogue.accelerators import GPU_MAKERS, RESOURCES, Maker
 from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.causes import collect_causes
 from gpupool.karpenter import labels
 from gpupool.shapes.fields import LocatedItems
 from gpupool.yamlio.located import Located, YamlValue, text_of
@@ -48,6 +49,13 @@ def find_maker_hints(fields: PoolFields) -> Iterator[tuple[Maker, Located]]:
     for node in (fields.instances.gpus, fields.instances.gpu_memory):
         if node is not None:
             yield Maker.NVIDIA, node
+
+
+def find_maker_causes(fields: PoolFields) -> tuple[Located, ...]:
+    """Return the fields that determine the maker: `accelerator`, or else the selection, or else a hint."""
+    selection = collect_causes(fields.instances.node, fields.requirements.node)
+    hints = [node for _, node in find_maker_hints(fields)][:1]
+    return collect_causes(fields.accelerator.node) or (*selection, *hints)
 
 
 def _find_makers(fields: PoolFields, catalogue: CatalogueAccess) -> Iterator[Maker | None]:

@@ -79,13 +79,18 @@ def _convert_value(label: str, node: Located, bound: str, convert: Convert) -> L
 
 
 def build_requirement(
-    label: str, operator: str, cause: Located, values: list[Located] | None = None, note: str = ""
+    label: str,
+    operator: str,
+    cause: Located,
+    values: list[Located] | None = None,
+    note: str = "",
+    also: tuple[Located, ...] = (),
 ) -> Located:
     """Build one requirement, located at its cause."""
     return tree(
         {
-            "key": leaf(label, cause, note),
-            "operator": leaf(operator, cause, note),
+            "key": leaf(label, cause, note, also),
+            "operator": leaf(operator, cause, note, also),
             "values": None if values is None else listing(values, cause),
         },
         cause,

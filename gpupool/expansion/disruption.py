@@ -1,5 +1,8 @@
 """Expansion of `disruption` to Karpenter's policy and budgets, with windows compiled to UTC."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from gpupool.blueprint.pool import BlueprintBudget, BlueprintDisruption, BlueprintWindow
 from gpupool.blueprint.timezones import timezone_names
 from gpupool.blueprint.windows import (
@@ -10,15 +13,16 @@ from gpupool.blueprint.windows import (
     parse_hours,
 )
 from gpupool.codes import Code
+from gpupool.expansion.causes import collect_causes
 from gpupool.expansion.problem import Problem, info
 from gpupool.expansion.target import TargetCluster
 from gpupool.expansion.windows.compile import WindowError, compile_budgets
 from gpupool.findings import Finding
 from gpupool.karpenter.budgets import DisruptionBudget
 from gpupool.shapes.fields import LocatedItems
-from gpupool.yamlio.located import Located, leaf, listing, text_of, tree
+from gpupool.yamlio.located import Located, items, leaf, listing, text_of, tree
 
-_WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
+WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
 """The default of `nodes` in each kind of window."""
 
 
@@ -47,18 +51,18 @@ def _expand_budgets(
         "maintenance": setting.maintenance,
     }
     parsed = {
-        kind: tuple(_parse_window(item, kind, target) for item in items) for kind, items in windows.items()
+        kind: tuple(_parse_window(item, kind, target) for item in listed) for kind, listed in windows.items()
     }
     if not any(parsed.values()):
         return None if own is None else listing([_copy_budget(item) for item in setting.budgets], own)
     causes: dict[str, list[Located]] = {
         "own": [item.here for item in setting.budgets],
         "implicit": [setting.here],
-        **{kind: [item.here for item in items] for kind, items in windows.items()},
+        **{kind: [item.here for item in listed] for kind, listed in windows.items()},
     }
     try:
         compiled = compile_budgets(
-            None if own is None else tuple(_parse_budget(item) for item in setting.budgets),
+            None if own is None else tuple(parse_budget(item) for item in setting.budgets),
             parsed["protect"],
             parsed["maintenance"],
         )
@@ -68,10 +72,16 @@ def _expand_budgets(
     for note in compiled.notes:
         kind, index = note.cause
         findings.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
-    budgets = [
-        _build_budget_node(item.budget, causes[item.cause[0]][item.cause[1]], item.cause[0])
-        for item in compiled.budgets
-    ]
+    takers = collect_causes(*(item.reasons.node or _find_times(item) for item in setting.maintenance))
+    also = {kind: _collect_window_causes(listed, target.timezone) for kind, listed in windows.items()}
+    budgets = []
+    for budget, (kind, index) in compiled.budgets:
+        if kind == "own":
+            budgets.append(_build_own_node(budget, setting.budgets[index], takers))
+        elif kind == "implicit":
+            budgets.append(_build_compiled_node(budget, BlueprintWindow(setting.here), kind, takers))
+        else:
+            budgets.append(_build_compiled_node(budget, windows[kind][index], kind, also[kind]))
     return listing(budgets, own or setting.here)
 
 
@@ -86,19 +96,21 @@ def _parse_window(item: BlueprintWindow, kind: str, target: TargetCluster) -> Wi
     return Window(
         days=parse_days(item.days.texts() if item.days.node is not None else ["daily"]),
         hours=parse_hours(item.hours.value) if item.hours is not None else None,
-        nodes=str(item.nodes.value) if item.nodes is not None else _WINDOW_NODES[kind],
-        reasons=_parse_reasons(item.reasons),
+        nodes=str(item.nodes.value) if item.nodes is not None else WINDOW_NODES[kind],
+        reasons=parse_reasons(item.reasons),
         timezone=timezone,
     )
 
 
-def _parse_reasons(setting: LocatedItems[str]) -> frozenset[str]:
+def parse_reasons(setting: LocatedItems[str]) -> frozenset[str]:
+    """Return the reasons of a window."""
     if setting.node is None:
         return DEFAULT_REASONS
     return frozenset(REASON_ORDER if setting.node.value == "all" else setting.texts())
 
 
-def _parse_budget(item: BlueprintBudget) -> DisruptionBudget:
+def parse_budget(item: BlueprintBudget) -> DisruptionBudget:
+    """Return a budget of the blueprint."""
     return DisruptionBudget(
         nodes=str(BlueprintBudget.nodes.default if item.nodes is None else item.nodes.value),
         reasons=None if item.reasons.node is None else tuple(item.reasons.texts()),
@@ -113,17 +125,60 @@ def _copy_budget(item: BlueprintBudget) -> Located:
     return tree({BlueprintBudget.nodes.key: nodes, **rest}, item.here)
 
 
-def _build_budget_node(budget: DisruptionBudget, cause: Located, kind: str) -> Located:
-    note = (
-        ""
-        if kind == "own"
-        else f"compiled from {kind}"
-        if kind != "implicit"
-        else "Karpenter's default of 10%"
-    )
-    parts: dict[str, Located | None] = {"nodes": leaf(budget.nodes, cause, note)}
+def _collect_window_causes(windows: Sequence[BlueprintWindow], zone: Located | None) -> tuple[Located, ...]:
+    """Return the scalars of all windows of a kind; budgets that differ only in their reasons are joined.
+
+    `zone` is the cluster's time zone, for a window without one.
+    """
+    defaults = [zone for window in windows if window.timezone is None]
+    return collect_causes(*(window.node for window in windows), *defaults)
+
+
+def _build_own_node(budget: DisruptionBudget, own: BlueprintBudget, takers: tuple[Located, ...]) -> Located:
+    """Build a budget of the blueprint; `takers` are the windows' settings that took reasons from it."""
+    nodes = own.nodes or own.here
+    reasons = own.reasons.node or nodes
+    also = () if budget.schedule else takers
+    places = _BudgetPlaces(nodes, reasons, own.schedule or nodes, own.duration or nodes)
+    return _build_budget(budget, places, own.here, "", also)
+
+
+def _build_compiled_node(
+    budget: DisruptionBudget, window: BlueprintWindow, kind: str, also: tuple[Located, ...]
+) -> Located:
+    """Build a budget compiled from windows; each leaf is at the setting of the first one that it follows."""
+    note = "Karpenter's default of 10%" if kind == "implicit" else f"compiled from {kind}"
+    times = _find_times(window)
+    places = _BudgetPlaces(window.nodes or times, window.reasons.node or times, times, times)
+    return _build_budget(budget, places, window.here, note, also)
+
+
+class _BudgetPlaces(NamedTuple):
+    """The settings that the parts of a budget follow from."""
+
+    nodes: Located
+    reasons: Located
+    schedule: Located
+    duration: Located
+
+
+def _build_budget(
+    budget: DisruptionBudget, places: _BudgetPlaces, at: Located, note: str, also: tuple[Located, ...]
+) -> Located:
+    row = BlueprintBudget
+    parts: dict[str, Located | None] = {row.nodes.key: leaf(budget.nodes, places.nodes, note, also)}
     if budget.reasons is not None:
-        parts["reasons"] = listing([leaf(reason, cause, note) for reason in budget.reasons], cause)
-    for key, value in (("schedule", budget.schedule), ("duration", budget.duration)):
-        parts[key] = None if value is None else leaf(value, cause, note)
-    return tree(parts, cause)
+        own = {str(reason.value): reason for reason in items(places.reasons)}
+        reasons = [leaf(name, own.get(name, places.reasons), note, also) for name in budget.reasons]
+        parts[row.reasons.key] = listing(reasons, places.reasons)
+    if budget.schedule is not None:
+        parts[row.schedule.key] = leaf(budget.schedule, places.schedule, note, also)
+    if budget.duration is not None:
+        parts[row.duration.key] = leaf(budget.duration, places.duration, note, also)
+    return tree(parts, at)
+
+
+def _find_times(window: BlueprintWindow) -> Located:
+    """Return a window's hours, or else its first day, or else the window."""
+    first_day = window.days.values[0] if window.days else None
+    return window.hours or first_day or window.here

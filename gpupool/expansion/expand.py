@@ -9,11 +9,12 @@ from gpupool.blueprint.model import Blueprint, BlueprintNodeOverlay
 from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassFields
 from gpupool.blueprint.pool import BlueprintPool
 from gpupool.errors import InputError
-from gpupool.expansion import checks, limits, requirements, sharing
+from gpupool.expansion import checks, limits, overridden, requirements, sharing
 from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.causes import collect_selection
 from gpupool.expansion.expanded import Expanded, ExpandedClass, ExpandedOverlay, ExpandedPool
 from gpupool.expansion.layers import LayeredPool, find_profile_reference, layer_pools, merge_declared_class
-from gpupool.expansion.nodeclass import build_class_spec, find_ami_family
+from gpupool.expansion.nodeclass import build_class_spec
 from gpupool.expansion.pools import ClassFacts, expand_pool
 from gpupool.expansion.problem import Problem
 from gpupool.expansion.target import TargetCluster
@@ -134,11 +135,13 @@ class _Expansion:
         pool = expand_pool(layers, of_class, target, self.catalogue, findings)
         findings += checks.check_pool(pool, layers, target, self.catalogue)
         findings += checks.check_reservations(layers, pool)
+        findings += overridden.check_maintenance(layers)
         self.findings += (_move_to_blueprint(finding, layers) for finding in findings)
         self.pools.append(pool)
         share = layers.fields.sharing.time_slicing
         if share is not None:
-            self.overlays += sharing.build_overlays(pool, share)
+            selection = collect_selection(layers.fields, of_class.spec, target)
+            self.overlays += sharing.build_overlays(pool, share, selection)
 
     def _find_class_facts(
         self, layers: LayeredPool, target: TargetCluster, findings: list[Finding]
@@ -146,7 +149,7 @@ class _Expansion:
         """Build the pool's own node class, or find the declared one."""
         name = layers.class_name
         if not name:
-            return ClassFacts("", None)
+            return ClassFacts(NodeClassFields(None), None)
         if layers.class_fields is None:
             self._used.add(name)
             findings += checks.check_declared_class(layers, list(self._declared_fields))
@@ -158,17 +161,17 @@ class _Expansion:
                 name, f"{layers.path}.nodeClass", layers.class_fields, target, findings
             )
         expanded = self.classes.get(name)
-        return ClassFacts(find_ami_family(layers.class_fields), None if expanded is None else expanded.spec)
+        return ClassFacts(layers.class_fields, None if expanded is None else expanded.spec)
 
     def _find_declared_facts(self, name: str, target: TargetCluster) -> ClassFacts:
         """Return the facts of a declared node class; of an external one, from the fields in the blueprint."""
         fields = self._declared_fields.get(name)
         if fields is None:
-            return ClassFacts("", None)
+            return ClassFacts(NodeClassFields(None), None)
         expanded = self.classes.get(name)
         # Findings about an external class are dropped, because it is not rendered.
         return ClassFacts(
-            find_ami_family(fields),
+            fields,
             build_class_spec(fields, target, []) if expanded is None else expanded.spec,
         )
 

@@ -96,7 +96,8 @@ def _merge_tier(base: Located, tier: Tier, index: int) -> Tier:
         return fields
     weight = Tier(base).weight
     first = FIRST_WEIGHT if weight is None else weight.value
-    number = leaf(max(1, first - index), tier.here, "built-in: one less for each tier")
+    also = () if weight is None else (weight,)
+    number = leaf(max(1, first - index), tier.here, "built-in: one less for each tier", also)
     return Tier(Located({**mapping(fields.node), Tier.weight.key: number}, fields.here.at, fields.here.key))
 
 

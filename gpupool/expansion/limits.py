@@ -11,6 +11,7 @@ from gpupool.blueprint.migration_hints import foreign_answer
 from gpupool.blueprint.pool import BlueprintLimits
 from gpupool.catalogue.accelerators import RESOURCES, Maker
 from gpupool.codes import Code
+from gpupool.expansion.causes import add_causes, collect_causes
 from gpupool.expansion.problem import Problem, error, info, warning
 from gpupool.karpenter.quantities import parse_amount
 from gpupool.scheduling.types.capacity import ACCELERATORS, EFA, IPV4, POD_ENI
@@ -87,7 +88,7 @@ def dollars(node: Located) -> Decimal:
 
 def _calculate_part(key: str, node: Located, percent: int, share: Located) -> Located:
     if key == USD:
-        return leaf(f"{dollars(node) * percent / 100:f}", share)
+        return leaf(f"{dollars(node) * percent / 100:f}", share, also=(node,))
     digits = str(node.value).rstrip("GKMTPEik")
     if not digits.isdigit():
         raise Problem(
@@ -98,7 +99,7 @@ def _calculate_part(key: str, node: Located, percent: int, share: Located) -> Lo
         )
     amount = max(1, int(digits) * percent // 100)
     unit = str(node.value)[len(digits) :]
-    return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share)
+    return leaf(f"{amount}{unit}" if isinstance(node.value, str) else amount, share, also=(node,))
 
 
 def to_karpenter_limits(
@@ -106,25 +107,55 @@ def to_karpenter_limits(
     maker: Maker | None,
     replicas: int,
     to_accelerators: Callable[[Located], tuple[str, Located] | None],
+    count_causes: tuple[Located, ...],
+    findings: list[Finding],
 ) -> Located:
     """Convert limits to Karpenter's; each physical GPU of `gpus` counts `replicas` times, because of sharing.
 
     `to_accelerators` converts `usdPerHour` to a resource and its limit, or returns None after an error.
+    `count_causes` determine the resource that `gpus` counts, and `replicas`. Where `usdPerHour` and another
+    limit are on one resource, the smaller counts; a note about the other one is added to `findings`.
 
     Raises:
         Problem: for `gpus` where the pool's accelerators are not GPUs, and as `to_accelerators` does.
     """
     converted: dict[str, Located] = {}
+    names: dict[str, str] = {}
     for key, node in limits.entries().items():
         if key == GPUS:
             count = int(str(node.value)) * replicas
             note = f"{node.value} GPUs, {replicas} pods on each" if replicas > 1 else ""
-            converted[gpu_resource(maker, node)] = leaf(count, node, note)
-        elif key == USD:
-            converted |= filter(None, (to_accelerators(node),))
-        else:
+            resource = gpu_resource(maker, node)
+            converted[resource] = leaf(count, node, note, (*node.also, *count_causes))
+            names[resource] = f"{key}: {node.value}"
+        elif key != USD:
             converted[_known(key, node)] = node
+            names[key] = f"{key}: {node.value}"
+    usd = limits.usd_per_hour
+    if usd is not None and (priced := to_accelerators(usd)) is not None:
+        resource, limit = priced
+        if other := converted.get(resource):
+            texts = (names[resource], f"{USD}: {usd.text or usd.value}")
+            limit = _choose_smaller(resource, (other, limit), texts, findings)
+        converted[resource] = limit
     return Located(dict(sorted(converted.items())), limits.here.at, limits.here.key)
+
+
+def _choose_smaller(
+    resource: str, limits: tuple[Located, Located], texts: tuple[str, str], findings: list[Finding]
+) -> Located:
+    """Return the smaller of two limits on a resource; `texts` are their settings in the blueprint."""
+    amounts = [Decimal(parse_amount(str(limit.value))) for limit in limits]
+    smaller = int(amounts[1] < amounts[0])
+    chosen, other = limits[smaller], limits[1 - smaller]
+    if amounts[0] != amounts[1]:
+        message = (
+            f"`{texts[1 - smaller]}` has no effect: it becomes a limit of {other.value} `{resource}`, and"
+            f" `{texts[smaller]}` one of {chosen.value}; the smaller counts"
+        )
+        fix = f"remove it, or raise `{texts[smaller].partition(':')[0]}`"
+        findings.append(info(Code.LIMIT_WITHOUT_EFFECT, message, other, fix))
+    return add_causes(chosen, collect_causes(other))
 
 
 def _known(key: str, node: Located) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from gpupool.blueprint.merge import merge, remove_nulls
 from gpupool.blueprint.nodeclass import AMI, AMITerm, BlueprintNodeClass, Disk, NodeClassFields
 from gpupool.codes import Code
+from gpupool.expansion.causes import add_causes, collect_causes
 from gpupool.expansion.problem import Problem, warning
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, Location
@@ -104,6 +105,12 @@ def find_ami_family(fields: NodeClassFields) -> str:
     """Return the AMI family of a node class; empty where it is unknown."""
     # An alias in upper case is reported elsewhere; its family is clear.
     return text_of(fields.ami_family) or _ALIAS_FAMILIES.get(_alias(fields).partition("@")[0].lower(), "")
+
+
+def find_family_causes(fields: NodeClassFields) -> tuple[Located, ...]:
+    """Return the fields of a node class that determine its AMI family."""
+    rows = (NodeClassFields.ami_family, NodeClassFields.ami, NodeClassFields.ami_selector_terms)
+    return collect_causes(*(fields.get(row.key) for row in rows))
 
 
 def find_latest_alias(fields: NodeClassFields) -> Located | None:
@@ -236,9 +243,11 @@ def _build_discovery_terms(fields: NodeClassFields, target: TargetCluster) -> Lo
 
 
 def _expand_devices(fields: NodeClassFields, disk: Disk, os_disk: Disk) -> dict[str, Located]:
-    own = fields.block_device_mappings
-    devices = own if own is not None else _build_block_devices(disk, os_disk, find_ami_family(fields))
-    return {} if devices is None else {NodeClassFields.block_device_mappings.key: devices}
+    own, key = fields.block_device_mappings, NodeClassFields.block_device_mappings.key
+    if own is not None:
+        return {key: own}
+    devices = _build_block_devices(disk, os_disk, find_ami_family(fields))
+    return {} if devices is None else {key: add_causes(devices, find_family_causes(fields))}
 
 
 def _expand_user_data(fields: NodeClassFields) -> dict[str, Located]:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gpupool.blueprint.constraint import TaintEntry
 from gpupool.blueprint.keyed import LocatedByKey
+from gpupool.blueprint.nodeclass import NodeClassFields
 from gpupool.blueprint.pool import PLUGIN_CONFIG_LABEL, BlueprintLimits, PoolFields
 from gpupool.codes import Code
 from gpupool.expansion import disruption, limits, requirements, sharing
-from gpupool.expansion.accelerator import GPU_PRESENT, find_maker
+from gpupool.expansion.accelerator import GPU_PRESENT, find_maker, find_maker_causes
 from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.causes import add_causes, collect_causes, collect_selection
 from gpupool.expansion.expanded import ExpandedPool
 from gpupool.expansion.layers import LayeredPool
+from gpupool.expansion.nodeclass import find_ami_family, find_family_causes
 from gpupool.expansion.problem import Problem, collect_problem, error
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
@@ -34,13 +37,16 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 class ClassFacts(NamedTuple):
-    """The facts about a pool's node class; empty for a class that exists only in the cluster."""
+    """What is known about a pool's node class; nothing for a class that exists only in the cluster."""
 
-    family: str
-    """The AMI family; empty where it is unknown."""
-
+    fields: NodeClassFields
     spec: Located | None
     """The EC2NodeClass spec."""
+
+    @property
+    def family(self) -> str:
+        """Return the AMI family; empty where it is unknown."""
+        return find_ami_family(self.fields)
 
 
 def expand_pool(
@@ -53,7 +59,7 @@ def expand_pool(
     """Expand one NodePool; errors are added to `findings`, and invalid fields are omitted."""
     fields = layers.fields
     maker, slices = find_maker(fields, catalogue), sharing.count_slices(fields)
-    node_labels = _expand_labels(fields, class_facts.family, findings)
+    node_labels = _expand_labels(fields, class_facts, findings)
     node_requirements = requirements.build_requirements(layers.fields_and_nulls, target, catalogue, findings)
 
     @cache
@@ -65,15 +71,18 @@ def expand_pool(
     def to_accelerators(usd: Located) -> tuple[str, Located] | None:
         from gpupool.expansion.limits import calculate_accelerator_limit
 
-        # After an error, the pool's instance types are unknown.
-        return (
-            None
-            if has_errors(findings)
-            else calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
-        )
+        if has_errors(findings):  # the pool's instance types are unknown
+            return None
+        resource, limit = calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
+        selection = collect_selection(fields, class_facts.spec, target)
+        return resource, add_causes(limit, collect_causes(*count_causes(), *selection))
+
+    def count_causes() -> tuple[Located, ...]:
+        return collect_causes(*find_maker_causes(fields), fields.sharing.node)
 
     def expand_limits(own: BlueprintLimits) -> Located:
-        return limits.to_karpenter_limits(own, maker, slices, to_accelerators)
+        causes = count_causes() if own.gpus is not None else ()
+        return limits.to_karpenter_limits(own, maker, slices, to_accelerators, causes, findings)
 
     def convert(part: PartT, build: Callable[[PartT], ResultT]) -> ResultT | None:
         try:
@@ -117,14 +126,18 @@ def _calculate_limits(layers: LayeredPool, own: BlueprintLimits) -> BlueprintLim
     return limits.calculate_share(layers.pool_limits, share) if isinstance(share.value, str) else own
 
 
-def _expand_labels(fields: PoolFields, ami_family: str, findings: list[Finding]) -> Located | None:
-    setting = fields.labels.node
+def _expand_labels(fields: PoolFields, class_facts: ClassFacts, findings: list[Finding]) -> Located | None:
+    setting, also = fields.labels.node, tuple[Located, ...]()
     node_labels: dict[str, Located] = dict(fields.labels.entries)
     for key, node in node_labels.items():
         if problem := labels.find_key_problem(key):
             message, fix = f"the label `{key}` {problem}", "remove it, or use your own domain"
             findings.append(error(Code.LABEL_KEY, message, replace(node, at=node.key or node.at), fix))
-    if ami_family == "Bottlerocket" and (present := node_labels.get(GPU_PRESENT)):
+    present = node_labels.get(GPU_PRESENT)
+    if present is not None:  # whether it is rendered depends on the image
+        also = find_family_causes(class_facts.fields)
+        node_labels[GPU_PRESENT] = add_causes(present, also)
+    if present is not None and class_facts.family == "Bottlerocket":
         if not present.at.file.startswith(SHIPPED):
             message = "on Bottlerocket this label starts a second device plugin beside the image's own"
             findings.append(
@@ -137,7 +150,7 @@ def _expand_labels(fields: PoolFields, ami_family: str, findings: list[Finding])
         node_labels[PLUGIN_CONFIG_LABEL] = leaf(name, share, "sharing.timeSlicing")
     if not node_labels and (setting is None or setting.value):
         return None
-    return Located(dict(sorted(node_labels.items())), (setting or fields.here).at)
+    return Located(dict(sorted(node_labels.items())), (setting or fields.here).at, also=also)
 
 
 def _expand_annotations(fields: PoolFields) -> Located | None:

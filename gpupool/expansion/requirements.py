@@ -12,6 +12,7 @@ from gpupool.catalogue.accelerators import GPU_MAKERS, Maker
 from gpupool.codes import Code
 from gpupool.expansion import constraints
 from gpupool.expansion.catalogue_access import CatalogueAccess
+from gpupool.expansion.causes import collect_causes
 from gpupool.expansion.problem import Problem, collect_problem, error, info
 from gpupool.expansion.target import TargetCluster
 from gpupool.findings import Finding, has_errors
@@ -37,7 +38,9 @@ def build_requirements(
         converted = collect_problem(findings, partial(_convert_label, label, node))
         findings += check_names(converted, catalogue, in_short=in_short)
         requirements += converted
-    requirements += collect_problem(findings, lambda: list(_convert_accelerator(fields, catalogue, findings)))
+    requirements += collect_problem(
+        findings, lambda: list(_convert_accelerator(fields, target, catalogue, findings))
+    )
     zones = list(_convert_zones(fields, target, findings))
     findings += check_names(zones, catalogue)
     requirements += zones
@@ -102,7 +105,7 @@ def _convert_zones(fields: PoolFields, target: TargetCluster, findings: list[Fin
 
 
 def _convert_accelerator(
-    fields: PoolFields, catalogue: CatalogueAccess, findings: list[Finding]
+    fields: PoolFields, target: TargetCluster, catalogue: CatalogueAccess, findings: list[Finding]
 ) -> Iterator[Located]:
     node, names = fields.accelerator.node, fields.accelerator.values
     if node is None:
@@ -116,10 +119,11 @@ def _convert_accelerator(
         fix = "create a pool for each, or use `requirements`"
         message = "one pool can't select several kinds of accelerator"
         raise Problem(Code.ACCELERATOR, message, node, fix)
+    also = collect_causes(*names, target.catalogue)
     for label in name_labels:
         values = [_label_value(label, name) for name in names if name.value]
-        yield constraints.build_requirement(label, "In", node, values)
-    yield from _build_guards(fields, node, next(iter(name_labels), ""))
+        yield constraints.build_requirement(label, "In", node, values, also=also)
+    yield from _build_guards(fields, node, next(iter(name_labels), ""), also)
 
 
 def _label_value(label: str, name: Located[str]) -> Located:
@@ -145,7 +149,9 @@ def _find_name_label(name: str, catalogue: CatalogueAccess) -> str:
     return NAME_LABELS[is_other]
 
 
-def _build_guards(fields: PoolFields, node: Located, label: str) -> Iterator[Located]:
+def _build_guards(
+    fields: PoolFields, node: Located, label: str, also: tuple[Located, ...]
+) -> Iterator[Located]:
     """Yield requirements against instance types that match by name only, unless a field sets the same key.
 
     `label` contains the accelerator's name; it is empty for `none`.
@@ -156,12 +162,12 @@ def _build_guards(fields: PoolFields, node: Located, label: str) -> Iterator[Loc
         for count in (labels.INSTANCE_GPU_COUNT, labels.INSTANCE_ACCELERATOR_COUNT):
             if f"requirement {count}" not in set_targets:
                 yield constraints.build_requirement(
-                    count, "DoesNotExist", node, note="guard of accelerator: none"
+                    count, "DoesNotExist", node, note="guard of accelerator: none", also=also
                 )
     elif label in _GPU_LABELS and f"requirement {labels.INSTANCE_GPU_COUNT}" not in set_targets:
         note = "guard of accelerator: fractional GPUs count 0"
         yield constraints.build_requirement(
-            labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note)], note
+            labels.INSTANCE_GPU_COUNT, "Gt", node, [leaf("0", node, note, also)], note, also
         )
 
 

@@ -18,17 +18,27 @@ def config_name(replicas: int) -> str:
     return f"time-slicing-{replicas}"
 
 
-def build_overlays(pool: ExpandedPool, cause: Located) -> list[ExpandedOverlay]:
-    """Build one NodeOverlay for each GPU count of a pool with sharing."""
-    return [_build_overlay(pool, count, cause) for count in pool.gpu_counts] if pool.slices > 1 else []
+def build_overlays(
+    pool: ExpandedPool, cause: Located, selection: tuple[Located, ...]
+) -> list[ExpandedOverlay]:
+    """Build one NodeOverlay for each GPU count of a pool with sharing.
+
+    `selection` is what determines the pool's instance types, and so the counts.
+    """
+    if pool.slices <= 1:
+        return []
+    return [_build_overlay(pool, count, cause, selection) for count in pool.gpu_counts]
 
 
-def _build_overlay(pool: ExpandedPool, count: int, cause: Located) -> ExpandedOverlay:
+def _build_overlay(
+    pool: ExpandedPool, count: int, cause: Located, selection: tuple[Located, ...]
+) -> ExpandedOverlay:
+    number = leaf(str(count), cause, also=selection)
     requirements = [
-        constraints.build_requirement(labels.INSTANCE_GPU_COUNT, "In", cause, [leaf(str(count), cause)]),
+        constraints.build_requirement(labels.INSTANCE_GPU_COUNT, "In", cause, [number], also=selection),
         constraints.build_requirement(labels.NODEPOOL, "In", cause, [leaf(pool.name, cause)]),
     ]
-    capacity = {gpu_resource(pool.maker, cause): leaf(str(count * pool.slices), cause)}
+    capacity = {gpu_resource(pool.maker, cause): leaf(str(count * pool.slices), cause, also=selection)}
     spec = tree(
         {"requirements": listing(requirements, cause), "capacity": tree(dict(capacity), cause)}, cause
     )

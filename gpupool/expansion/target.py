@@ -30,15 +30,15 @@ class TargetCluster(BlueprintCluster):
         Raises:
             Problem: for a letter without a region, or a zone of another region.
         """
-        name, region = setting.value, text_of(self.region)
+        name, region, also = setting.value, text_of(self.region), setting.also
         if re.fullmatch("[a-z]", name):
             if not region:
                 raise Problem(
                     Code.ZONE, f"zone `{name}` requires a region", setting, "set `cluster: {region: …}`"
                 )
-            name = f"{region}{name}"
+            name, also = f"{region}{name}", tuple(filter(None, [self.region]))
         elif find_zone_label(name) == labels.ZONE and region and not name.startswith(region):
             message = f"zone `{name}` is not in region {region}, so no node can launch"
             letter = name[-1:] if name[-1:].isalpha() else "a"
             raise Problem(Code.ZONE, message, setting, f"did you mean `{region}{letter}`?")
-        return find_zone_label(name), leaf(name, setting)
+        return find_zone_label(name), leaf(name, setting, also=also)

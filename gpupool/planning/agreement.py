@@ -60,6 +60,8 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
     """Yield every place where a plan contradicts itself, or that no gpupool writes like this."""
     if plan.signature and not is_signature(plan.signature):
         yield ("signature",), "this is not an Ed25519 signature in base64"
+    if len(set(plan.source.features)) < len(plan.source.features):
+        yield ("source", "features"), "a feature gate is listed twice"
     yield from _check_times(plan)
     yield from _check_inventory(plan)
     yield from _check_consent(plan)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from gpupool.objects import Ref
 
-FORMAT_VERSION: Final = "1.2"
+FORMAT_VERSION: Final = "1.3"
 
 Action: TypeAlias = Literal["create", "adopt", "update", "delete", "no-op"]
 Operation: TypeAlias = Literal["add", "remove", "replace"]
@@ -205,6 +205,14 @@ class PlanSource(_Serialized):
 
     sensitive: tuple[str, ...] = ()
     """The blueprint's `sensitive`."""
+
+    features: tuple[str, ...] = ()
+    """The blueprint's `cluster.features`: Karpenter's feature gates that are on; since format 1.3."""
+
+    @property
+    def is_overlay_gate_on(self) -> bool:
+        """Return whether Karpenter's feature gate for NodeOverlays is on."""
+        return "NodeOverlay" in self.features
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpupool.blueprint.merge import ANY, MergeKind, as_map
+from gpupool.blueprint.pool import BlueprintDisruption, PoolFields
+from gpupool.expansion.overridden import find_overridden_budgets
 from gpupool.provenance.items import BlueprintItem, LayerPart
 from gpupool.provenance.values import LayerOutcome, LayerValue, Origin, Path, mask
 from gpupool.yamlio.located import Located, place, plain
+
+_BUDGETS: Path = (PoolFields.disruption.key, BlueprintDisruption.budgets.key)
 
 
 class ChainLink(NamedTuple):
@@ -33,6 +37,8 @@ def find_origin(item: BlueprintItem, path: Path) -> Origin:
             layer if layer.value is None else layer._replace(outcome=LayerOutcome.REPLACED) for layer in chain
         ]
         chain.append(_generated_value(effective))
+    if field == _BUDGETS:
+        chain = [_mark_overridden(layer, item) for layer in chain]
     home = item.path
     if item.tier and (is_generated or any(f"tier {item.tier}" in layer.layer for layer in chain)):
         home = (*home, "tiers", item.tier)
@@ -141,6 +147,18 @@ def _generated_value(effective: ChainLink) -> LayerValue:
     return LayerValue(
         layer or "built-in", effective.path, place(effective.node), value, LayerOutcome.WINS, note
     )
+
+
+def _mark_overridden(layer: LayerValue, item: BlueprintItem) -> LayerValue:
+    """Return the winning budgets with what maintenance windows take over from them."""
+    overridden = [*find_overridden_budgets(PoolFields(item.fields).disruption)]
+    if layer.outcome is not LayerOutcome.WINS or not overridden:
+        return layer
+    listed = ", ".join(f"{taken.budget.nodes} for {' and '.join(taken.reasons)}" for taken in overridden)
+    count = len(layer.value) if isinstance(layer.value, list) else 0
+    is_gone = len(overridden) == count and all(taken.is_complete for taken in overridden)
+    outcome = LayerOutcome.REPLACED if is_gone else LayerOutcome.MERGED
+    return layer._replace(outcome=outcome, note=f"overridden by maintenance: {listed}")
 
 
 def _is_in_force(layer: LayerValue) -> bool:

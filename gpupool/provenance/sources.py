@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from gpupool.blueprint.pool import PoolFields
+from gpupool.blueprint.pool import BlueprintDisruption, PoolFields
 from gpupool.findings import Location
 from gpupool.provenance.chain import child_kind, is_atomic
 from gpupool.provenance.items import BlueprintItem
@@ -11,6 +11,12 @@ from gpupool.provenance.values import Path, Rendering, mask
 from gpupool.yamlio.located import Located, leaves, plain
 
 _HEAD: tuple[Path, ...] = (("apiVersion",), ("kind",), ("metadata", "name"))
+_WINDOWS: tuple[Path, ...] = tuple(
+    (PoolFields.disruption.key, row.key)
+    for row in (BlueprintDisruption.protect, BlueprintDisruption.maintenance)
+)
+"""Fields that are compiled as a whole: a budget follows from several settings of several windows."""
+
 _CLASS_REFERENCE: Path = tuple(PoolFields.node_class_ref.to.split("."))
 
 
@@ -92,6 +98,8 @@ def _children(node: Located) -> Iterable[tuple[str | int, Located]]:
 
 def _field_path(item: BlueprintItem, path: Path) -> Path:
     """Return a path up to the first value that is replaced as a whole: a list, a constraint, a selector."""
+    if path[:2] in _WINDOWS:
+        return path[:2]
     kind = item.kind
     for index, key in enumerate(path):
         if isinstance(key, int):

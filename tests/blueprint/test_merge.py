@@ -93,6 +93,7 @@ def test_settled_takes_nulls_out_and_keeps_what_is_empty(text: str, expected: Pl
 
 
 POOL = [
+    ("{limits: {gpus: 8}}", "{limits: {usdPerHour: 5}}", {"limits": {"gpus": 8, "usdPerHour": 5}}),
     # a later word replaces an earlier one that reaches the same label, short or long
     ("{arch: amd64}", "{requirements: {kubernetes.io/arch: arm64}}", {"requirements": {"kubernetes.io/arch": "arm64"}}),
     ("{requirements: {kubernetes.io/arch: arm64, x: z}}", "{arch: amd64}", {"requirements": {"x": "z"}, "arch": "amd64"}),

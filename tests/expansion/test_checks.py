@@ -42,6 +42,13 @@ ROWS = {
         "a: {accelerator: l4, limits: {cpu: 500m}, tiers: {x: {limits: 25%}}}", Code.LIMIT_SHARE, "set the tier's limits",
     ),
     "a soft limit": ("a: {accelerator: l4, limits: {nodes: 2}}", Code.SOFT_LIMIT, "add a limit on `gpus`"),
+    "a limit above the other one": (
+        "a: {accelerator: l4, limits: {gpus: 64, usdPerHour: 34}}", Code.LIMIT_WITHOUT_EFFECT, "or raise `usdPerHour`",
+    ),
+    "a window that loosens its profile": (
+        "a: {profile: training, accelerator: a100, disruption: {maintenance: {days: sat, hours: '22:00-04:00'}}}",
+        Code.LOOSER_WINDOW, "set `nodes: 10%` in the window",
+    ),
     "no pools": ("", Code.NO_POOLS, "add a pool, as in `pools: {train: {profile: training}}`"),
     "no machines": ("a: {limits: {gpus: 8}}", Code.NO_TYPE_SELECTOR, "set one of `profile`"),
     "a misspelt accelerator": (f"a: {{{GPU.replace('l4', 'h10O')}}}", Code.MISSPELT_NAME, "did you mean `h100`?"),
@@ -119,6 +126,14 @@ def test_what_is_said(pools: str, code: Code, fix: str, tmp_path: Path) -> None:
 
 FINE = {
     "a GPU": f"a: {{{GPU}}}",
+    "a budget that is the pool's own": (
+        "a: {accelerator: l4, limits: {gpus: 8}, disruption: {consolidateAfter: 1h, budgets: [{nodes: 0}],"
+        " maintenance: {days: sat, timezone: UTC}}}"
+    ),
+    "a window that sets its number": (
+        "a: {profile: training, accelerator: a100, limits: {gpus: 64},"
+        " disruption: {maintenance: {days: sat, timezone: UTC, nodes: 10%}}}"
+    ),
     "reserved with reservations": "a: {accelerator: l4, capacity: reserved, nodeClass: {reservations: cr-1}, limits: {gpus: 8}}",
     "a profile's own taint taken away": "a: {profile: general, arch: amd64, limits: {cpu: 8}}",
     "a guard that gives way": "a: {accelerator: l4, instances: {gpus: {min: 4}}, limits: {gpus: 8}}",

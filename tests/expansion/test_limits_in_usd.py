@@ -15,11 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpupool.api import render_files
+from gpupool.blueprint.pool import BlueprintLimits
+from gpupool.catalogue.accelerators import Maker
 from gpupool.catalogue.load import SHIPPED, load_shipped
 from gpupool.cli.app import main
 from gpupool.codes import Code
 from gpupool.errors import InputError
-from gpupool.findings import Severity
+from gpupool.expansion.limits import to_karpenter_limits
+from gpupool.findings import Location, Severity
+from gpupool.yamlio.located import Located, leaf, plain
 from tests.tiers import examples
 
 if TYPE_CHECKING:
@@ -164,16 +168,61 @@ def test_money_that_limits_nothing(pool: str, message: str, fix: str, tmp_path: 
     assert fix in found.fix
 
 
-@pytest.mark.parametrize("other", ["gpus: 8", "nvidia.com/gpu: 8"])
-def test_money_and_a_number_in_one_place(other: str, tmp_path: Path) -> None:
-    (found,) = wrong(tmp_path, f"{H100}, limits: {{usdPerHour: 50, {other}}}")
+BOTH = {
+    "fewer GPUs": (f"{H100}, limits: {{usdPerHour: 110.08, gpus: 8}}", 8, "`usdPerHour: 110.08` has no effect", "16", "8"),
+    "GPUs first": (f"{H100}, limits: {{gpus: 8, usdPerHour: 110.08}}", 8, "`usdPerHour: 110.08` has no effect", "16", "8"),
+    "less money": (f"{H100}, limits: {{gpus: 64, usdPerHour: 110.08}}", 16, "`gpus: 64` has no effect", "64", "16"),
+    "the resource's own name": (
+        f"{H100}, limits: {{nvidia.com/gpu: 64, usdPerHour: 110.08}}", 16, "`nvidia.com/gpu: 64` has no effect", "64", "16",
+    ),
+    "slices": (
+        f"{H100}, sharing: {{timeSlicing: 4}}, limits: {{gpus: 20, usdPerHour: 110.08}}", 64, "`gpus: 20` has no effect", "80", "64",
+    ),
+    "a pool and its tier": (
+        f"{H100}, limits: {{gpus: 4}}, tiers: {{x: {{limits: {{usdPerHour: 110.08}}}}}}", 4, "`usdPerHour: 110.08`", "16", "4",
+    ),
+    "a share": (
+        f"{H100}, limits: {{gpus: 64, usdPerHour: 220.16}}, tiers: {{x: {{limits: 50%}}}}", 16, "`gpus: 32` has no effect", "32", "16",
+    ),
+}  # fmt: skip
 
-    assert found.code == Code.SET_TWICE
-    assert "both set limit nvidia.com/gpu" in found.message
+
+@pytest.mark.parametrize(("pool", "limit", "text", "other", "chosen"), BOTH.values(), ids=BOTH)
+def test_the_smaller_of_money_and_a_number_counts(
+    pool: str, limit: int, text: str, other: str, chosen: str, tmp_path: Path
+) -> None:
+    made = rendered(tmp_path, pool)
+
+    assert list(limits(made).values()) == [{"nvidia.com/gpu": limit}]
+    (note,) = [each for each in made.findings if each.code == Code.LIMIT_WITHOUT_EFFECT]
+    assert note.severity is Severity.INFO
+    assert text in note.message
+    assert f"limit of {other} `nvidia.com/gpu`" in note.message
+    assert f"one of {chosen};" in note.message
 
 
-def test_a_later_layer_says_it_the_other_way(tmp_path: Path) -> None:
-    pool = f"{H100}, limits: {{gpus: 4, nodes: 9}}, tiers: {{x: {{limits: {{usdPerHour: 110.08}}}}}}"
+def test_money_and_a_number_that_are_the_same(tmp_path: Path) -> None:
+    made = rendered(tmp_path, f"{H100}, limits: {{gpus: 16, usdPerHour: 110.08}}")
+
+    assert limits(made) == {"a": {"nvidia.com/gpu": 16}}
+    assert Code.LIMIT_WITHOUT_EFFECT not in [each.code for each in made.findings]
+
+
+@pytest.mark.parametrize(("gpus", "limit"), [(3, 3), (64, 16)])
+def test_money_and_a_number_of_amd(gpus: int, limit: int) -> None:
+    """EC2 no longer sells AMD's GPUs, so no blueprint gets this far."""
+    at = Location("pools.yaml", 1, 1)
+    both = BlueprintLimits(Located({"gpus": Located(gpus, at), "usdPerHour": Located(500, at)}, at))
+    findings: list[Finding] = []
+
+    made = to_karpenter_limits(both, Maker.AMD, 1, lambda usd: ("amd.com/gpu", leaf(16, usd)), (), findings)
+
+    assert plain(made) == {"amd.com/gpu": limit}
+    assert [each.code for each in findings] == [Code.LIMIT_WITHOUT_EFFECT]
+
+
+def test_a_later_layer_adds_a_limit_in_the_other_unit(tmp_path: Path) -> None:
+    pool = f"{H100}, limits: {{gpus: 40, nodes: 9}}, tiers: {{x: {{limits: {{usdPerHour: 110.08}}}}}}"
 
     assert limits(rendered(tmp_path, pool)) == {"a-x": {"nodes": 9, "nvidia.com/gpu": 16}}
 

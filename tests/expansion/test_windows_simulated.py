@@ -38,6 +38,11 @@ def plain_cases(timezone: str) -> dict[str, Words]:
         "wednesday": Words(
             [DisruptionBudget("1")], [], [window("wed", "02:00-06:00", "10%", timezone, drifted)]
         ),
+        "a profile that forbids": Words(
+            [DisruptionBudget("0", ("Drifted", "Underutilized")), DisruptionBudget("100%", ("Empty",))],
+            [],
+            [window("wed", "22:00-04:00", "10%", timezone, drifted)],
+        ),
         "two": Words(
             None,
             [],

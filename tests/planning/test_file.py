@@ -254,7 +254,7 @@ def test_many_mistakes_are_one_error() -> None:
 
 
 def test_unknown_keys_of_a_later_minor_version_are_passed_over() -> None:
-    document = json.loads(changed("formatVersion", to="1.3")) | {"impact": {"nodes": 4}}
+    document = json.loads(changed("formatVersion", to="1.4")) | {"impact": {"nodes": 4}}
     document["changes"][1]["impact"] = []
     document["changes"][0]["pre"]["sha"] = "x"
 
@@ -272,8 +272,25 @@ def test_a_plan_of_format_1_1_which_had_no_signature() -> None:
     assert replace(read, format_version=FORMAT_VERSION, id=UPDATE.id) == UPDATE
 
 
+def test_a_plan_of_format_1_2_which_had_no_feature_gates() -> None:
+    document = json.loads(changed("formatVersion", to="1.2"))
+    del document["source"]["features"]
+
+    read = file.parse_plan(sealed(document).encode(), "plan.json")
+
+    assert not read.source.is_overlay_gate_on
+    assert replace(read, format_version=FORMAT_VERSION, id=UPDATE.id) == UPDATE
+
+
+def test_a_plan_that_lists_a_feature_gate_twice() -> None:
+    document = json.loads(changed("formatVersion", to=FORMAT_VERSION))
+    document["source"]["features"] = ["NodeOverlay", "NodeOverlay"]
+
+    assert refused(sealed(document)).path == "source.features"
+
+
 def test_a_later_minor_version_is_sealed_too() -> None:
-    document = json.loads(changed("formatVersion", to="1.3")) | {"impact": {"nodes": 4}}
+    document = json.loads(changed("formatVersion", to="1.4")) | {"impact": {"nodes": 4}}
     text = sealed(document).replace('"nodes": 4', '"nodes": 5')
 
     assert refused(text).path == "id"

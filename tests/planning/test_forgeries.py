@@ -72,7 +72,7 @@ def test_any_json_is_refused(document: object, parts: dict[str, object]) -> None
     import json
 
     assert read(json.dumps(document)) is None
-    assert read(sealed({"formatVersion": "1.2", "gpupool": "0.1.0", "any": document} | parts)) is None
+    assert read(sealed({"formatVersion": "1.3", "gpupool": "0.1.0", "any": document} | parts)) is None
     assert read(sealed(json.loads(file.render_plan(EXAMPLES["update"])) | {"any": document} | parts)) is None
 
 

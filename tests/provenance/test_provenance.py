@@ -184,6 +184,54 @@ def test_budgets_lead_to_the_windows_that_they_are_compiled_from(ask: Asker) -> 
     assert found[1].value == window
 
 
+WINDOW = {"days": "sat", "hours": "22:00-04:00"}
+FORBIDS = {"nodes": 0, "reasons": ["Drifted", "Underutilized"]}
+
+
+@pytest.mark.parametrize(
+    ("budgets", "window", "outcome", "note"),
+    [
+        (None, WINDOW, LayerOutcome.MERGED, "0 for Underutilized and Drifted"),
+        (None, WINDOW | {"reasons": ["Drifted"]}, LayerOutcome.MERGED, "0 for Drifted"),
+        ([FORBIDS], WINDOW, LayerOutcome.REPLACED, "0 for Underutilized and Drifted"),
+        ([FORBIDS | {"schedule": "@daily", "duration": "1h"}], WINDOW, LayerOutcome.WINS, ""),
+        (None, None, LayerOutcome.WINS, ""),
+    ],
+)
+@pytest.mark.parametrize("asked", ["train.disruption.budgets", "train.disruption"])
+def test_budgets_that_maintenance_overrides_do_not_win(
+    budgets: list[Any] | None,
+    window: dict[str, Any] | None,
+    outcome: LayerOutcome,
+    note: str,
+    asked: str,
+    ask: Asker,
+) -> None:
+    disruption = {"maintenance": window, **({"budgets": budgets} if budgets else {})}
+    pool = {"profile": "training", "accelerator": "a100", "disruption": disruption}
+    found = ask(asked, {"pools": {"train": pool}})
+    (origin,) = [each for each in found if path(each) == "pools.train.disruption.budgets"]
+    assert origin.chain[-1].outcome is outcome
+    assert origin.chain[-1].note == (f"overridden by maintenance: {note}" if note else "")
+    assert origin.chain[-1].layer == ("pool" if budgets else "profile training")
+
+
+@pytest.mark.parametrize(("gpus", "winner"), [(8, "gpus"), (640, "usdPerHour")])
+def test_a_limit_in_dollars_does_not_replace_one_in_gpus(gpus: int, winner: str, ask: Asker) -> None:
+    pool = {"profile": "training", "accelerator": "h100", "limits": {"usdPerHour": 500}}
+    defaults = BASE["defaults"] | {"pool": {"limits": {"gpus": gpus}}}
+    found = ask("train.limits", {"defaults": defaults, "pools": {"train": pool}})
+    assert {path(each).rpartition(".")[2]: each.chain[-1].outcome for each in found} == {
+        "gpus": LayerOutcome.WINS,
+        "usdPerHour": LayerOutcome.WINS,
+    }
+    (rendering,) = [(path(each).rpartition(".")[2], part) for each in found for part in rendered(each)]
+    assert rendering == (
+        winner,
+        ("NodePool/train", "spec.limits.nvidia.com/gpu", 8 if winner == "gpus" else 72),
+    )
+
+
 def test_a_map_that_is_rendered_as_a_whole_is_told_as_one(ask: Asker) -> None:
     window = {"days": "mon-fri", "hours": "08:00-20:00"}
     (protect,) = ask(

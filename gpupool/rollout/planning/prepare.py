@@ -178,4 +178,5 @@ def _source(
         files = {
             name: masker.calculate_file_digest(name, plain_digest) for name, plain_digest in files.items()
         }
-    return PlanSource(desired.blueprint, files, digest(rendered), commit, desired.sensitive)
+    features = tuple(dict.fromkeys(desired.features))
+    return PlanSource(desired.blueprint, files, digest(rendered), commit, desired.sensitive, features)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from gpupool import api
 from gpupool.cluster.client import Request
 from gpupool.errors import OutdatedError
 from gpupool.objects import is_pool
 from gpupool.planning.foreign_fields import PART_OF
 from gpupool.planning.plan import Consent
 from gpupool.planning.pruning import read_node_class
+from gpupool.rollout import session
 from gpupool.rollout.applying.results import ensure_complete
 from gpupool.rollout.planning.verify import StalePlanError
 from gpupool.rollout.session import ensure_applicable
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from gpupool.planning.plan import Plan
+    from gpupool.rollout.applying.apply import ApplyOptions
     from gpupool.rollout.desired_state import DesiredState
     from tests.memory.schemas import Body
     from tests.memory.worlds import Kept, World
@@ -110,6 +114,22 @@ def held_classes(plan: Plan, happened: Mapping[str, str], before: Mapping[str, B
     deleted = {each.ref for each in plan.changes if each.actions == ("delete",) and plan.consent.prune}
     held = {ref for ref in deleted if is_pool(ref) and happened.get(str(ref)) == "hold"}
     return {str(ref) for ref in deleted & {read_node_class(before[str(ref)]) for ref in held}}
+
+
+@pytest.mark.parametrize("features", [("NodeOverlay",), ()])
+def test_a_saved_plan_waits_for_overlays_where_their_gate_is_on(
+    kept: Kept, features: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = chance(1)
+    start = draw_start(random)
+    plan = world(kept, start).saved(blueprints.chosen(start), Consent())
+    assert plan.source.features == ("NodeOverlay",), "as in the blueprint"
+    options: list[ApplyOptions] = []
+    monkeypatch.setattr(session, "carry_out_saved", lambda *given: options.append(given[-1]))
+
+    api.apply_plan(replace(plan, source=replace(plan.source, features=features)))
+
+    assert [each.is_overlay_gate_on for each in options] == [bool(features)]
 
 
 @pytest.mark.parametrize("part", range(PARTS))
