@@ -1,6 +1,7 @@
 """Budgets of the lower layers that maintenance windows override."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from gpupool.blueprint.pool import BlueprintDisruption
@@ -70,6 +71,7 @@ def _is_own(layers: LayeredPool, node: Located, key: str) -> bool:
     return any(own is not None and own.at == node.at for own in (home.disruption.get(key) for home in homes))
 
 
+@cache
 def _is_looser(nodes: str, budget: DisruptionBudget) -> bool:
     window = DisruptionBudget(nodes)
     return is_numberless(budget) or any(
