@@ -22,6 +22,8 @@ from gpupool.karpenter.budgets import DisruptionBudget
 from gpupool.shapes.fields import LocatedItems
 from gpupool.yamlio.located import Located, items, leaf, listing, text_of, tree
 
+_NODES, _REASONS = BlueprintBudget.nodes.key, BlueprintBudget.reasons.key
+_SCHEDULE, _DURATION = BlueprintBudget.schedule.key, BlueprintBudget.duration.key
 WINDOW_NODES = {"protect": "0", "maintenance": "10%"}
 """The default of `nodes` in each kind of window."""
 
@@ -74,14 +76,18 @@ def _expand_budgets(
         findings.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
     takers = collect_causes(*(item.reasons.node or _find_times(item) for item in setting.maintenance))
     also = {kind: _collect_window_causes(listed, target.timezone) for kind, listed in windows.items()}
-    budgets = []
-    for budget, (kind, index) in compiled.budgets:
-        if kind == "own":
-            budgets.append(_build_own_node(budget, setting.budgets[index], takers))
-        elif kind == "implicit":
-            budgets.append(_build_compiled_node(budget, BlueprintWindow(setting.here), kind, takers))
-        else:
-            budgets.append(_build_compiled_node(budget, windows[kind][index], kind, also[kind]))
+    window_causes = {
+        (kind, index): _find_window_causes(window, kind, also[kind])
+        for kind, listed in windows.items()
+        for index, window in enumerate(listed)
+    }
+    window_causes["implicit", 0] = _find_window_causes(BlueprintWindow(setting.here), "implicit", takers)
+    budgets = [
+        _build_own_node(budget, setting.budgets[cause[1]], takers)
+        if cause[0] == "own"
+        else _build_budget(budget, window_causes[cause])
+        for budget, cause in compiled.budgets
+    ]
     return listing(budgets, own or setting.here)
 
 
@@ -134,51 +140,52 @@ def _collect_window_causes(windows: Sequence[BlueprintWindow], zone: Located | N
     return collect_causes(*(window.node for window in windows), *defaults)
 
 
-def _build_own_node(budget: DisruptionBudget, own: BlueprintBudget, takers: tuple[Located, ...]) -> Located:
-    """Build a budget of the blueprint; `takers` are the windows' settings that took reasons from it."""
-    nodes = own.nodes or own.here
-    reasons = own.reasons.node or nodes
-    also = () if budget.schedule else takers
-    places = _BudgetPlaces(nodes, reasons, own.schedule or nodes, own.duration or nodes)
-    return _build_budget(budget, places, own.here, "", also)
-
-
-def _build_compiled_node(
-    budget: DisruptionBudget, window: BlueprintWindow, kind: str, also: tuple[Located, ...]
-) -> Located:
-    """Build a budget compiled from windows; each leaf is at the setting of the first one that it follows."""
-    note = "Karpenter's default of 10%" if kind == "implicit" else f"compiled from {kind}"
-    times = _find_times(window)
-    places = _BudgetPlaces(window.nodes or times, window.reasons.node or times, times, times)
-    return _build_budget(budget, places, window.here, note, also)
-
-
-class _BudgetPlaces(NamedTuple):
+class _BudgetCauses(NamedTuple):
     """The settings that the parts of a budget follow from."""
 
+    at: Located
     nodes: Located
     reasons: Located
     schedule: Located
     duration: Located
+    note: str
+    also: tuple[Located, ...]
 
 
-def _build_budget(
-    budget: DisruptionBudget, places: _BudgetPlaces, at: Located, note: str, also: tuple[Located, ...]
-) -> Located:
-    row = BlueprintBudget
-    parts: dict[str, Located | None] = {row.nodes.key: leaf(budget.nodes, places.nodes, note, also)}
+def _build_own_node(budget: DisruptionBudget, own: BlueprintBudget, takers: tuple[Located, ...]) -> Located:
+    """Build a budget of the blueprint; `takers` are the windows' settings that took reasons from it."""
+    nodes = own.nodes or own.here
+    causes = _BudgetCauses(
+        own.here, nodes, own.reasons.node or nodes, own.schedule or nodes, own.duration or nodes,
+        "", () if budget.schedule else takers,
+    )  # fmt: skip
+    return _build_budget(budget, causes)
+
+
+def _find_window_causes(window: BlueprintWindow, kind: str, also: tuple[Located, ...]) -> _BudgetCauses:
+    """Return the settings of a window that the parts of its budgets follow from."""
+    note = "Karpenter's default of 10%" if kind == "implicit" else f"compiled from {kind}"
+    times, here = _find_times(window), window.here
+    return _BudgetCauses(here, window.nodes or times, window.reasons.node or times, times, times, note, also)
+
+
+def _build_budget(budget: DisruptionBudget, causes: _BudgetCauses) -> Located:
+    note, also = causes.note, causes.also
+    parts = {_NODES: leaf(budget.nodes, causes.nodes, note, also)}
     if budget.reasons is not None:
-        own = {str(reason.value): reason for reason in items(places.reasons)}
-        reasons = [leaf(name, own.get(name, places.reasons), note, also) for name in budget.reasons]
-        parts[row.reasons.key] = listing(reasons, places.reasons)
+        own = {str(reason.value): reason for reason in items(causes.reasons)}
+        reasons = [leaf(name, own.get(name, causes.reasons), note, also) for name in budget.reasons]
+        parts[_REASONS] = listing(reasons, causes.reasons)
     if budget.schedule is not None:
-        parts[row.schedule.key] = leaf(budget.schedule, places.schedule, note, also)
+        parts[_SCHEDULE] = leaf(budget.schedule, causes.schedule, note, also)
     if budget.duration is not None:
-        parts[row.duration.key] = leaf(budget.duration, places.duration, note, also)
-    return tree(parts, at)
+        parts[_DURATION] = leaf(budget.duration, causes.duration, note, also)
+    return Located(dict(parts), causes.at.at, causes.at.key)
 
 
 def _find_times(window: BlueprintWindow) -> Located:
     """Return a window's hours, or else its first day, or else the window."""
-    first_day = window.days.values[0] if window.days else None
-    return window.hours or first_day or window.here
+    if window.hours is not None:
+        return window.hours
+    days = window.days.values
+    return days[0] if days else window.here

@@ -30,10 +30,13 @@ _EMPTY: Final[dict[str, Located]] = {}
 class Fields:
     """Base of the tables; an instance reads one map, or nothing where the map is absent."""
 
-    __slots__ = ("node",)
+    __slots__ = ("_entries", "node")
 
     rows: ClassVar[Mapping[str, Row[Any]]] = {}
     """The fields by their key in the file."""
+
+    _labelled: ClassVar[tuple[tuple[str, Row[Any]], ...]] = ()
+    _copied: ClassVar[tuple[tuple[str, Row[Any]], ...]] = ()
 
     type_names: ClassVar[str] = ""
     """The module with the types that the annotations of the fields name."""
@@ -56,12 +59,16 @@ class Fields:
     def __init__(self, node: Located | None) -> None:
         """Read a map; None reads as a map without fields."""
         self.node = node
+        value = None if node is None else node.value
+        self._entries = value if isinstance(value, dict) else _EMPTY
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         own = {row.key: row for row in vars(cls).values() if isinstance(row, Row)}
         inherited = (base.rows for base in reversed(cls.__mro__[1:]) if issubclass(base, Fields))
         cls.rows = {key: row for rows in (*inherited, own) for key, row in rows.items()}
+        cls._labelled = tuple((key, row) for key, row in cls.rows.items() if row.label)
+        cls._copied = tuple((key, row) for key, row in cls.rows.items() if row.to)
 
     def __bool__(self) -> bool:
         """Return whether the map is present and not null."""
@@ -77,24 +84,26 @@ class Fields:
 
     def entries(self) -> dict[str, Located]:
         """Return all values that are present and not null, by key, also of keys that are not in the table."""
-        return {key: node for key, node in mapping(self.node).items() if node.value is not None}
+        return {key: node for key, node in self._entries.items() if node.value is not None}
 
     def copied(self) -> dict[str, Located]:
         """Return the values of the fields that a field of Karpenter's gets as they are, by its path."""
-        nodes = ((row, self.get(key)) for key, row in self.rows.items() if row.to)
-        set_nodes = ((row, node) for row, node in nodes if node is not None)
-        return {row.to: row.convert(node) if row.convert else node for row, node in set_nodes}
+        return {
+            row.to: row.convert(node) if row.convert else node
+            for key, row in self._copied
+            if (node := self.get(key)) is not None
+        }
 
     def labelled(self) -> Iterator[tuple[Row[Any], Located]]:
         """Yield each field that constrains a node label and is set, with its value."""
-        for key, row in self.rows.items():
-            node = self.get(key) if row.label else None
+        for key, row in self._labelled:
+            node = self.get(key)
             if node is not None:
                 yield row, node
 
     def get(self, key: str) -> Located | None:
         """Return the value of a key, for code about fields in general; None for an absent or null one."""
-        node = (mapping(self.node) or _EMPTY).get(key)
+        node = self._entries.get(key)
         return None if node is None or node.value is None else node
 
 
@@ -146,7 +155,11 @@ class Row(Generic[ReadT]):
     def __get__(self, fields: Fields, owner: type[Fields]) -> ReadT: ...
     def __get__(self, fields: Fields | None, owner: type[Fields]) -> Self | ReadT:
         """Return the field's value in a map, or the row itself from the class."""
-        return self if fields is None else self._read(fields.get(self.key))
+        if fields is None:
+            return self
+        # As `Fields.get`, and not a call of it: a thousand pools read a quarter of a million fields.
+        node = fields._entries.get(self.key)  # noqa: SLF001 - of the same module
+        return self._read(None if node is None or node.value is None else node)
 
     def _read(self, node: Located | None) -> ReadT:
         """Return the value as its type; `node` is None where the map does not set it."""
