@@ -16,6 +16,8 @@ _REQUIREMENTS = PoolFields.requirements
 _RENDERED = {key: tuple(row.to.split(".")) for key, row in PoolFields.rows.items() if row.to}
 """The path in a NodePool of each field that it has."""
 
+_SPEC = ("spec",)
+
 
 class UnknownFieldError(Exception):
     """A key that does not exist below a path, with the available keys."""
@@ -109,7 +111,7 @@ def _rendered_keys(item: BlueprintItem, path: Path) -> Iterator[str]:
     elif item.objects and item.objects[0].ref.kind == "NodePool":
         yield from (field for field, rendered in _RENDERED.items() if find(body, *rendered) is not None)
     else:
-        yield from mapping(find(body, "spec"))
+        yield from mapping(find(body, *_SPEC))
 
 
 def _requirements(body: Located | None) -> list[RequirementEntry]:
@@ -122,7 +124,7 @@ def find_rendered_paths(item: BlueprintItem, path: Path) -> Iterator[Path]:
         return
     body, key = item.objects[0].body, str(path[0])
     if item.objects[0].ref.kind != "NodePool":
-        yield path if key == "metadata" else ("spec", *path)
+        yield path if key == "metadata" else (*_SPEC, *path)
     elif key == _REQUIREMENTS.key and len(path) > 1:
         for index, entry in enumerate(_requirements(body)):
             if text_of(entry.label) == path[1]:
