@@ -7,7 +7,7 @@ from pydantic import Field
 from gpupool.karpenter.checks import QUANTITY_HINT, QUANTITY_PATTERN, DateTime, IntOrString, suggest_hours
 from gpupool.karpenter.labels import LABEL_VALUE_PATTERN
 from gpupool.shapes import suggestions
-from gpupool.shapes.annotations import Matching
+from gpupool.shapes.annotations import Compared, Matching
 from gpupool.shapes.base import Whole
 
 _PERCENTAGE = r"(\d{1,2}(\.\d{1,2})?|100(\.0{1,2})?)%"
@@ -29,10 +29,10 @@ Int64: TypeAlias = Annotated[Whole, Field(ge=-(2**63), le=2**63 - 1)]
 Count: TypeAlias = Annotated[Whole, Field(ge=0, le=2**31 - 1)]
 """A 32-bit number that is not negative."""
 
-Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, QUANTITY_HINT)]
+Quantity: TypeAlias = Annotated[str, Matching(QUANTITY_PATTERN, QUANTITY_HINT), Compared("quantity")]
 """A Kubernetes quantity as text, such as `500m` or `64Gi`."""
 
-LimitAmount: TypeAlias = Annotated[int | str, IntOrString()]
+LimitAmount: TypeAlias = Annotated[int | str, IntOrString(), Compared("quantity")]
 """A Kubernetes quantity, as a whole number or as text."""
 
 Duration: TypeAlias = Annotated[
@@ -40,6 +40,7 @@ Duration: TypeAlias = Annotated[
     Matching(
         r"^([0-9]+(s|m|h))+$", "a duration such as 30s, 90m or 12h (Karpenter has no days)", suggest_hours
     ),
+    Compared("duration"),
 ]
 DurationOrNever: TypeAlias = Annotated[
     str,
@@ -48,6 +49,7 @@ DurationOrNever: TypeAlias = Annotated[
         "a duration such as 30s, 90m or 12h (Karpenter has no days), or Never",
         suggest_hours,
     ),
+    Compared("duration"),
 ]
 RequirementKey: TypeAlias = Annotated[
     str, Field(max_length=316), Matching(rf"^{_PREFIX}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$", _KEY_HINT)
@@ -102,6 +104,7 @@ BudgetDuration: TypeAlias = Annotated[
         "a duration in hours and minutes, hours first, such as 8h, 30m or 1h30m",
         suggest_hours,
     ),
+    Compared("duration"),
 ]
 Reason: TypeAlias = Literal["Underutilized", "Empty", "Drifted"]
 ConsolidationPolicy: TypeAlias = Literal["WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"]
@@ -121,6 +124,7 @@ VolumeSize: TypeAlias = Annotated[
         "a volume size such as 100Gi, 500G or 2Ti (whole numbers, at most 59000Gi or 64T)",
         suggestions.suggest_size,
     ),
+    Compared("quantity"),
 ]
 Switch: TypeAlias = Literal["enabled", "disabled"]
 EvictionThreshold: TypeAlias = Annotated[
@@ -129,6 +133,7 @@ EvictionThreshold: TypeAlias = Annotated[
         rf"^({_PERCENTAGE}||{QUANTITY_PATTERN[1:-1]})$",
         "a threshold such as 5% or 500Mi",
     ),
+    Compared("quantity"),
 ]
 
 AMIID: TypeAlias = Annotated[str, Matching(r"ami-[0-9a-z]+", "an AMI id such as ami-0123456789abcdef0")]

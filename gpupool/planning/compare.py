@@ -12,6 +12,7 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from gpupool.karpenter.comparison import load_rules
 from gpupool.karpenter.durations import parse_nanoseconds
 from gpupool.karpenter.quantities import find_quantity_problem, parse_amount
 from gpupool.planning.ownership import is_equal
@@ -24,21 +25,6 @@ if TYPE_CHECKING:
 
 LeafPath: TypeAlias = tuple[str | int, ...]
 
-_NAMED: Final = {
-    "requirements": ("key", "operator"),
-    "taints": ("key", "effect"),
-    "startupTaints": ("key", "effect"),
-}
-"""Lists of items with a name, with the keys that form it."""
-
-_SETS: Final = frozenset({
-    "values", "budgets", "reasons", "amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms",
-    "capacityReservationSelectorTerms",
-})  # fmt: skip
-_QUANTITIES: Final = frozenset({"limits", "capacity", "kubeReserved", "systemReserved", "evictionHard"})
-_SIZES: Final = frozenset({"volumeSize"})
-_DURATIONS: Final = frozenset({"consolidateAfter", "expireAfter", "terminationGracePeriod", "duration"})
-_LABEL_MAPS: Final = frozenset({"labels", "annotations", "tags"})
 _SERVER_ONLY: Final = frozenset({
     "managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink",
     "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers", "ownerReferences",
@@ -138,12 +124,12 @@ def _compare_leaves(keys: LeafPath, path: str, op: Operation, value: Plain) -> I
 def _compare_lists(
     before: list[Plain], after: list[Plain], keys: LeafPath, path: str
 ) -> Iterator[Difference]:
-    name = keys[-1] if keys else ""
+    name, rules = keys[-1] if keys else "", load_rules()
     if is_equal(before, after):
         return
-    if name in _NAMED:
+    if name in rules.named:
         yield from _compare_named(before, after, keys, path)
-    elif name in _SETS:
+    elif name in rules.sets:
         yield from _compare_sets(before, after, keys, path)
     else:
         for index in range(max(len(before), len(after))):
@@ -178,7 +164,7 @@ def _index_by_name(items: list[Plain], kind: str) -> dict[str, tuple[int, Plain]
     counts: Counter[str] = Counter()
     for index, item in enumerate(items):
         fields = item if isinstance(item, dict) else {}
-        name = ",".join(f"{key}={fields[key]}" for key in _NAMED[kind] if key in fields)
+        name = ",".join(f"{key}={fields[key]}" for key in load_rules().named[kind] if key in fields)
         counts[name] += 1
         by_name[name if counts[name] == 1 else f"{name},{counts[name]}"] = (index, item)
     return by_name
@@ -214,8 +200,8 @@ def _normalize(keys: LeafPath, value: Plain) -> Plain:
         return {key: _normalize((*keys, key), item) for key, item in value.items()}
     if isinstance(value, list):
         items = [_normalize((*keys, index), item) for index, item in enumerate(value)]
-        name = keys[-1] if keys else ""
-        if name in _NAMED or name in _SETS:
+        name, rules = keys[-1] if keys else "", load_rules()
+        if name in rules.named or name in rules.sets:
             return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
         return items
     return value if isinstance(value, bool) or value is None else _normalize_leaf(keys, value)
@@ -224,12 +210,12 @@ def _normalize(keys: LeafPath, value: Plain) -> Plain:
 def _normalize_leaf(keys: LeafPath, value: float | str) -> Plain:
     """Convert a quantity or a duration to its kind and a number; return any other value as it is."""
     last, above = keys[-1] if keys else "", keys[-2] if len(keys) > 1 else ""
-    text = str(value)
-    if above in _LABEL_MAPS:
+    text, rules = str(value), load_rules()
+    if above in rules.text_maps:
         return value
-    if (above in _QUANTITIES and "%" not in text) or last in _SIZES:
+    if (above in rules.quantity_maps and "%" not in text) or last in rules.quantities:
         return value if find_quantity_problem(text) else _normalize_quantity(text)
-    if last in _DURATIONS and isinstance(value, str):
+    if last in rules.durations and isinstance(value, str):
         duration = parse_nanoseconds(value)
         return value if duration is None else f"duration {duration}"
     return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -30,6 +30,18 @@ class Since:
     minor: str
     gate: str = ""
     """The feature gate that has to be enabled as well, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How two values of a type are compared where they are written differently.
+
+    `set` is a list whose order has no meaning, `named` one whose items are told apart by `keys`; a `quantity`
+    and a `duration` are compared by their amounts.
+    """
+
+    by: Literal["set", "named", "quantity", "duration"]
+    keys: tuple[str, ...] = ()
 
 
 def is_match(pattern: str, text: str) -> bool:

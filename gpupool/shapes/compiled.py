@@ -26,6 +26,8 @@ from gpupool.shapes.annotations import tag_json_type
 from gpupool.shapes.fields import Fields
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pydantic import BaseModel
 
 PACKAGE: Final = Path(__file__).parents[1]
@@ -69,14 +71,20 @@ def validate(model: Model, data: object) -> None:
 @cache
 def load_validator(model: Model) -> SchemaValidator:
     """Load a model's validator from the cache; otherwise compile it and write it to the cache."""
-    path, stamp = cache_path(model), build_stamp()
+    validator: SchemaValidator = load_cached(cache_path(model), lambda: _compile(model))
+    return validator
+
+
+def load_cached(path: Path, build: "Callable[[], Any]") -> Any:  # noqa: ANN401 - whatever `build` returns
+    """Load what an earlier process built from the models, from a file that only this user can write."""
+    stamp = build_stamp()
     cached = _read(path, stamp)
     if cached is not None:
         return cached
-    compiled = _compile(model)
+    built = build()
     if not sys.dont_write_bytecode and _is_safe_folder(path.parent):
-        _write(path, stamp, compiled)
-    return compiled
+        _write(path, stamp, built)
+    return built
 
 
 def cache_path(model: Model) -> Path:
@@ -119,7 +127,7 @@ def build_stamp() -> bytes:
     return "\n".join([sys.version, pydantic_core.__version__, pydantic, *sorted(dates)]).encode()
 
 
-def _read(path: Path, stamp: bytes) -> SchemaValidator | None:
+def _read(path: Path, stamp: bytes) -> object:
     try:
         with path.open("rb") as file:
             if not _is_safe_folder(path.parent) or not _is_safe(os.fstat(file.fileno())):
@@ -131,8 +139,7 @@ def _read(path: Path, stamp: bytes) -> SchemaValidator | None:
     # The file is damaged, or belongs to other code.
     if content[:_HEADER_SIZE] != header:
         return None
-    validator: SchemaValidator = pickle.loads(content[_HEADER_SIZE:])  # noqa: S301 - only this user and root can write it
-    return validator
+    return pickle.loads(content[_HEADER_SIZE:])  # noqa: S301 - only this user and root can write it
 
 
 def _is_safe_folder(folder: Path) -> bool:
@@ -148,8 +155,8 @@ def _is_safe(status: os.stat_result) -> bool:
     return status.st_uid in {0, os.geteuid()} and not is_shared
 
 
-def _write(path: Path, stamp: bytes, validator: SchemaValidator) -> None:
-    text = pickle.dumps(validator)
+def _write(path: Path, stamp: bytes, built: object) -> None:
+    text = pickle.dumps(built)
     draft = path.with_suffix(f"{path.suffix}.{os.getpid()}")
     try:
         # With a lax umask, others could write the file.

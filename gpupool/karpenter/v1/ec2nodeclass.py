@@ -24,7 +24,7 @@ from gpupool.karpenter.scalars import (
     VolumeSize,
     VolumeType,
 )
-from gpupool.shapes.annotations import Since
+from gpupool.shapes.annotations import Compared, Since
 from gpupool.shapes.base import Flag, Shape, Text, Whole
 
 __all__ = [
@@ -278,11 +278,15 @@ class BlockDeviceMapping(Shape):
     """Whether pods use this volume as ephemeral storage; on at most one mapping."""
 
 
-AMISelectorTerms: TypeAlias = Annotated[list[AMISelectorTerm], Field(min_length=1, max_length=30)]
-SubnetSelectorTerms: TypeAlias = Annotated[list[SubnetSelectorTerm], Field(max_length=30)]
-SecurityGroupSelectorTerms: TypeAlias = Annotated[list[SecurityGroupSelectorTerm], Field(max_length=30)]
+AMISelectorTerms: TypeAlias = Annotated[
+    list[AMISelectorTerm], Field(min_length=1, max_length=30), Compared("set")
+]
+SubnetSelectorTerms: TypeAlias = Annotated[list[SubnetSelectorTerm], Field(max_length=30), Compared("set")]
+SecurityGroupSelectorTerms: TypeAlias = Annotated[
+    list[SecurityGroupSelectorTerm], Field(max_length=30), Compared("set")
+]
 CapacityReservationSelectorTerms: TypeAlias = Annotated[
-    list[CapacityReservationSelectorTerm], Field(max_length=30)
+    list[CapacityReservationSelectorTerm], Field(max_length=30), Compared("set")
 ]
 
 

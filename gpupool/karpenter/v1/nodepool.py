@@ -27,7 +27,7 @@ from gpupool.karpenter.scalars import (
     TaintValue,
     Weight,
 )
-from gpupool.shapes.annotations import Since
+from gpupool.shapes.annotations import Compared, Since
 from gpupool.shapes.base import Shape, Text
 
 __all__ = [
@@ -63,7 +63,7 @@ class NodeSelectorRequirementWithMinValues(Shape):
     `DoesNotExist` none. `NotIn` and `DoesNotExist` also match instance types without the label.
     """
 
-    values: list[Text] | None = None
+    values: Annotated[list[Text], Compared("set")] | None = None
     """The values to compare with, always strings: `["8"]`, not `[8]`."""
 
     min_values: MinValues | None = None
@@ -106,7 +106,7 @@ class NodeClassReference(Shape):
 
 
 NodeSelectorRequirements: TypeAlias = Annotated[
-    list[NodeSelectorRequirementWithMinValues], Field(max_length=100)
+    list[NodeSelectorRequirementWithMinValues], Field(max_length=100), Compared("named", ("key", "operator"))
 ]
 
 
@@ -123,10 +123,10 @@ class NodeClaimTemplateSpec(Shape):
     of the template count towards the 100 as well.
     """
 
-    taints: list[Taint] | None = None
+    taints: Annotated[list[Taint], Compared("named", ("key", "effect"))] | None = None
     """Permanent taints of the nodes. Any change except the order replaces all nodes."""
 
-    startup_taints: list[Taint] | None = None
+    startup_taints: Annotated[list[Taint], Compared("named", ("key", "effect"))] | None = None
     """Taints that an agent on the node removes when it is ready, such as a CNI plugin.
 
     Karpenter waits for that before the node counts as initialized, so a taint that is never removed
@@ -174,9 +174,12 @@ class Budget(Shape):
     ignore them.
     """
 
-    reasons: Annotated[list[Reason], Field(max_length=50), Distinct("a list of different reasons")] | None = (
-        None
-    )
+    reasons: (
+        Annotated[
+            list[Reason], Field(max_length=50), Distinct("a list of different reasons"), Compared("set")
+        ]
+        | None
+    ) = None
     """The reasons that this budget limits, each at most once. Default: all; an empty list means none."""
 
     nodes: BudgetNodes | None = None
@@ -196,7 +199,7 @@ class Budget(Shape):
     """How long it is active from each start, in hours and minutes; requires `schedule`."""
 
 
-Budgets: TypeAlias = Annotated[list[Budget], Field(max_length=50)]
+Budgets: TypeAlias = Annotated[list[Budget], Field(max_length=50), Compared("set")]
 
 
 class Disruption(Shape):

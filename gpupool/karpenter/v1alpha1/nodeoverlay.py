@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gpupool.karpenter.meta import ObjectMeta
 from gpupool.karpenter.scalars import LimitAmount, OperatorName, Price, PriceAdjustment, RequirementKey
-from gpupool.shapes.annotations import Since
+from gpupool.shapes.annotations import Compared, Since
 from gpupool.shapes.base import Shape, Text, Whole
 
 
@@ -19,7 +19,7 @@ class NodeSelectorRequirement(Shape):
     operator: OperatorName
     """How the label's value relates to `values`; `In` and `NotIn` both need values here."""
 
-    values: list[Text] | None = None
+    values: Annotated[list[Text], Compared("set")] | None = None
     """The values to compare with, always strings."""
 
 
@@ -29,7 +29,9 @@ OverlayWeight: TypeAlias = Annotated[Whole, Field(ge=1, le=10000)]
 class NodeOverlaySpec(Shape):
     """The instance types of an overlay, and what it changes."""
 
-    requirements: Annotated[list[NodeSelectorRequirement], Field(max_length=100)]
+    requirements: Annotated[
+        list[NodeSelectorRequirement], Field(max_length=100), Compared("named", ("key", "operator"))
+    ]
     """Conditions on the instance types, at most 100; all must match."""
 
     price_adjustment: PriceAdjustment | None = None
