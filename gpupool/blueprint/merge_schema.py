@@ -48,9 +48,23 @@ def find_targets(table: type[Fields], item: Located) -> Iterator[FieldTarget]:
     for key, node in mapping(item).items():
         row = table.rows.get(key)
         if table.inherits and (row is None or not row.sets):
-            yield (key,), key
+            yield from _find_passed_targets(table, key, node)
         elif row is not None:
             yield from _find_row_targets(row, node)
+
+
+def _find_passed_targets(table: type[Fields], key: str, node: Located) -> Iterator[FieldTarget]:
+    """Yield the targets of a field that Karpenter's object has; a short field can set a part of it."""
+    row = table.rows.get(key)
+    inside = [other.to for other in table.rows.values() if other.to.startswith(f"{key}.")]
+    if row is not None and row.to:
+        yield (key,), row.to
+    elif not inside:
+        yield (key,), key
+    elif node.value is None:
+        yield from (((key,), target) for target in inside)
+    else:
+        yield from (((key, name), f"{key}.{name}") for name in mapping(node))
 
 
 def _find_row_targets(row: Row[Any], node: Located) -> Iterator[FieldTarget]:
