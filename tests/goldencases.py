@@ -1,7 +1,8 @@
 """The golden cases: folders under tests/golden that hold a blueprint and what it has to render to.
 
 The first line of a case's blueprint says what it shows: `# R4: size, type and encryption of the root volume.` with
-the acceptance rows and traps of the requirements that it answers, or `# profile training: …` for a shipped profile.
+the acceptance rows and traps of the requirements that it answers, `# profile training: …` for a shipped profile, or
+`# field maxPods: …` for a field that no row asks for.
 """
 
 import re
@@ -14,7 +15,7 @@ ROOT = Path(__file__).parent / "golden"
 FOLDER, FINDINGS = "expected", "expected.txt"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _FIRST_LINE = re.compile(
-    r"# (profile (?P<profile>[a-z0-9-]+)|(?P<labels>R[0-9]+(, [RT][0-9]+)*)): (?P<shows>[^.].*\.)"
+    r"# (profile (?P<profile>[a-z0-9-]+)|field [a-zA-Z]+|(?P<labels>R[0-9]+(, [RT][0-9]+)*)): (?P<shows>[^.].*\.)"
 )
 _LAYER = re.compile(r"blueprint\.yaml|[0-9]+-[a-z0-9-]+\.yaml")
 
