@@ -167,6 +167,9 @@ class NodeClassFields(Fields):
     os_disk = Part(Disk, sets=("blockDeviceMappings of osDisk",))
     """Bottlerocket's system volume. Default: 4Gi. Other AMI families have none."""
 
+    placement_group: One[Text] = One(to="placementGroupSelector.name", since="1.11")
+    """The name of the placement group of all nodes. A change replaces all nodes."""
+
     user_data = TextOrPart(UserDataFile, is_atomic=True)
     """Script or settings for the node's first boot, as text or as `{file: path}`."""
 
