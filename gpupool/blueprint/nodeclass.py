@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpupool.blueprint.types import (
         AMISelectorTerm,
         CapacityReservationSelectorTerm,
+        Count,
         Flag,
         SecurityGroupSelectorTerm,
         Selector,
@@ -169,6 +170,10 @@ class NodeClassFields(Fields):
 
     placement_group: One[Text] = One(to="placementGroupSelector.name", since="1.11")
     """The name of the placement group of all nodes. A change replaces all nodes."""
+
+    max_pods: One[Count] = One(to="kubelet.maxPods")
+    """The maximum number of pods on a node. Default: what the network interfaces of the instance allow. A
+    change replaces all nodes."""
 
     user_data = TextOrPart(UserDataFile, is_atomic=True)
     """Script or settings for the node's first boot, as text or as `{file: path}`."""
