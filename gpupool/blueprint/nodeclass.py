@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         CapacityReservationSelectorTerm,
         Count,
         Flag,
+        HopLimit,
         SecurityGroupSelectorTerm,
         Selector,
         SubnetSelectorTerm,
@@ -174,6 +175,10 @@ class NodeClassFields(Fields):
     max_pods: One[Count] = One(to="kubelet.maxPods")
     """The maximum number of pods on a node. Default: what the network interfaces of the instance allow. A
     change replaces all nodes."""
+
+    imds_hop_limit: One[HopLimit] = One(to="metadataOptions.httpPutResponseHopLimit")
+    """The number of network hops to the instance metadata service, 1 to 64. Default: 1, which pods do not
+    reach; 2 lets them read the node's credentials. A change replaces all nodes."""
 
     user_data = TextOrPart(UserDataFile, is_atomic=True)
     """Script or settings for the node's first boot, as text or as `{file: path}`."""

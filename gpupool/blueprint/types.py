@@ -42,7 +42,7 @@ __all__ = [
     "AMISelectorTerm", "Architecture", "BlueprintAmount", "BlueprintDuration",
     "BlueprintDurationOrNever", "BlueprintName", "BlueprintRequirements", "BlueprintTaints", "BudgetDuration",
     "Capacity", "CapacityReservationSelectorTerm", "CapacitySetting", "ClusterName", "ConsolidationPolicy",
-    "ConstraintValue", "Count", "CronSchedule", "Dollars", "Feature", "Flag", "Hypervisor", "KarpenterMinor",
+    "ConstraintValue", "Count", "CronSchedule", "Dollars", "Feature", "Flag", "HopLimit", "Hypervisor", "KarpenterMinor",
     "LabelValue", "MinValues", "Name", "NamespaceName", "NodeClassReference", "Nodes", "NonEmpty",
     "NumberConstraint", "OperatingSystem", "Rate", "RateConstraint", "Reason",
     "Region", "Replicas", "SecurityGroupSelectorTerm", "Selector", "Share", "Size", "SizeConstraint",
@@ -108,6 +108,7 @@ BlueprintAmount: TypeAlias = Annotated[
 ]
 WholeOrZero: TypeAlias = Annotated[Whole, Field(ge=0)]
 Replicas: TypeAlias = Annotated[Whole, Field(ge=0, le=2147483647)]
+HopLimit: TypeAlias = Annotated[Whole, Field(ge=1, le=64)]
 Slices: TypeAlias = Annotated[Whole, Field(ge=2, le=64)]
 Dollars: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=1_000_000_000)]
 VolumeInitializationRate: TypeAlias = Annotated[int, Field(ge=100, le=300, strict=True)]
