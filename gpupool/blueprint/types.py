@@ -39,16 +39,15 @@ from gpupool.shapes.field_models import build_model
 from gpupool.yamlio.located import YamlValue
 
 __all__ = [
-    "AMISelectorTerm", "Architecture", "BlueprintAmount", "BlueprintDuration",
-    "BlueprintDurationOrNever", "BlueprintName", "BlueprintRequirements", "BlueprintTaints", "BudgetDuration",
-    "Capacity", "CapacityReservationSelectorTerm", "CapacitySetting", "ClusterName", "ConsolidationPolicy",
-    "ConstraintValue", "Count", "CronSchedule", "Dollars", "Feature", "Flag", "HopLimit", "Hypervisor", "KarpenterMinor",
-    "LabelValue", "MinValues", "Name", "NamespaceName", "NodeClassReference", "Nodes", "NonEmpty",
-    "NumberConstraint", "OperatingSystem", "Rate", "RateConstraint", "Reason",
-    "Region", "Replicas", "SecurityGroupSelectorTerm", "Selector", "Share", "Size", "SizeConstraint",
-    "Slices", "SubnetSelectorTerm", "Text", "TextConstraint", "ValueConstraint",
-    "VolumeInitializationRate", "VolumeSize", "VolumeType", "Weight", "Whole", "WholeOrZero", "WindowReasons",
-    "YamlValue",
+    "AMISelectorTerm", "Architecture", "BlueprintAmount", "BlueprintDuration", "BlueprintDurationOrNever",
+    "BlueprintName", "BlueprintRequirements", "BlueprintTaints", "BudgetDuration", "Capacity",
+    "CapacityReservationSelectorTerm", "CapacitySetting", "ClusterName", "ConsolidationPolicy",
+    "ConstraintValue", "Count", "CronSchedule", "Dollars", "Feature", "Flag", "HopLimit", "Hypervisor",
+    "KarpenterMinor", "LabelValue", "MinValues", "Name", "NamespaceName", "NodeClassReference", "Nodes",
+    "NonEmpty", "NumberConstraint", "OperatingSystem", "Rate", "RateConstraint", "Reason", "Region",
+    "Replicas", "SecurityGroupSelectorTerm", "Selector", "Share", "Size", "SizeConstraint", "Slices",
+    "SubnetSelectorTerm", "Text", "TextConstraint", "ValueConstraint", "VolumeInitializationRate",
+    "VolumeSize", "VolumeType", "Weight", "Whole", "WholeOrZero", "WindowReasons", "YamlValue",
 ]  # fmt: skip
 
 # Names.
