@@ -1,7 +1,7 @@
 """Index of a blueprint's values by location: the layer and the field that each one is set in.
 
-Plans name the lines that cause a change. The index is built only for a plan that has changes, in one walk over
-the blueprint files and the profiles that they use.
+Plans name the lines that cause a change. The index is built only for a plan that has changes, in one walk
+over the blueprint files and the profiles that they use.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class IndexedValue(NamedTuple):
     """A value in a file, with its layer and its field."""
 
     layer: str
-    """`cluster`, `defaults`, `profile NAME`, `pool`, `tier NAME`, `class NAME`, `overlay NAME`, `blueprint`."""
+    """`cluster`, `defaults`, `profile NAME`, `pool`, `tier NAME`, `class NAME`, `overlay NAME` or
+    `blueprint`."""
 
     home: str
     """The name of the pool, class or overlay that sets it; empty for other layers."""
@@ -110,21 +111,15 @@ class BlueprintIndex:
         return values
 
     def _walk_all(self) -> Iterator[tuple[IndexedValue, Location]]:
-        profiles: dict[str, Located] = {}
         for document in self.loaded.documents:
             for key, node in mapping(document).items():
-                if key == "pools":
-                    for name, pool in mapping(node).items():
-                        yield from _walk_layer(pool, "pool", name)
-                        profiles |= {base.at.file: base for base in self._lineage(find(pool, "profile"))}
-                elif key in _SECTIONS:
-                    for name, item in mapping(node).items():
-                        yield from _walk(item, IndexedValue(f"{_SECTIONS[key]} {name}", name, (), item))
-                elif key == "defaults":
-                    yield from _walk_defaults(node, "defaults")
-                else:
-                    layer = "cluster" if key == "cluster" else "blueprint"
-                    yield from _walk(node, IndexedValue(layer, "", (key,), node))
+                yield from _walk_section(key, node)
+        references = (
+            find(pool, "profile")
+            for document in self.loaded.documents
+            for pool in mapping(find(document, "pools")).values()
+        )
+        profiles = {base.at.file: base for reference in references for base in self._lineage(reference)}
         for profile in profiles.values():
             yield from _walk_defaults(profile, f"profile {_profile_name(profile)}")
 
@@ -204,6 +199,20 @@ def _profile_name(profile: Located) -> str:
 
 def _tier_name(layer: str, tier: str) -> str:
     return f"tier {tier}" if layer == "pool" else f"{layer}, tier {tier}"
+
+
+def _walk_section(key: str, node: Located) -> Iterator[tuple[IndexedValue, Location]]:
+    """Yield the values of a field of the blueprint itself, such as `pools`."""
+    if key == "pools":
+        for name, pool in mapping(node).items():
+            yield from _walk_layer(pool, "pool", name)
+    elif key in _SECTIONS:
+        for name, item in mapping(node).items():
+            yield from _walk(item, IndexedValue(f"{_SECTIONS[key]} {name}", name, (), item))
+    elif key == "defaults":
+        yield from _walk_defaults(node, "defaults")
+    else:
+        yield from _walk(node, IndexedValue("cluster" if key == "cluster" else "blueprint", "", (key,), node))
 
 
 def _walk_defaults(node: Located, layer: str) -> Iterator[tuple[IndexedValue, Location]]:

@@ -11,13 +11,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.blueprint.merge_schema import INSTANCE_LABELS, MANUFACTURER_LABELS, NAME_LABELS
+from gpupool.blueprint.merge_schema import (
+    INSTANCE_LABELS,
+    MANUFACTURER_LABELS,
+    NAME_LABELS,
+    PLUGIN_CONFIG_LABEL,
+)
 from gpupool.karpenter import labels
 from gpupool.planning.blueprint_index import NODE_CLASS, find_effective, is_shipped
 from gpupool.planning.input_texts import find_changed_places, format_input
 from gpupool.planning.masking import is_secret_name
-from gpupool.planning.plan import BlueprintCause, BlueprintPlace
 from gpupool.planning.ownership import is_equal
+from gpupool.planning.plan import BlueprintCause, BlueprintPlace
 from gpupool.yamlio.located import Located, find, leaves, mapping, place, plain
 
 if TYPE_CHECKING:
@@ -51,7 +56,7 @@ _REQUIREMENT_FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     labels.CAPACITY_TYPE: (("capacity",),),
     labels.ZONE: (("zones",), ("cluster", "zones")),
     labels.ZONE_ID: (("zones",), ("cluster", "zones")),
-    **{label: (("accelerator",),) for label in (*NAME_LABELS, *MANUFACTURER_LABELS)},
+    **dict.fromkeys((*NAME_LABELS, *MANUFACTURER_LABELS), (("accelerator",),)),
     **{label: (("instances", name),) for name, label in INSTANCE_LABELS.items()},
     labels.INSTANCE_GPU_COUNT: (("instances", "gpus"), ("accelerator",)),
     labels.INSTANCE_ACCELERATOR_COUNT: (("accelerator",),),
@@ -147,6 +152,7 @@ class ObjectCauses:
         also = {id(item): item for part in [node, *parts] for item in part.also}
         notes = {part.note for part in [node, *parts]}
         is_calculated = bool(also) or any(note and not note.startswith(BUILT_IN) for note in notes)
+        is_calculated = is_calculated or self._is_converted(parts)
         primary = list(_find_differing(node, changed.paired)) or [parts[0] if len(parts) == 1 else node]
         causes = self._select(primary, [*also.values()], keys)
         return LeafCauses(_distinct(causes), is_calculated)
@@ -162,6 +168,13 @@ class ObjectCauses:
         if _is_own_label(keys) and self.index.name is not None:
             return self._at(self.index.name, "blueprint", "metadata.name")
         return self._describe(node, is_built_in=_is_built_in(node.note))
+
+    def _is_converted(self, parts: Sequence[Located]) -> bool:
+        """Return whether a single value has another form than in the blueprint, as a share of a limit has."""
+        if self.kind == "NodeOverlay" and self.owner.section == "pools":
+            return True
+        value = self._find_value(parts[0])
+        return len(parts) == 1 and value is not None and format_input(value.node) != format_input(parts[0])
 
     def _select(
         self, primary: Sequence[Located], also: Sequence[Located], keys: LeafPath
@@ -196,7 +209,9 @@ class ObjectCauses:
             yield from self._describe_inputs(changed)
             return
         for path in fields:
-            if (item := self._find_input(path)) is not None:
+            item = self._find_input(path)
+            # An input that did not change is not the cause, where others did.
+            if item is not None and not (self.changed_inputs and item.name in self.inputs):
                 yield self._describe_field(item)
                 return
         if self.changed_inputs:
@@ -287,11 +302,7 @@ class ObjectCauses:
     @cached_property
     def _inputs(self) -> Mapping[str, Input]:
         inputs = (self._find_input(path) for path in self._list_inputs())
-        return {
-            item.name: item
-            for item in inputs
-            if item is not None and _is_input(item)
-        }
+        return {item.name: item for item in inputs if item is not None and _is_input(item)}
 
     def _list_inputs(self) -> Iterator[FieldPath]:
         yield from (("cluster", name) for name in _CLUSTER_INPUTS)
@@ -337,29 +348,19 @@ class ObjectCauses:
         yield from self._find_pool_fields(keys)
 
     def _find_pool_fields(self, keys: LeafPath) -> Iterator[FieldPath]:
-        below = keys[len(_TEMPLATE) :] if keys[: len(_TEMPLATE)] == _TEMPLATE else ()
-        if below[:1] == ("requirements",):
-            label = str(below[1]) if len(below) > 1 else ""
-            yield from _REQUIREMENT_FIELDS.get(label, ())
-            yield ("requirements", label)
-            yield ("requirements",)
-        elif below[:1] == ("nodeClassRef",):
-            yield from (("nodeClassRef", *_text_keys(below[1:])), (NODE_CLASS,))
-        elif below:
-            yield _text_keys(below)
+        if keys[: len(_TEMPLATE)] == _TEMPLATE:
+            yield from _find_template_fields(keys[len(_TEMPLATE) :])
         elif keys[: len(_TEMPLATE_METADATA)] == _TEMPLATE_METADATA:
             yield _text_keys(keys[len(_TEMPLATE_METADATA) :])
-            if labels.DO_NOT_DISRUPT in keys:
-                yield ("doNotDisrupt",)
+            yield from [("doNotDisrupt",)] if labels.DO_NOT_DISRUPT in keys else []
+            yield from [("sharing", "timeSlicing")] if PLUGIN_CONFIG_LABEL in keys else []
         elif keys[:3] == ("spec", "disruption", "budgets"):
             yield from (("disruption", name) for name in ("maintenance", "protect", "budgets"))
         elif keys[:2] == ("spec", "limits"):
-            yield from ((name,) for name in ("limits",) if self._is_share())
+            yield from [("limits",)] if self._is_share() else []
             yield from (("limits", name) for name in (*_text_keys(keys[2:]), "gpus", "usdPerHour"))
-        elif keys[:1] == ("spec",):
-            yield _text_keys(keys[1:])
-        elif keys[:1] == ("metadata",):
-            yield _text_keys(keys)
+        else:
+            yield _text_keys(keys[1:] if keys[:1] == ("spec",) else keys)
 
     def _is_share(self) -> bool:
         limits = find_effective(self._layers, ("limits",))
@@ -401,7 +402,7 @@ def _pair_items(changed: Sequence[Difference]) -> dict[int, int]:
 
 
 def _is_input(item: Input) -> bool:
-    """Return whether a field is an input: one that is set, is not sensitive, and is not a class of its own."""
+    """Return whether a field is an input: it is set, is not sensitive, and is not a class of its own."""
     if item.node.value is None or is_secret_name(item.name):
         return False
     return item.field != (NODE_CLASS,) or isinstance(item.node.value, str)
@@ -439,6 +440,18 @@ def name_keys(leaf: Difference) -> LeafPath:
     if not names or index is None:
         return leaf.keys
     return (*leaf.keys[:index], names[0], *leaf.keys[index + 1 :])
+
+
+def _find_template_fields(below: LeafPath) -> Iterator[FieldPath]:
+    """Yield the fields that can set a value under a pool's `spec.template.spec`."""
+    if below[:1] == ("requirements",):
+        label = str(below[1]) if len(below) > 1 else ""
+        yield from _REQUIREMENT_FIELDS.get(label, ())
+        yield from (("requirements", label), ("requirements",))
+    elif below[:1] == ("nodeClassRef",):
+        yield from (("nodeClassRef", *_text_keys(below[1:])), (NODE_CLASS,))
+    else:
+        yield _text_keys(below)
 
 
 def _step(node: Plain, key: str | int) -> Plain:

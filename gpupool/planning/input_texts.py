@@ -1,7 +1,7 @@
 """Short texts of blueprint values, as plans show them and inventories keep them.
 
-A text is made of parts, one for each scalar and for each key of a map. Comparing the parts of an old text with those
-of the new value shows which scalar changed, so that a plan names its line.
+A text is made of parts, one for each scalar and for each key of a map. Comparing the parts of an old text
+with those of the new value shows which scalar changed, so that a plan names its line.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def format_input(node: Located) -> str:
 
 
 def find_changed_places(node: Located, old: str) -> list[Location]:
-    """Return the locations of the scalars that an old text lacks; that of the value where it has all of them."""
+    """Return the locations of the scalars that an old text lacks; where it has all, that of the value."""
     if _CUT in old:
         return [place(node)]
     parts = list(_parts(node))

@@ -51,7 +51,7 @@ class BlueprintCause(_Serialized):
     """Its place; for a value of a shipped profile, the pool's `profile:` line."""
 
     layer: str
-    """The layer that sets it: `built-in`, `cluster`, `defaults`, `profile training (line 12)`, `pool`, `tier spot`, …"""
+    """The layer that sets it, such as `built-in`, `defaults`, `pool` or `profile training (line 12)`."""
 
     field: str
     """The field in its pool or class, as in `limits.usdPerHour`; empty where no field sets it."""
@@ -144,7 +144,7 @@ class Rejection(_Serialized):
     message: str
     place: BlueprintPlace | None
     cause: BlueprintCause | None = None
-    """The blueprint's value at `place`; None in plans of format 1.2 and older, and for the object as a whole."""
+    """The blueprint's value at `place`; None for the object as a whole, and in plans of format 1.2."""
 
 
 @dataclass(frozen=True, slots=True)

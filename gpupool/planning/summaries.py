@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 _LIST_ITEM: Final = re.compile(r"(?P<list>\w+)\[(?P<name>[^\]]*)\]")
 _LIMIT: Final = re.compile(r"spec\.(?:limits|capacity)(?:\[(?P<odd>[^\]]+)\]|\.(?P<plain>.+))")
-_NOUNS: Final = {"budgets": "budget", "requirements": "requirement", "taints": "taint"}
+_NOUNS: Final = {
+    "budgets": "budget",
+    "requirements": "requirement",
+    "taints": "taint",
+    "labels": "label",
+    "tags": "tag",
+}
+_FIELD: Final = "field"
 
 
 class SummarizedField(NamedTuple):
@@ -44,6 +51,18 @@ def summarize(
     )
 
 
+def find_summarized(summary: CauseSummary, fields: Sequence[FieldChange]) -> list[FieldChange]:
+    """Return the changed fields that a summary stands for."""
+    return [
+        change
+        for change in fields
+        if change.cause == "intent"
+        and change.semantic
+        and change.path in summary.paths
+        and any(cause.field == summary.cause.field for cause in change.causes)
+    ]
+
+
 def calculate_effect(fields: Sequence[FieldChange], *, is_known: bool) -> str:
     """Return what follows from a cause: `4 budgets`, `nvidia.com/gpu 8 → 9`."""
     limits = [change for change in fields if _LIMIT.fullmatch(change.path)]
@@ -61,9 +80,11 @@ def calculate_effect(fields: Sequence[FieldChange], *, is_known: bool) -> str:
     numbers = {noun: len(names) for noun, names in counts.items()}
     numbers |= {noun: max(by_op.values()) for noun, by_op in amounts.items()}
     parts = [f"{number} {noun}{'s' * (number != 1)}" for noun, number in numbers.items()]
-    total = sum(numbers.values())
+    if counts.keys() == {_FIELD} and numbers == {_FIELD: 1} and not limits:
+        (name,) = counts[_FIELD]
+        parts = [name.rpartition(".")[2].partition("[")[0]]
     if parts and not is_known:
-        parts[-1] += f" change{'s' * (total == 1)}"
+        parts[-1] += f" change{'s' * (sum(numbers.values()) == 1)}"
     return ", ".join([*map(_format_limit, limits), *parts])
 
 
@@ -95,7 +116,7 @@ def _classify(path: str) -> tuple[str, str]:
     for match in _LIST_ITEM.finditer(path):
         if match["list"] in _NOUNS:
             return _NOUNS[match["list"]], match["name"]
-    return "field", path.removesuffix("[]")
+    return _FIELD, path.removesuffix("[]")
 
 
 def _format_limit(change: FieldChange) -> str:

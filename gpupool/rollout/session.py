@@ -196,7 +196,7 @@ def is_settled(session: Session) -> bool:
 
 
 def _has_other_inputs(item: AssessedObject, inventory: Inventory) -> bool:
-    """Return whether the inventory has old texts of an object's inputs; the next plan would compare with them."""
+    """Return whether the inventory has outdated texts of inputs, which the next plan would compare with."""
     entry = inventory.entries.get(item.desired.ref)
     return entry is not None and entry.inputs != () and dict(entry.inputs) != dict(item.change.inputs)
 

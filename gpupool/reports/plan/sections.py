@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gpupool.reports.plan.wording import format_condition, format_node_claims, format_place, format_value
+from gpupool.planning.summaries import find_summarized
+from gpupool.reports.plan.wording import (
+    format_cause,
+    format_condition,
+    format_field,
+    format_node_claims,
+    format_place,
+    format_summary,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gpupool.planning.plan import Change, FieldChange, Plan
+    from gpupool.planning.plan import BlueprintCause, Change, FieldChange, Plan
 
 
 class Quoted(NamedTuple):
@@ -74,6 +83,7 @@ def collect_sections(plan: Plan) -> list[Section]:
         ),
         Section("Warnings", "", tuple((Message(warning),) for warning in plan.warnings)),
         Section("Drift", "changed in the cluster, and changed back by this plan", tuple(_drift(plan))),
+        Section("Changes", "by what causes them in the blueprint", tuple(_changes(plan)), is_in_blocks=True),
         Section("Residue", "in the cluster and not in the blueprint; it stays", tuple(_residue(plan))),
         Section(
             "Orphans",
@@ -94,6 +104,24 @@ def collect_sections(plan: Plan) -> list[Section]:
     return [section for section in all_sections if section.lines]
 
 
+def _changes(plan: Plan) -> Iterator[SectionLine]:
+    """Yield the changes of fields by their causes; drift has a section of its own."""
+    for change in plan.changes:
+        covered = [field for item in change.summaries for field in find_summarized(item, change.fields)]
+        for summary in change.summaries:
+            text = format_summary(summary, with_place=False)
+            yield (Quoted(change.address), " ", Quoted(text), *_at(summary.cause))
+        for field in change.fields:
+            if field.semantic and field.cause == "intent" and field.causes and field not in covered:
+                text = format_field(field, with_place=False)
+                yield (Quoted(change.address), " ", Quoted(text[2:]), *_at(*field.causes))
+
+
+def _at(*causes: BlueprintCause | None) -> SectionLine:
+    places = dict.fromkeys(format_cause(cause) for cause in causes if cause is not None)
+    return (" at ", Quoted("; ".join(places))) if places else ()
+
+
 def _deletions(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         if "delete" in change.actions:
@@ -109,13 +137,21 @@ def _conflicts(plan: Plan) -> Iterator[SectionLine]:
         for conflict in change.conflicts:
             since = (", who wrote the object at ", Quoted(conflict.when)) if conflict.when else ()
             owner: SectionLine = (Quoted(conflict.manager), f" ({conflict.kind})")
-            yield (*_address_field(change, conflict.path), " is owned by ", *owner, *since)
+            yield (
+                *_address_field(change, conflict.path),
+                *_at(conflict.cause),
+                " is owned by ",
+                *owner,
+                *since,
+            )
 
 
 def _rejections(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         for rejection in change.rejections:
             place = format_place(rejection.place, column=True)
+            if rejection.cause is not None:
+                place = format_cause(rejection.cause)
             before: SectionLine = (Quoted(place), " ") if place else ()
             yield (*before, *_address_field(change, rejection.field), ": ", Message(rejection.message))
 
@@ -145,7 +181,7 @@ def _drift(plan: Plan) -> Iterator[SectionLine]:
             Quoted(format_value(field.after)),
         )
         owner: SectionLine = ("; by ", Quoted(field.owner)) if field.owner else ()
-        yield (*_address_field(change, field.path), *values, *owner)
+        yield (*_address_field(change, field.path), *values, *owner, *_at(*field.causes))
 
 
 def _find_fields(

@@ -3,8 +3,8 @@
 A ConfigMap holds 1 MiB, and during an apply the inventory lists every object twice. The packed list of
 pending objects holds only the changes to the list of current ones, so that 20,000 objects fit.
 
-The list of current objects also has the texts of their inputs, for the next plan. They take only the space that the
-entries leave free, and are left out where there is too little. A version that does not know them ignores them.
+The list of current objects also has the texts of their inputs, for the next plan. They take only space that
+the entries leave free, and are left out where there is too little. An older gpupool ignores them.
 """
 
 from __future__ import annotations

@@ -214,9 +214,7 @@ def _compared(
     adopts = _adopts(context, desired, live)
     actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
     summaries = summarize(summarized, _old_inputs(context, desired), start.inputs)
-    change = replace(
-        start, actions=actions, fields=fields, pre=pre, residue=left, summaries=summaries
-    )
+    change = replace(start, actions=actions, fields=fields, pre=pre, residue=left, summaries=summaries)
     claims = not changed_leaves and _claims(live, result.after)
     if not adopts and not claims and not any(field.semantic for field in fields):
         reason = "equivalent; only the formatting differs" if fields else "matches the blueprint"
