@@ -61,7 +61,8 @@ def find_change_mistakes(change: Change, labels: Mapping[str, str], consent: Con
     yield from _check_before(change)
     if change.after is not None:
         yield from _check_after(change, body)
-    yield from _check_summaries(change)
+    if not change.fields:
+        yield from _check_summaries(change)
 
 
 def _check_summaries(change: Change) -> Iterator[Mistake]:
@@ -246,6 +247,8 @@ def _check_fields(
     leaves = find_differences(before, after)
     if not _is_same_fields(change, leaves):
         yield ("fields",), "these are not the differences between `before` and `after`"
+    elif change.fields:
+        yield from _check_summaries(change)
     if change.pre.paths != collect_planned_paths(leaf.keys for leaf in leaves):
         yield ("pre", "paths"), "these are not the paths that the change touches"
     yield from _check_residue(change, body, before)

@@ -94,7 +94,11 @@ def _is_worth_a_line(
     """Return whether changes are better read by their cause: several, or a value that is calculated."""
     if not name or (name not in before and name not in after):
         return False
-    return len(items) > 1 or (items[0].is_calculated and before.get(name) != after.get(name))
+    if len(items) > 1:
+        return True
+    change, is_calculated = items[0]
+    is_plain_removal = change.op == "remove" and before.get(name) == str(change.before)
+    return is_calculated and not is_plain_removal and before.get(name) != after.get(name)
 
 
 def _summary(

@@ -307,7 +307,9 @@ def _from_plan(plan: Plan) -> Mapping[Ref, DesiredObject]:
     from gpupool.cluster.resources import KINDS
 
     return {
-        change.ref: DesiredObject(KINDS[change.ref.kind], change.ref.name, change.body, None)
+        change.ref: DesiredObject(
+            KINDS[change.ref.kind], change.ref.name, change.body, saved_inputs=change.inputs
+        )
         for change in plan.changes
         if change.body is not None
     }

@@ -17,7 +17,7 @@ from gpupool.reports.plan.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from gpupool.planning.plan import BlueprintCause, Change, FieldChange, Plan
 
@@ -110,16 +110,16 @@ def _changes(plan: Plan) -> Iterator[SectionLine]:
         covered = [field for item in change.summaries for field in find_summarized(item, change.fields)]
         for summary in change.summaries:
             text = format_summary(summary, with_place=False)
-            yield (Quoted(change.address), " ", Quoted(text), *_at(summary.cause))
+            yield (Quoted(change.address), " ", Quoted(text), *_at([summary.cause]))
         for field in change.fields:
             if field.semantic and field.cause == "intent" and field.causes and field not in covered:
                 text = format_field(field, with_place=False)
-                yield (Quoted(change.address), " ", Quoted(text[2:]), *_at(*field.causes))
+                yield (Quoted(change.address), " ", Quoted(text[2:]), *_at(field.causes))
 
 
-def _at(*causes: BlueprintCause | None) -> SectionLine:
-    places = dict.fromkeys(format_cause(cause) for cause in causes if cause is not None)
-    return (" at ", Quoted("; ".join(places))) if places else ()
+def _at(causes: Iterable[BlueprintCause], preposition: str = " at ") -> SectionLine:
+    places = dict.fromkeys(map(format_cause, causes))
+    return (preposition, Quoted("; ".join(places))) if places else ()
 
 
 def _deletions(plan: Plan) -> Iterator[SectionLine]:
@@ -136,10 +136,13 @@ def _conflicts(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         for conflict in change.conflicts:
             since = (", who wrote the object at ", Quoted(conflict.when)) if conflict.when else ()
+            before: SectionLine = (
+                () if conflict.cause is None else (Quoted(format_cause(conflict.cause)), " ")
+            )
             owner: SectionLine = (Quoted(conflict.manager), f" ({conflict.kind})")
             yield (
+                *before,
                 *_address_field(change, conflict.path),
-                *_at(conflict.cause),
                 " is owned by ",
                 *owner,
                 *since,
@@ -181,7 +184,7 @@ def _drift(plan: Plan) -> Iterator[SectionLine]:
             Quoted(format_value(field.after)),
         )
         owner: SectionLine = ("; by ", Quoted(field.owner)) if field.owner else ()
-        yield (*_address_field(change, field.path), *values, *owner, *_at(*field.causes))
+        yield (*_address_field(change, field.path), *values, *owner, *_at(field.causes, "; set at "))
 
 
 def _find_fields(

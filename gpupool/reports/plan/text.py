@@ -19,6 +19,7 @@ from gpupool.reports.plan.wording import (
     format_node_claims,
     format_place,
     format_signature,
+    format_summarized,
     format_unverified,
     is_shown,
 )
@@ -65,7 +66,7 @@ def render_plan(
     blocks += [
         "".join(_section(section, style)) for section in collect_sections(plan) if not section.is_in_blocks
     ]
-    blocks.append("".join(_end(plan, style, show_textual=show_textual)))
+    blocks.append("".join(_end(plan, style, options)))
     head = [] if find_verdict(plan) == "none" else ["".join(f"{line}\n" for line in _head(plan))]
     return "\n".join([*head, *blocks])
 
@@ -128,11 +129,13 @@ def _render_line(line: SectionLine) -> str:
     return "".join(part if isinstance(part, str) else one_line(part.text) for part in line)
 
 
-def _end(plan: Plan, style: _Style, *, show_textual: bool) -> Iterator[str]:
+def _end(plan: Plan, style: _Style, options: _Options) -> Iterator[str]:
     cluster = one_line(plan.target.context or plan.target.server)
     names = f"cluster {cluster}", f"blueprint {one_line(plan.source.blueprint)}"
     yield style.line(format_headline(plan, *names), _BOLD)
-    if (left_out := format_hidden(plan)) and not show_textual:
+    if (left_out := format_hidden(plan)) and not options.show_textual:
         yield style.line(left_out)
+    if (summarized := format_summarized(plan)) and not options.show_raw:
+        yield style.line(summarized)
     if unverified := format_unverified(plan):
         yield style.line(unverified)

@@ -132,6 +132,15 @@ def format_hidden(plan: Plan) -> str:
     return f"Not shown: {count} difference{'s' * (count != 1)} in formatting only; see --show-textual."
 
 
+def format_summarized(plan: Plan) -> str:
+    """Return how many fields are shown by their causes only; the empty text where there are none."""
+    count = sum(
+        len({id(field) for item in change.summaries for field in find_summarized(item, change.fields)})
+        for change in plan.changes
+    )
+    return f"Shown by cause: {count} field{'s' * (count != 1)}; see -v." if count else ""
+
+
 def format_unverified(plan: Plan) -> str:
     """Return how many objects no dry run has checked; the empty text where all are checked."""
     count = sum(change.verified != "server" for change in plan.changes)

@@ -78,13 +78,17 @@ class EncodedList(NamedTuple):
 
 
 def encode_current(entries: Sequence[InventoryEntry]) -> EncodedList:
-    """Encode the list of current objects, with their inputs where these fit."""
+    """Encode the list of current objects."""
     text = _json([_plain(entry) for entry in entries])
     if len(text) < _PACKED_FROM:
         return EncodedList(text, b"")
-    with_inputs = _pack(entries, _input_columns(entries))
-    is_small = len(with_inputs) <= (MOST_BYTES - _SPARE) // 2
-    return EncodedList("", with_inputs if is_small else _pack(entries))
+    return EncodedList("", _pack(entries, _input_columns(entries)))
+
+
+def fit_inputs(entries: Sequence[InventoryEntry]) -> tuple[InventoryEntry, ...]:
+    """Return the current objects, without their inputs where the list takes more than half of the space."""
+    is_small = encode_current(entries).size <= (MOST_BYTES - _SPARE) // 2
+    return tuple(entries) if is_small else without_inputs(entries)
 
 
 def encode_pending(

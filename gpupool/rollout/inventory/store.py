@@ -259,7 +259,8 @@ def finish(
         ClusterError: where the server rejects the request.
     """
     history = (*began.history, dict(record))[-_HISTORY:]
-    done = replace(began, current=tuple(current), pending=(), pending_plan="", history=history)
+    entries = encoding.fit_inputs(tuple(current))
+    done = replace(began, current=entries, pending=(), pending_plan="", history=history)
     data, binary = encoding.encode_current(done.current).data("current")
     removed: dict[str, Plain] = {"pending": None}
     both = ({**data, **removed, "history": _text(list(history))}, {**binary, **removed})

@@ -115,7 +115,7 @@ def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Pl
         pre=Precondition("", 0, "") if live is None else Precondition(uid_of(live), generation_of(live), ""),
         verified="server",
         managed_by=() if live is None else tuple(sign.tool for sign in find_tool_marks(live)),
-        inputs={} if desired.causes is None else desired.causes.inputs,
+        inputs=desired.inputs,
     )
 
 

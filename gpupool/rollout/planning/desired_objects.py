@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,9 @@ class DesiredObject:
     sensitive: tuple[str, ...] = ()
     """As in the blueprint's `sensitive`."""
 
+    saved_inputs: Mapping[str, str] = field(default_factory=dict)
+    """The texts of its inputs, for an object of a saved plan."""
+
     @property
     def ref(self) -> Ref:
         """Return the kind and the name."""
@@ -61,13 +64,18 @@ class DesiredObject:
         return shorten_digest(digest(masking.blank_sensitive_values(self.sensitive, dict(self.body))))
 
     @property
+    def inputs(self) -> Mapping[str, str]:
+        """Return the short texts of the inputs of its calculated values, by field."""
+        return self.saved_inputs if self.causes is None else self.causes.inputs
+
+    @property
     def place(self) -> BlueprintPlace | None:
         """Return the place in the blueprint where it begins."""
         return None if self.causes is None else to_place(place(self.causes.source))
 
-    def find_cause(self, field: str) -> BlueprintCause | None:
+    def find_cause(self, path: str) -> BlueprintCause | None:
         """Return the cause of a field, named as the API server does, or that of its nearest parent."""
-        return None if self.causes is None else self.causes.find_cause(_parse(field, self.body))
+        return None if self.causes is None else self.causes.find_cause(_parse(path, self.body))
 
     def find_causes_since(self, old_inputs: Mapping[str, str]) -> ObjectCauses | None:
         """Return the causes of its values, given the texts of its inputs at the last apply."""
@@ -111,11 +119,11 @@ def _at(blueprint: Located, path: str) -> Located:
     return node
 
 
-def _parse(field: str, body: Mapping[str, Plain]) -> LeafPath:
+def _parse(path: str, body: Mapping[str, Plain]) -> LeafPath:
     """Return the keys of a field path of the API server or of a plan, as far as the body has them."""
     keys: list[str | int] = []
     node: Plain = dict(body)
-    for key, index in _STEP.findall(field):
+    for key, index in _STEP.findall(path):
         step: str | int = int(index) if isinstance(node, list) and index.isdigit() else key or index
         if isinstance(node, dict) and step in node:
             node = node[str(step)]

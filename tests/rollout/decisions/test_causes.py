@@ -50,7 +50,9 @@ _WORDS = {
     "a": "b", "b": "c", "c": "a", "Drifted": "Empty", "Empty": "Drifted", "gp3": "gp2", "Never": "5m", "RAID0": None,
     "us-east-1": "us-west-2", "eu-west-1": "us-west-2", "xlarge": "2xlarge",
 }  # fmt: skip
-_SKIPPED = re.compile(r"apiVersion|kind|metadata\.name|cluster\.(context|server|uid)|inventory\..*|prune|sensitive.*")
+_SKIPPED = re.compile(
+    r"apiVersion|kind|metadata\.name|cluster\.(context|server|uid)|inventory\..*|prune|sensitive.*"
+)
 
 
 class Edit(NamedTuple):
@@ -104,7 +106,9 @@ def test_the_line_that_was_changed_is_the_one_that_is_named(
         count += _ensure_named(here, edit, texts, tmp_path)
 
 
-def test_the_line_of_generated_blueprints(kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_line_of_generated_blueprints(
+    kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     named: list[Edit] = []
 
@@ -235,7 +239,7 @@ def _replaced(text: str, leaf: Located, other: str) -> str | None:
     """Return the text with another scalar; None for a scalar that is not written as it is."""
     lines = text.splitlines(keepends=True)
     line, start = lines[leaf.at.line - 1], leaf.at.column - 1
-    old = leaf.text if leaf.text else str(leaf.value)
+    old = leaf.text or str(leaf.value)
     for quote in ("", '"', "'"):
         if line[start:].startswith(f"{quote}{old}{quote}"):
             end = start + len(old) + 2 * len(quote)
