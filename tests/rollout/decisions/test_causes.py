@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,22 +15,20 @@ from gpupool.rollout.connection import Pins
 from gpupool.rollout.desired_state import load_desired_state
 from gpupool.rollout.inventory.store import InventoryRef
 from gpupool.rollout.planning.desired_objects import build_desired_objects
-from gpupool.yamlio.located import leaves, plain
-from gpupool.yamlio.read import read
+from gpupool.yamlio.located import leaves
 from gpupool.yamlio.write import dump
 from tests import strategies
+from tests.edits import Edit, describe, find_edits, named_lines
 from tests.goldencases import cases
 from tests.memory.worlds import World
 from tests.rollout.decisions.cases import EVERYTHING
 from tests.tiers import is_thorough, volume
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from gpupool.planning.plan import Plan
     from gpupool.rollout.desired_state import DesiredState
-    from gpupool.yamlio.located import Located, Plain
     from tests.goldencases import Case
     from tests.memory.worlds import Kept
 
@@ -41,32 +37,6 @@ SEED = 20261122
 EDITS_OF_A_CASE = 3
 NOT_YET: frozenset[str] = frozenset()
 """Fields whose change is not yet named by its line; each needs `also` in `expansion`."""
-
-_WORDS = {
-    "a100": "h100", "h100": "a100", "l4": "t4", "t4": "l4", "spot": "on-demand", "on-demand": "spot", "any": "spot",
-    "sat": "sun", "sun": "sat", "NoSchedule": "NoExecute", "NoExecute": "NoSchedule", "amd64": "arm64", "arm64": "amd64",
-    "WhenEmpty": "WhenEmptyOrUnderutilized", "WhenEmptyOrUnderutilized": "WhenEmpty", "training": "inference",
-    "inference": "training", "America/New_York": "Asia/Tokyo", "Europe/Dublin": "Asia/Tokyo", "UTC": "Asia/Tokyo",
-    "a": "b", "b": "c", "c": "a", "Drifted": "Empty", "Empty": "Drifted", "gp3": "gp2", "Never": "5m", "RAID0": None,
-    "us-east-1": "us-west-2", "eu-west-1": "us-west-2", "xlarge": "2xlarge",
-}  # fmt: skip
-_SKIPPED = re.compile(
-    r"apiVersion|kind|metadata\.name|cluster\.(context|server|uid)|inventory\..*|prune|sensitive.*"
-)
-
-
-class Edit(NamedTuple):
-    """One scalar of a file with another value."""
-
-    file: str
-    line: int
-    field: str
-    text: str
-    """The whole file, edited."""
-
-    def __str__(self) -> str:
-        """Return what was changed, for a failure's message."""
-        return f"{self.file}:{self.line} {self.field}: {self.text.splitlines()[self.line - 1].strip()}"
 
 
 @pytest.mark.parametrize("case", RENDERED, ids=lambda case: case.name)
@@ -97,7 +67,7 @@ def test_the_line_that_was_changed_is_the_one_that_is_named(
     if not _is_applied(here, _load(case.blueprints)):
         return
 
-    edits = [edit for name in case.blueprints for edit in _find_edits(name, texts[name])]
+    edits = [edit for name in case.blueprints for edit in find_edits(name, texts[name])]
     random.shuffle(edits)
     count = 0
     for edit in edits:
@@ -123,7 +93,7 @@ def test_the_line_of_generated_blueprints(
         here = World(kept)
         if not _is_applied(here, _load(["gpupool.yaml"])):
             return
-        edits = list(_find_edits("gpupool.yaml", texts["gpupool.yaml"]))
+        edits = list(find_edits("gpupool.yaml", texts["gpupool.yaml"]))
         Random(SEED).shuffle(edits)  # noqa: S311 - which values are changed
         for edit in edits:
             if _ensure_named(here, edit, texts, tmp_path):
@@ -145,29 +115,11 @@ def _ensure_named(here: World, edit: Edit, texts: dict[str, str], folder: Path) 
         return False  # no longer a valid blueprint
     finally:
         (folder / edit.file).write_text(texts[edit.file], "utf-8")
-    lines = _named_lines(plan)
+    lines = named_lines(plan)
     if not lines:
         return False
-    assert lines == {(edit.file, edit.line)}, f"{edit} (seed {SEED})\n{_describe(plan)}"
+    assert lines == {(edit.file, edit.line)}, f"{edit} (seed {SEED})\n{describe(plan)}"
     return True
-
-
-def _named_lines(plan: Plan) -> set[tuple[str, int]]:
-    return {
-        (cause.place.file, cause.place.line)
-        for change in plan.changes
-        for field in change.fields
-        if field.semantic
-        for cause in field.causes
-    }
-
-
-def _describe(plan: Plan) -> str:
-    return "\n".join(
-        f"{change.address} {field.path} {field.op} {field.before} {field.after}: {[*map(str, field.causes)]}"
-        for change in plan.changes
-        for field in change.fields
-    )
 
 
 def _is_applied(here: World, wanted: DesiredState) -> bool:
@@ -187,62 +139,3 @@ def _load(files: Sequence[str]) -> DesiredState:
 def _profiles(index: BlueprintIndex) -> set[str]:
     """Return the user's own profile files."""
     return {at.file for at in index._by_location if not is_shipped(at)}  # noqa: SLF001 - all files that were read
-
-
-def _find_edits(name: str, text: str) -> Iterator[Edit]:
-    """Yield the file with each of its scalars changed, in all ways that may be valid."""
-    node = read(text.encode(), name).node
-    assert node is not None
-    twins = _count_twins(text, name)
-    for path, leaf in leaves(node):
-        field = ".".join(str(key) for key in path)
-        if _SKIPPED.fullmatch(field):
-            continue
-        for other in _others(leaf):
-            edited = _replaced(text, leaf, other)
-            if edited is not None and _count_twins(edited, name) <= twins:
-                yield Edit(name, leaf.at.line, field, edited)
-
-
-def _count_twins(text: str, name: str) -> int:
-    """Return how many items of lists are equal to one before: of two equal ones, none can be named."""
-    node = read(text.encode(), name).node
-    return 0 if node is None else sum(_twins(plain(node)))
-
-
-def _twins(value: Plain) -> Iterator[int]:
-    if isinstance(value, list):
-        texts = [json.dumps(item, sort_keys=True) for item in value]
-        yield len(texts) - len(set(texts))
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _twins(item)
-
-
-def _others(leaf: Located) -> Iterator[str]:
-    value = leaf.value
-    if isinstance(value, bool):
-        yield str(not value).lower()
-    elif isinstance(value, int):
-        yield str(value + 1)
-        yield str(value * 2)
-    elif isinstance(value, str):
-        if _WORDS.get(value):
-            yield str(_WORDS[value])
-        for found in re.finditer("[0-9]+", value):
-            number = str(int(found[0]) + 1).zfill(len(found[0]))
-            yield f"{value[: found.start()]}{number}{value[found.end() :]}"
-        if value.isalpha():
-            yield f"{value}x"
-
-
-def _replaced(text: str, leaf: Located, other: str) -> str | None:
-    """Return the text with another scalar; None for a scalar that is not written as it is."""
-    lines = text.splitlines(keepends=True)
-    line, start = lines[leaf.at.line - 1], leaf.at.column - 1
-    old = leaf.text or str(leaf.value)
-    for quote in ("", '"', "'"):
-        if line[start:].startswith(f"{quote}{old}{quote}"):
-            end = start + len(old) + 2 * len(quote)
-            lines[leaf.at.line - 1] = f"{line[:start]}{quote}{other}{quote}{line[end:]}"
-            return "".join(lines)
-    return None
