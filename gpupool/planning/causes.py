@@ -285,6 +285,9 @@ class ObjectCauses:
 
     def _find_input(self, path: FieldPath) -> Input | None:
         """Return the effective value of a field, which may be null."""
+        if path == ("profile",):
+            profile = self.index.find_profile(self.owner)
+            return None if profile is None else Input("pool", path, profile)
         if path[:1] == ("cluster",):
             effective = find_effective(self.index.find_cluster(), path[1:])
         elif self.owner.is_class and path[:1] == (NODE_CLASS,):
@@ -310,6 +313,7 @@ class ObjectCauses:
             yield from self._list_pool_inputs()
         elif self.owner.section != "nodeOverlays":
             prefix = (NODE_CLASS,) if self.owner.is_class else ()
+            yield ("profile",)
             yield from ((*prefix, name) for name in _CLASS_INPUTS)
 
     def _list_pool_inputs(self) -> Iterator[FieldPath]:

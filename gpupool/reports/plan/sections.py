@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.planning.summaries import find_summarized
 from gpupool.reports.plan.wording import (
@@ -17,9 +17,12 @@ from gpupool.reports.plan.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gpupool.planning.plan import BlueprintCause, Change, FieldChange, Plan
+
+
+_MAX_ADDRESSES: Final = 5
 
 
 class Quoted(NamedTuple):
@@ -83,7 +86,7 @@ def collect_sections(plan: Plan) -> list[Section]:
         ),
         Section("Warnings", "", tuple((Message(warning),) for warning in plan.warnings)),
         Section("Drift", "changed in the cluster, and changed back by this plan", tuple(_drift(plan))),
-        Section("Changes", "by what causes them in the blueprint", tuple(_changes(plan)), is_in_blocks=True),
+        Section("Causes", "where the blueprint sets what changes", tuple(_causes(plan)), is_in_blocks=True),
         Section("Residue", "in the cluster and not in the blueprint; it stays", tuple(_residue(plan))),
         Section(
             "Orphans",
@@ -104,17 +107,28 @@ def collect_sections(plan: Plan) -> list[Section]:
     return [section for section in all_sections if section.lines]
 
 
-def _changes(plan: Plan) -> Iterator[SectionLine]:
-    """Yield the changes of fields by their causes; drift has a section of its own."""
+def _causes(plan: Plan) -> Iterator[SectionLine]:
+    """Yield the changes of fields by their causes, each once for all objects; drift has its own section."""
+    addresses: dict[tuple[str, str], dict[str, None]] = {}
     for change in plan.changes:
-        covered = [field for item in change.summaries for field in find_summarized(item, change.fields)]
-        for summary in change.summaries:
-            text = format_summary(summary, with_place=False)
-            yield (Quoted(change.address), " ", Quoted(text), *_at([summary.cause]))
-        for field in change.fields:
-            if field.semantic and field.cause == "intent" and field.causes and field not in covered:
-                text = format_field(field, with_place=False)
-                yield (Quoted(change.address), " ", Quoted(text[2:]), *_at(field.causes))
+        for text, causes in _find_changes(change):
+            places = "; ".join(dict.fromkeys(map(format_cause, causes)))
+            addresses.setdefault((places, text), {})[change.address] = None
+    for (places, text), names in addresses.items():
+        listed: list[SectionFragment] = []
+        for name in [*names][:_MAX_ADDRESSES]:
+            listed += [", " if listed else ": ", Quoted(name)]
+        more = f" and {len(names) - _MAX_ADDRESSES} more" if len(names) > _MAX_ADDRESSES else ""
+        yield (Quoted(places), " ", Quoted(text), *listed, *([more] if more else []))
+
+
+def _find_changes(change: Change) -> Iterator[tuple[str, Sequence[BlueprintCause]]]:
+    covered = [field for item in change.summaries for field in find_summarized(item, change.fields)]
+    for summary in change.summaries:
+        yield format_summary(summary, with_place=False), [summary.cause]
+    for field in change.fields:
+        if field.semantic and field.cause == "intent" and field.causes and field not in covered:
+            yield format_field(field, with_place=False)[2:], field.causes
 
 
 def _at(causes: Iterable[BlueprintCause], preposition: str = " at ") -> SectionLine:
