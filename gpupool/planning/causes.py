@@ -180,25 +180,34 @@ class ObjectCauses:
         self, primary: Sequence[Located], also: Sequence[Located], keys: LeafPath
     ) -> Iterator[BlueprintCause]:
         """Yield the causes that changed since the last apply, or the primary ones where nothing tells."""
-        values = [self._find_value(node) for node in [*primary, *also]]
-        names = dict.fromkeys(".".join(value.field) if value is not None else "" for value in values)
+        names = dict.fromkeys(self._name(node) for node in [*primary, *also])
         changed = [name for name in names if name in self.changed_inputs]
         if changed:
             yield from self._describe_inputs(changed)
             return
-        first = values[0]
-        is_built_in = _is_built_in(primary[0].note)
-        name = "" if first is None else ".".join(first.field)
-        is_own = first is not None and first.field != () and not is_built_in
-        is_same = name in self.inputs
+        first, name = self._find_value(primary[0]), self._name(primary[0])
+        is_own = name != "" and not _is_built_in(primary[0].note)
+        unknown = [node for node in also if self.old_inputs and self._name(node) not in self.inputs]
+        likely = self._find_likely(keys)
         if "profile" in self.changed_inputs and (not is_own or _is_below_pool(first)):
             yield from self._describe_inputs(["profile"])
-        elif self.changed_inputs and (is_same or not is_own):
-            fields = [".".join(path) for path in self._find_fields(keys)]
-            likely = [name for name in fields if name in self.changed_inputs]
-            yield from self._describe_inputs(likely or [*self.changed_inputs])
+        elif likely and (name in self.inputs or not is_own):
+            yield from self._describe_inputs(likely)
         else:
-            yield from (self._describe(node, is_built_in=_is_built_in(node.note)) for node in primary)
+            # Of a value whose own field did not change, the other inputs are the cause.
+            nodes = unknown if unknown and name in self.inputs else primary
+            yield from (self._describe(node, is_built_in=_is_built_in(node.note)) for node in nodes)
+
+    def _name(self, node: Located) -> str:
+        """Return the field that a value is read from; empty where it is none."""
+        value = self._find_value(node)
+        return "" if value is None else ".".join(value.field)
+
+    def _find_likely(self, keys: LeafPath) -> list[str]:
+        """Return the changed inputs that a value can follow from, those that set it by themselves first."""
+        fields = [".".join(path) for path in self._find_fields(keys)]
+        own = [name for name in fields if name in self.changed_inputs]
+        return own or [name for name in self.changed_inputs if _is_relevant(name, keys)]
 
     def _find_removed_causes(self, keys: LeafPath) -> Iterator[BlueprintCause]:
         """Yield the causes of a value that the object no longer has: the fields that would set it."""
@@ -211,11 +220,11 @@ class ObjectCauses:
         for path in fields:
             item = self._find_input(path)
             # An input that did not change is not the cause, where others did.
-            if item is not None and not (self.changed_inputs and item.name in self.inputs):
+            if item is not None and not (self._find_likely(keys) and item.name in self.inputs):
                 yield self._describe_field(item)
                 return
-        if self.changed_inputs:
-            yield from self._describe_inputs(self.changed_inputs)
+        if likely := self._find_likely(keys):
+            yield from self._describe_inputs(likely)
             return
         parents = [path[:length] for path in fields for length in range(len(path) - 1, 0, -1)]
         for path in parents:
@@ -410,6 +419,19 @@ def _is_input(item: Input) -> bool:
     if item.node.value is None or is_secret_name(item.name):
         return False
     return item.field != (NODE_CLASS,) or isinstance(item.node.value, str)
+
+
+def _is_relevant(name: str, keys: LeafPath) -> bool:
+    """Return whether a value of an object can follow from an input."""
+    if name == "profile":
+        return True
+    if keys[:2] == ("spec", "disruption"):
+        return name.startswith("disruption.") or name == "cluster.timezone"
+    if keys[:2] == ("spec", "weight"):
+        return name == "weight"
+    if name.startswith("limits"):
+        return keys[:2] == ("spec", "limits")
+    return name != "weight" and not name.startswith("disruption.") and name != "cluster.timezone"
 
 
 def _is_below_pool(value: IndexedValue | None) -> bool:

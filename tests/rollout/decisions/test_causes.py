@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ from tests.tiers import is_thorough, volume
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from gpupool.rollout.desired_state import DesiredState
     from tests.goldencases import Case
@@ -61,19 +61,21 @@ def test_the_line_that_was_changed_is_the_one_that_is_named(
 ) -> None:
     shutil.copytree(case.folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    texts = {name: (tmp_path / name).read_text("utf-8") for name in case.blueprints}
+    first = _load(case.blueprints)
+    profiles = sorted(_profiles(first.blueprint_index) - {*case.blueprints})
+    texts = {name: (tmp_path / name).read_text("utf-8") for name in (*case.blueprints, *profiles)}
     random = Random(f"{SEED} {case.name}")  # noqa: S311 - which values are changed
     here = World(kept)
-    if not _is_applied(here, _load(case.blueprints)):
+    if not _is_applied(here, first):
         return
 
-    edits = [edit for name in case.blueprints for edit in find_edits(name, texts[name])]
+    edits = [edit for name in texts for edit in find_edits(name, texts[name])]
     random.shuffle(edits)
     count = 0
     for edit in edits:
         if count == EDITS_OF_A_CASE and not is_thorough():
             break
-        count += _ensure_named(here, edit, texts, tmp_path)
+        count += _ensure_named(here, edit, texts, case.blueprints)
 
 
 def test_the_line_of_generated_blueprints(
@@ -96,7 +98,7 @@ def test_the_line_of_generated_blueprints(
         edits = list(find_edits("gpupool.yaml", texts["gpupool.yaml"]))
         Random(SEED).shuffle(edits)  # noqa: S311 - which values are changed
         for edit in edits:
-            if _ensure_named(here, edit, texts, tmp_path):
+            if _ensure_named(here, edit, texts, ["gpupool.yaml"]):
                 named.append(edit)
                 break
 
@@ -104,17 +106,18 @@ def test_the_line_of_generated_blueprints(
     assert len(named) >= volume(500, at_least=0) // 3
 
 
-def _ensure_named(here: World, edit: Edit, texts: dict[str, str], folder: Path) -> bool:
+def _ensure_named(here: World, edit: Edit, texts: dict[str, str], files: Sequence[str]) -> bool:
     """Plan with an edit and check the lines that are named; return whether the edit changed a field."""
+    path = Path(edit.file)
     if edit.field in NOT_YET:
         return False
-    (folder / edit.file).write_text(edit.text, "utf-8")
+    path.write_text(edit.text, "utf-8")
     try:
-        plan = here.look(_load(list(texts)), EVERYTHING).plan
+        plan = here.look(_load(files), EVERYTHING).plan
     except GpupoolError:
         return False  # no longer a valid blueprint
     finally:
-        (folder / edit.file).write_text(texts[edit.file], "utf-8")
+        path.write_text(texts[edit.file], "utf-8")
     lines = named_lines(plan)
     if not lines:
         return False
