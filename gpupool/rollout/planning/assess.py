@@ -213,7 +213,8 @@ def _compared(
     left = find_residue(masker, desired.address, live, desired.body)
     adopts = _adopts(context, desired, live)
     actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
-    summaries = summarize(summarized, _old_inputs(context, desired), start.inputs)
+    # What an adoption overwrites came from no blueprint, so each field is shown.
+    summaries = () if adopts else summarize(summarized, _old_inputs(context, desired), start.inputs)
     change = replace(start, actions=actions, fields=fields, pre=pre, residue=left, summaries=summaries)
     claims = not changed_leaves and _claims(live, result.after)
     if not adopts and not claims and not any(field.semantic for field in fields):
