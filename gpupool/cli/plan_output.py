@@ -9,7 +9,9 @@ import typer
 from gpupool.cli import output
 from gpupool.cli.options import Output
 from gpupool.cli.terminal import has_colour
+from gpupool.cli.verbosity import is_shown
 from gpupool.errors import GpupoolError
+from gpupool.findings import Severity
 
 if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
@@ -43,7 +45,7 @@ def write_plan(
 
     def render(name: str) -> str:
         colour = name == "text" and has_colour(sys.stdout)
-        return FORMATS[name](plan, show_textual=show_textual, colour=colour)
+        return FORMATS[name](plan, show_textual=show_textual, colour=colour, show_raw=is_shown(Severity.INFO))
 
     output.write_outputs(destinations, render, is_private=True)
     if any(place.format == "github" for place in destinations):

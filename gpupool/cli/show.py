@@ -8,6 +8,8 @@ import typer
 from gpupool.cli import output
 from gpupool.cli.options import PlanOutputs, VerifyKey, ensure_stdin_once, parse_plan_outputs
 from gpupool.cli.terminal import has_colour
+from gpupool.cli.verbosity import is_shown
+from gpupool.findings import Severity
 from gpupool.reports.escaping import in_json
 
 if TYPE_CHECKING:
@@ -51,7 +53,10 @@ def show(
             # The file of a later version may have fields that this version would drop.
             return in_json(raw.decode("utf-8-sig"))
         return FORMATS[name](
-            plan, show_textual=show_textual, colour=name == "text" and has_colour(sys.stdout)
+            plan,
+            show_textual=show_textual,
+            colour=name == "text" and has_colour(sys.stdout),
+            show_raw=is_shown(Severity.INFO),
         )
 
     output.write_outputs(destinations, render, is_private=True)

@@ -21,6 +21,7 @@ from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_
 from gpupool.planning.masking import find_hidden_paths, find_unsealed_paths, show_sealed
 from gpupool.planning.ownership import is_equal
 from gpupool.planning.plan import Precondition
+from gpupool.planning.summaries import calculate_effect, find_summarized
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -60,6 +61,18 @@ def find_change_mistakes(change: Change, labels: Mapping[str, str], consent: Con
     yield from _check_before(change)
     if change.after is not None:
         yield from _check_after(change, body)
+    if not change.fields:
+        yield from _check_summaries(change)
+
+
+def _check_summaries(change: Change) -> Iterator[Mistake]:
+    """Yield summaries that are not of the changed fields, as these are shown only with `-v`."""
+    for index, summary in enumerate(change.summaries):
+        fields = find_summarized(summary, change.fields)
+        if not fields or {field.path for field in fields} != set(summary.paths):
+            yield ("summaries", index, "paths"), "these are not changed fields with this cause"
+        elif summary.effect != calculate_effect(fields, is_known=bool(summary.before)):
+            yield ("summaries", index, "effect"), "this is not the effect of the changed fields"
 
 
 def _select_mistakes(rules: Iterable[tuple[bool, str, str]]) -> Iterator[Mistake]:
@@ -89,6 +102,11 @@ def _deletion_rules(change: Change) -> Iterator[tuple[bool, str, str]]:
     yield change.residue != (), "residue", "a deletion leaves nothing behind"
     yield bool(change.blocked or change.leaving), "blocked", "what is blocked is not deleted"
     yield change.force, "force", "a deletion takes no fields over"
+    yield (
+        bool(change.summaries or change.inputs),
+        "summaries",
+        "a deletion has no values in the blueprint",
+    )
     count = change.node_claims
     is_wrong = (count is None or count < 0) if has_count else count is not None
     yield is_wrong, "nodeClaims", "a deletion of a pool or a class counts its NodeClaims, and no other does"
@@ -229,6 +247,8 @@ def _check_fields(
     leaves = find_differences(before, after)
     if not _is_same_fields(change, leaves):
         yield ("fields",), "these are not the differences between `before` and `after`"
+    elif change.fields:
+        yield from _check_summaries(change)
     if change.pre.paths != collect_planned_paths(leaf.keys for leaf in leaves):
         yield ("pre", "paths"), "these are not the paths that the change touches"
     yield from _check_residue(change, body, before)

@@ -13,10 +13,11 @@ from gpupool.planning.compare import collect_paths, find_differences, to_dotted_
 from gpupool.planning.plan import Conflict, Residue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from gpupool.planning.compare import LeafPath
     from gpupool.planning.masking import Masker
+    from gpupool.planning.plan import BlueprintCause
     from gpupool.yamlio.located import Plain
 
 PART_OF: Final = "applyset.kubernetes.io/part-of"
@@ -73,9 +74,12 @@ def _explain_member(member: Plain, blueprint: Plain) -> str:
 
 
 def build_conflicts(
-    live: Mapping[str, Plain], body: Mapping[str, Plain], contested: Iterable[tuple[str, str]]
+    live: Mapping[str, Plain],
+    body: Mapping[str, Plain],
+    contested: Iterable[tuple[str, str]],
+    find_cause: Callable[[str], BlueprintCause | None] = lambda _: None,
 ) -> tuple[Conflict, ...]:
-    """Build the conflicts of contested fields: owner, kind of owner and time of its last write."""
+    """Build the conflicts of contested fields: owner, kind of owner, time of its last write, and cause."""
     blueprint_paths = {to_dotted_path(path): path for path in collect_paths(dict(body))}
     times = {entry.manager: entry.time for entry in ownership.parse_entries(live)}
     return tuple(
@@ -84,6 +88,7 @@ def build_conflicts(
             manager,
             ownership.classify_owner(manager),
             times.get(manager, ""),
+            find_cause(blueprint_paths.get(to_dotted_path(path), path)),
         )
         for path, manager in contested
     )

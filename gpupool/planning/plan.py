@@ -6,7 +6,7 @@ The classes are also the format of a plan file: its keys are the field names in 
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - plan files are checked against these types
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from gpupool.objects import Ref
@@ -44,6 +44,20 @@ class BlueprintPlace(_Serialized):
 
 
 @dataclass(frozen=True, slots=True)
+class BlueprintCause(_Serialized):
+    """A value of the blueprint that causes a change."""
+
+    place: BlueprintPlace
+    """Its place; for a value of a shipped profile, the pool's `profile:` line."""
+
+    layer: str
+    """The layer that sets it, such as `built-in`, `defaults`, `pool` or `profile training (line 12)`."""
+
+    field: str
+    """The field in its pool or class, as in `limits.usdPerHour`; empty where no field sets it."""
+
+
+@dataclass(frozen=True, slots=True)
 class FieldChange(_Serialized):
     """One leaf that differs between the live object and the planned one."""
 
@@ -62,6 +76,27 @@ class FieldChange(_Serialized):
     cause: ChangeCause
     """A change of the blueprint, a change in the cluster, or a default of the API."""
 
+    causes: tuple[BlueprintCause, ...] = ()
+    """The blueprint's values that cause it; empty in plans of format 1.2 and older."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseSummary(_Serialized):
+    """Changed fields that follow from one value of the blueprint."""
+
+    cause: BlueprintCause
+    before: str
+    """The value at the last apply; empty where it is unknown."""
+
+    after: str
+    """The value now; empty where it is no longer set."""
+
+    effect: str
+    """The result, as in `4 budgets`."""
+
+    paths: tuple[str, ...]
+    """The changed fields, as in `fields`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conflict(_Serialized):
@@ -72,6 +107,9 @@ class Conflict(_Serialized):
     kind: OwnerKind
     when: str
     """When that manager last wrote the object, in RFC 3339; empty where unknown."""
+
+    cause: BlueprintCause | None = None
+    """The blueprint's value; None in plans of format 1.2 and older."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +143,8 @@ class Rejection(_Serialized):
     field: str
     message: str
     place: BlueprintPlace | None
+    cause: BlueprintCause | None = None
+    """The blueprint's value at `place`; None for the object as a whole, and in plans of format 1.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +204,12 @@ class Change(_Serialized):
 
     node_claims: int | None = None
     """The number of NodeClaims of a pool or class that is deleted."""
+
+    summaries: tuple[CauseSummary, ...] = ()
+    """The changes that follow from one value of the blueprint, each as one line."""
+
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """The inputs of its calculated values, by field; the inventory keeps them for the next plan."""
 
     @property
     def ref(self) -> Ref:

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gpupool.planning.blueprint_index import BlueprintIndex
 from gpupool.rollout.connection import Pins
 from gpupool.yamlio.located import text_of
 
@@ -48,6 +49,9 @@ class DesiredState(NamedTuple):
     files: Mapping[str, str]
     """A sha256 of each file, by its name on the command line."""
 
+    blueprint_index: BlueprintIndex
+    """The blueprint's values by location."""
+
     @property
     def is_overlay_gate_on(self) -> bool:
         """Return whether Karpenter's feature gate for NodeOverlays is on."""
@@ -83,6 +87,7 @@ def load_desired_state(paths: Sequence[str], *, allow_empty: bool = False) -> De
         karpenter=rendered.expanded.karpenter,
         features=tuple(cluster.features.texts()),
         files={path: _digest(path) for path in paths if path != _STDIN},
+        blueprint_index=BlueprintIndex(rendered.expanded.loaded),
     )
 
 

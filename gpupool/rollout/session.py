@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gpupool.rollout.applying.results import Result
     from gpupool.rollout.connection import ClusterOptions, ReachedCluster
     from gpupool.rollout.desired_state import DesiredState
+    from gpupool.rollout.inventory.store import Inventory
+    from gpupool.rollout.planning.assess import AssessedObject
     from gpupool.rollout.planning.prepare import PreparedPlan
     from gpupool.yamlio.located import Plain
 
@@ -185,10 +187,18 @@ def is_settled(session: Session) -> bool:
         return False
     if plan.consent.prune and session.prepared.deletions:
         return False
+    if any(_has_other_inputs(item, inventory) for item in session.prepared.assessed):
+        return False
     recorded = {entry.ref: entry.digest for entry in inventory.current}
     desired = {item.desired.ref: item.desired.digest for item in session.prepared.assessed}
     stale = recorded.keys() - desired.keys() - session.prepared.observed.live.keys()
     return not stale and all(recorded.get(ref) == digest for ref, digest in desired.items())
+
+
+def _has_other_inputs(item: AssessedObject, inventory: Inventory) -> bool:
+    """Return whether the inventory has outdated texts of inputs, which the next plan would compare with."""
+    entry = inventory.entries.get(item.desired.ref)
+    return entry is not None and entry.inputs != () and dict(entry.inputs) != dict(item.change.inputs)
 
 
 def is_ready(session: Session, wait: str) -> bool:
@@ -297,7 +307,9 @@ def _from_plan(plan: Plan) -> Mapping[Ref, DesiredObject]:
     from gpupool.cluster.resources import KINDS
 
     return {
-        change.ref: DesiredObject(KINDS[change.ref.kind], change.ref.name, change.body, None)
+        change.ref: DesiredObject(
+            KINDS[change.ref.kind], change.ref.name, change.body, saved_inputs=change.inputs
+        )
         for change in plan.changes
         if change.body is not None
     }

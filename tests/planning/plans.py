@@ -19,7 +19,9 @@ from gpupool.planning.masking import MARK
 from gpupool.planning.plan import (
     FORMAT_VERSION,
     Action,
+    BlueprintCause,
     BlueprintPlace,
+    CauseSummary,
     Change,
     Conflict,
     Consent,
@@ -44,6 +46,11 @@ SECRET = f"sha256:{'1a2b3c4d' * 8}"
 HIDDEN = "(sensitive, sha256:1a2b3c4d)"
 LABELS = {BLUEPRINT: "ml-platform", PART_OF: calculate_applyset_id("kube-system", "gpupool-ml-platform")}
 """Of every object of the blueprint."""
+
+
+USD = BlueprintCause(BlueprintPlace("gpupool.yaml", 14, 20), "pool", "limits.usdPerHour")
+CAPACITY = BlueprintCause(BlueprintPlace("gpupool.yaml", 13, 14), "profile training (line 8)", "capacity")
+WEIGHT = BlueprintCause(BlueprintPlace("gpupool.yaml", 15, 13), "pool", "weight")
 
 
 def plan(*changes: Change, **other: Any) -> Plan:  # noqa: ANN401 - whatever a plan has
@@ -222,12 +229,16 @@ def _update() -> Plan:
             after=after,
             body=body,
             fields=(
-                field("spec.limits[nvidia.com/gpu]", "16", "32"),
-                field(f"{capacity}[]", None, "spot"),
+                field("spec.limits[nvidia.com/gpu]", "16", "32", causes=(USD,)),
+                field(f"{capacity}[]", None, "spot", causes=(CAPACITY,)),
                 field("spec.template.spec.expireAfter", None, "720h", owner="", cause="default"),
-                field("spec.weight", 80, 50, owner="kubectl-edit", cause="drift"),
+                field("spec.weight", 80, 50, owner="kubectl-edit", cause="drift", causes=(WEIGHT,)),
             ),
-            conflicts=(Conflict("spec.weight", "kubectl-edit", "people", "2026-11-20T17:03:00Z"),),
+            conflicts=(Conflict("spec.weight", "kubectl-edit", "people", "2026-11-20T17:03:00Z", WEIGHT),),
+            summaries=(
+                CauseSummary(USD, "500", "1000", "nvidia.com/gpu 16 → 32", ("spec.limits[nvidia.com/gpu]",)),
+            ),
+            inputs={"limits.usdPerHour": "1000", "weight": "50"},
             residue=(Residue("spec.disruption.consolidateAfter", "30s", "kubectl-create"),),
         ),
         change("NodePool/web", "adopt", "update", reason="gpupool adopts it", force=True, place=BlueprintPlace("gpupool.yaml", 40, 3),

@@ -147,6 +147,17 @@ FORGED: dict[str, tuple[str, Forge, list[str]]] = {
     ),
     "a field with another value": ("update", put(*CHAT, "fields", 0, "after", to="16"), ["`changes[1].fields`: "]),
     "a field that is said to mean nothing": ("update", put(*CHAT, "fields", 2, "semantic", to=False), ["`changes[1].fields`: "]),
+    "a summary of another field": (
+        "update", put(*CHAT, "summaries", 0, "paths", to=["spec.weight"]),
+        ["`changes[1].summaries[0].paths`: these are not changed fields with this cause"],
+    ),
+    "a summary with another effect": (
+        "update", put(*CHAT, "summaries", 0, "effect", to="nvidia.com/gpu 16 → 17"),
+        ["`changes[1].summaries[0].effect`: this is not the effect of the changed fields"],
+    ),
+    "a summary with a cause that no field has": (
+        "update", put(*CHAT, "summaries", 0, "cause", "field", to="weight"), ["`changes[1].summaries[0].paths`: "],
+    ),
     "fewer paths than change": (
         "update", put(*CHAT, "pre", "paths", to=[["spec", "weight"]]), ["`changes[1].pre.fingerprint`: ", "`changes[1].pre.paths`: "],
     ),

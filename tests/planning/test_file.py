@@ -114,7 +114,7 @@ def test_the_keys_are_the_fields_in_camel_case() -> None:
         "onConflict",
     ]
     assert list(document["changes"][1])[:4] == ["address", "actions", "place", "reason"]
-    assert list(document["changes"][1])[-1] == "nodeClaims"
+    assert list(document["changes"][1])[-3:] == ["nodeClaims", "summaries", "inputs"]
 
 
 def test_the_id_is_of_everything_but_itself() -> None:
@@ -287,6 +287,22 @@ def test_a_plan_that_lists_a_feature_gate_twice() -> None:
     document["source"]["features"] = ["NodeOverlay", "NodeOverlay"]
 
     assert refused(sealed(document)).path == "source.features"
+
+
+def test_a_plan_of_format_1_2_which_named_no_causes() -> None:
+    document = json.loads(changed("formatVersion", to="1.2"))
+    for change in document["changes"]:
+        del change["summaries"], change["inputs"]
+        for part in (*change["fields"], *change["conflicts"], *change["rejections"]):
+            part.pop("causes", None)
+            part.pop("cause") if "manager" in part or "message" in part else None
+
+    read = file.parse_plan(sealed(document).encode(), "plan.json")
+
+    assert read.format_version == "1.2"
+    assert [(each.summaries, each.inputs) for each in read.changes] == [((), {})] * len(read.changes)
+    assert {field.causes for each in read.changes for field in each.fields} == {()}
+    assert {conflict.cause for each in read.changes for conflict in each.conflicts} == {None}
 
 
 def test_a_later_minor_version_is_sealed_too() -> None:

@@ -91,6 +91,78 @@ def test_twenty_thousand_objects_fit() -> None:
     assert encoding.calculate_fullness(there + there) > 1
 
 
+def with_inputs(random: Random, there: list[InventoryEntry]) -> list[InventoryEntry]:
+    """Draw inputs of some of the objects."""
+    return [
+        each._replace(
+            inputs=(
+                ("accelerator", random.choice(("a100", "h100"))),
+                ("disruption.maintenance", f"sat {random.randrange(24):02}:00-23:30"),
+                ("limits.usdPerHour", str(random.randrange(2_000))),
+            )
+        )
+        if random.random() < 0.9
+        else each
+        for each in there
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 100, MANY])
+def test_inputs_are_read_as_they_were_written(count: int) -> None:
+    drawn = with_inputs(chance(count), entries(chance(0), count))
+
+    written = encoding.encode_current(drawn)
+
+    if written.packed:
+        assert encoding.read_current(written.packed) == tuple(drawn)
+    else:
+        found = [tuple(each.get("inputs", {}).items()) for each in json.loads(written.text)]
+        assert found == [each.inputs for each in drawn]
+
+
+def test_an_older_version_finds_the_columns_that_it_knows() -> None:
+    """It reads three parts, and of the first one only the columns that it knows."""
+    drawn = entries(chance(0), MANY)
+    bare, full = (
+        encoding._parts(encoding.encode_current(each).packed, 3)  # noqa: SLF001 - as that version did
+        for each in (drawn, with_inputs(chance(1), drawn))
+    )
+    old, new = (json.loads(encoding._inflated(head)) for head, *_ in (bare, full))  # noqa: SLF001
+
+    assert bare[1:] == full[1:]
+    assert {key: new[key] for key in old} == old
+    assert new.keys() - old.keys() == {"fields", "texts", "inputs"}
+
+
+def test_pending_objects_have_no_inputs() -> None:
+    there = with_inputs(chance(0), entries(chance(0), MANY))
+
+    for listed in (there, there[:3]):
+        written = encoding.encode_pending("p", listed, listed)
+        if written.packed:
+            assert encoding.read_pending(written.packed, listed) == ("p", encoding.without_inputs(listed))
+        else:
+            assert "inputs" not in written.text
+
+
+def test_inputs_are_left_out_before_an_entry_is() -> None:
+    few, many = (with_inputs(chance(0), entries(chance(0), count)) for count in (MANY, 20_000))
+
+    assert encoding.fit_inputs(few) == tuple(few)
+    assert encoding.fit_inputs(many) == encoding.without_inputs(many)
+    assert encoding.calculate_fullness(many) == encoding.calculate_fullness(encoding.without_inputs(many))
+
+
+@pytest.mark.parametrize(
+    "inputs", ["[[9]]", "[[0, 7]]", "[[0]]", '[["a", 0]]', "[]", "[7]"],
+)  # fmt: skip
+def test_damaged_inputs_are_refused(inputs: str) -> None:
+    header = {"fields": [["accelerator"]], "texts": ["a100"], "inputs": json.loads(inputs)}
+
+    with pytest.raises(ValueError, match=r"inputs in the list of objects are damaged|is truncated"):
+        encoding._read_inputs(header, 1)  # noqa: SLF001 - a damaged list would be refused as a whole
+
+
 def damages(packed: bytes, random: Random) -> bytes:
     at = random.randrange(len(packed))
     kind = random.randrange(3)

@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 class PlanWriter(Protocol):
     """A function that renders a plan; a format may ignore an option."""
 
-    def __call__(self, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-        """Return the plan as text, optionally with formatting-only changes and terminal colours."""
+    def __call__(
+        self, plan: Plan, *, show_textual: bool = False, colour: bool = False, show_raw: bool = False
+    ) -> str:
+        """Return the plan as text.
+
+        Optionally with formatting-only changes, terminal colours, and the fields below each summary.
+        """
 
 
-def _render(module: str, plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def _render(
+    module: str, plan: Plan, *, show_textual: bool = False, colour: bool = False, show_raw: bool = False
+) -> str:
     render: PlanWriter = import_module(f"{__package__}.{module}").render_plan
-    return render(plan, show_textual=show_textual, colour=colour)
+    return render(plan, show_textual=show_textual, colour=colour, show_raw=show_raw)
 
 
 _MODULES: Final = {

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gpupool.planning.summaries import find_summarized
 from gpupool.reports.escaping import one_line, visible
 from gpupool.reports.plan.markdown import LengthLimit, render_within
-from gpupool.reports.plan.wording import find_verdict, format_condition, format_headline, format_node_claims
+from gpupool.reports.plan.wording import (
+    find_verdict,
+    format_condition,
+    format_field,
+    format_headline,
+    format_node_claims,
+    format_summary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +34,15 @@ class _Note(NamedTuple):
     place: BlueprintPlace | None = None
 
 
-def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
-    """Return workflow commands: errors, then warnings, then one notice; at most ten of each level."""
-    del show_textual, colour
+def render_plan(
+    plan: Plan, *, show_textual: bool = False, colour: bool = False, show_raw: bool = False
+) -> str:
+    """Return workflow commands: errors, then warnings, then notices; at most ten of each level."""
+    del show_textual, colour, show_raw
     levels = {
         "error": [*_errors(plan)],
         "warning": [*_warnings(plan)],
-        "notice": [_Note("gpupool plan", format_headline(plan))],
+        "notice": [_Note("gpupool plan", format_headline(plan)), *_notices(plan)],
     }
     return "".join(_command(level, note) for level, notes in levels.items() for note in _limit(notes))
 
@@ -78,7 +88,8 @@ def _conflicts(plan: Plan) -> Iterator[_Note]:
         for conflict in change.conflicts:
             when = f", who wrote the object at {conflict.when}" if conflict.when else ""
             message = f"{conflict.path} is owned by {conflict.manager} ({conflict.kind}){when}"
-            yield _Note(f"{change.address} has a conflict", message, change.place)
+            place = change.place if conflict.cause is None else conflict.cause.place
+            yield _Note(f"{change.address} has a conflict", message, place)
 
 
 def _guards(plan: Plan, *, passed: bool) -> Iterator[_Note]:
@@ -99,6 +110,29 @@ def _warnings(plan: Plan) -> Iterator[_Note]:
         for residue in change.residue:
             message = f"{residue.path} is in the cluster and not in the blueprint; it stays"
             yield _Note(f"{change.address} has residue", message, change.place)
+
+
+def _notices(plan: Plan) -> Iterator[_Note]:
+    """Yield a note for each value of the blueprint that causes changes, with the objects that it changes."""
+    notes: dict[tuple[str, BlueprintPlace], list[str]] = {}
+    for change in plan.changes:
+        for message, places in _messages(change):
+            for place in places:
+                notes.setdefault((message, place), []).append(change.address)
+    for (message, place), addresses in notes.items():
+        names = dict.fromkeys(addresses)
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield _Note(f"changes {addresses[0]}{more}", message, place)
+
+
+def _messages(change: Change) -> Iterator[tuple[str, list[BlueprintPlace]]]:
+    covered = [field for item in change.summaries for field in find_summarized(item, change.fields)]
+    for summary in change.summaries:
+        yield format_summary(summary, with_place=False), [summary.cause.place]
+    for field in change.fields:
+        if field.semantic and field not in covered:
+            message = format_field(field, with_place=False)
+            yield message, list(dict.fromkeys(cause.place for cause in field.causes))
 
 
 def _deletion(plan: Plan, change: Change) -> str:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from gpupool.planning.plan import Plan
 
 
-def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(
+    plan: Plan, *, show_textual: bool = False, colour: bool = False, show_raw: bool = False
+) -> str:
     """Return the text of a plan file, which `show` and `apply` read; it always holds all changes."""
-    del show_textual, colour
+    del show_textual, colour, show_raw
     return in_json(file.render_plan(plan))

@@ -58,9 +58,11 @@ class LengthLimit(NamedTuple):
     size: Callable[[str], int]
 
 
-def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(
+    plan: Plan, *, show_textual: bool = False, colour: bool = False, show_raw: bool = False
+) -> str:
     """Return the comment: a hidden mark to find it by, the verdict, the sections, then each object's diff."""
-    del colour
+    del colour, show_raw
     return render_within(plan, LengthLimit(MAX_CHARACTERS, len), show_textual=show_textual)
 
 

@@ -17,9 +17,11 @@ _NOWHERE: Final = "/dev/null"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.+")
 
 
-def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+def render_plan(
+    plan: Plan, *, show_textual: bool = False, colour: bool = False, show_raw: bool = False
+) -> str:
     """Return the diffs of all objects; the empty text where nothing changes."""
-    del colour
+    del colour, show_raw
     return "".join(
         render_diff(change) for change in plan.changes if is_shown(change, show_textual=show_textual)
     )

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from gpupool.reports.plan.wording import format_condition, format_node_claims, format_place, format_value
+from gpupool.planning.summaries import find_summarized
+from gpupool.reports.plan.wording import (
+    format_cause,
+    format_condition,
+    format_field,
+    format_node_claims,
+    format_place,
+    format_summary,
+    format_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from gpupool.planning.plan import Change, FieldChange, Plan
+    from gpupool.planning.plan import BlueprintCause, Change, FieldChange, Plan
+
+
+_MAX_ADDRESSES: Final = 5
 
 
 class Quoted(NamedTuple):
@@ -74,6 +86,7 @@ def collect_sections(plan: Plan) -> list[Section]:
         ),
         Section("Warnings", "", tuple((Message(warning),) for warning in plan.warnings)),
         Section("Drift", "changed in the cluster, and changed back by this plan", tuple(_drift(plan))),
+        Section("Causes", "where the blueprint sets what changes", tuple(_causes(plan)), is_in_blocks=True),
         Section("Residue", "in the cluster and not in the blueprint; it stays", tuple(_residue(plan))),
         Section(
             "Orphans",
@@ -94,6 +107,35 @@ def collect_sections(plan: Plan) -> list[Section]:
     return [section for section in all_sections if section.lines]
 
 
+def _causes(plan: Plan) -> Iterator[SectionLine]:
+    """Yield the changes of fields by their causes, each once for all objects; drift has its own section."""
+    addresses: dict[tuple[str, str], dict[str, None]] = {}
+    for change in plan.changes:
+        for text, causes in _find_changes(change):
+            places = "; ".join(dict.fromkeys(map(format_cause, causes)))
+            addresses.setdefault((places, text), {})[change.address] = None
+    for (places, text), names in addresses.items():
+        listed: list[SectionFragment] = []
+        for name in [*names][:_MAX_ADDRESSES]:
+            listed += [", " if listed else ": ", Quoted(name)]
+        more = f" and {len(names) - _MAX_ADDRESSES} more" if len(names) > _MAX_ADDRESSES else ""
+        yield (Quoted(places), " ", Quoted(text), *listed, *([more] if more else []))
+
+
+def _find_changes(change: Change) -> Iterator[tuple[str, Sequence[BlueprintCause]]]:
+    covered = [field for item in change.summaries for field in find_summarized(item, change.fields)]
+    for summary in change.summaries:
+        yield format_summary(summary, with_place=False), [summary.cause]
+    for field in change.fields:
+        if field.semantic and field.cause == "intent" and field.causes and field not in covered:
+            yield format_field(field, with_place=False)[2:], field.causes
+
+
+def _at(causes: Iterable[BlueprintCause], preposition: str = " at ") -> SectionLine:
+    places = dict.fromkeys(map(format_cause, causes))
+    return (preposition, Quoted("; ".join(places))) if places else ()
+
+
 def _deletions(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         if "delete" in change.actions:
@@ -108,14 +150,25 @@ def _conflicts(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         for conflict in change.conflicts:
             since = (", who wrote the object at ", Quoted(conflict.when)) if conflict.when else ()
+            before: SectionLine = (
+                () if conflict.cause is None else (Quoted(format_cause(conflict.cause)), " ")
+            )
             owner: SectionLine = (Quoted(conflict.manager), f" ({conflict.kind})")
-            yield (*_address_field(change, conflict.path), " is owned by ", *owner, *since)
+            yield (
+                *before,
+                *_address_field(change, conflict.path),
+                " is owned by ",
+                *owner,
+                *since,
+            )
 
 
 def _rejections(plan: Plan) -> Iterator[SectionLine]:
     for change in plan.changes:
         for rejection in change.rejections:
             place = format_place(rejection.place, column=True)
+            if rejection.cause is not None:
+                place = format_cause(rejection.cause)
             before: SectionLine = (Quoted(place), " ") if place else ()
             yield (*before, *_address_field(change, rejection.field), ": ", Message(rejection.message))
 
@@ -145,7 +198,7 @@ def _drift(plan: Plan) -> Iterator[SectionLine]:
             Quoted(format_value(field.after)),
         )
         owner: SectionLine = ("; by ", Quoted(field.owner)) if field.owner else ()
-        yield (*_address_field(change, field.path), *values, *owner)
+        yield (*_address_field(change, field.path), *values, *owner, *_at(field.causes, "; set at "))
 
 
 def _find_fields(

@@ -9,19 +9,19 @@ from gpupool.reports.plan.patch import to_yaml_lines
 from gpupool.reports.plan.sections import Section, collect_sections
 from gpupool.reports.plan.wording import (
     choose_symbol,
+    find_lines,
     find_verdict,
     format_action,
     format_condition,
     format_consent,
-    format_field,
     format_headline,
     format_hidden,
     format_node_claims,
     format_place,
     format_signature,
+    format_summarized,
     format_unverified,
     is_shown,
-    select_fields,
 )
 from gpupool.reports.styles import apply_style
 
@@ -46,18 +46,27 @@ class _Style(NamedTuple):
         return f"{apply_style(text, style, colour=self.colour and bool(style))}\n"
 
 
-def render_plan(plan: Plan, *, show_textual: bool = False, colour: bool = False) -> str:
+class _Options(NamedTuple):
+    """What is shown of a plan's changes."""
+
+    show_textual: bool
+    show_raw: bool
+
+
+def render_plan(
+    plan: Plan, *, show_textual: bool = False, colour: bool = False, show_raw: bool = False
+) -> str:
     """Return the plan; one without changes is its sections and one sentence."""
-    style = _Style(colour)
+    style, options = _Style(colour), _Options(show_textual, show_raw)
     blocks = [
-        "".join(_block(plan, change, style, show_textual=show_textual))
+        "".join(_block(plan, change, style, options))
         for change in plan.changes
         if is_shown(change, show_textual=show_textual)
     ]
     blocks += [
         "".join(_section(section, style)) for section in collect_sections(plan) if not section.is_in_blocks
     ]
-    blocks.append("".join(_end(plan, style, show_textual=show_textual)))
+    blocks.append("".join(_end(plan, style, options)))
     head = [] if find_verdict(plan) == "none" else ["".join(f"{line}\n" for line in _head(plan))]
     return "\n".join([*head, *blocks])
 
@@ -76,7 +85,7 @@ def _head(plan: Plan) -> Iterator[str]:
         yield f"Consent    {one_line(options)}"
 
 
-def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> Iterator[str]:
+def _block(plan: Plan, change: Change, style: _Style, options: _Options) -> Iterator[str]:
     mark, place = choose_symbol(change), format_place(change.place)
     beside = _deletion_details(plan, change) if "delete" in change.actions else f"  {place}" if place else ""
     yield style.line(f"{mark} {format_action(change)} {visible(change.address)}{beside}", _COLOURS[mark])
@@ -90,9 +99,9 @@ def _block(plan: Plan, change: Change, style: _Style, *, show_textual: bool) -> 
     if "create" in change.actions:
         for line in _created(change):
             yield style.line(f"{_INDENT}+ {line}", _COLOURS["+"])
-    for field in select_fields(change, show_textual=show_textual):
-        line = format_field(field)
-        yield style.line(f"{_INDENT}{line}", _COLOURS[line[0]] if field.semantic else _COLOURS["="])
+    for field in find_lines(change, show_textual=options.show_textual, show_raw=options.show_raw):
+        colour = _COLOURS[field.text[0]] if field.is_semantic else _COLOURS["="]
+        yield style.line(f"{_INDENT * (2 if field.is_raw else 1)}{field.text}", colour)
 
 
 def _deletion_details(plan: Plan, change: Change) -> str:
@@ -120,11 +129,13 @@ def _render_line(line: SectionLine) -> str:
     return "".join(part if isinstance(part, str) else one_line(part.text) for part in line)
 
 
-def _end(plan: Plan, style: _Style, *, show_textual: bool) -> Iterator[str]:
+def _end(plan: Plan, style: _Style, options: _Options) -> Iterator[str]:
     cluster = one_line(plan.target.context or plan.target.server)
     names = f"cluster {cluster}", f"blueprint {one_line(plan.source.blueprint)}"
     yield style.line(format_headline(plan, *names), _BOLD)
-    if (left_out := format_hidden(plan)) and not show_textual:
+    if (left_out := format_hidden(plan)) and not options.show_textual:
         yield style.line(left_out)
+    if (summarized := format_summarized(plan)) and not options.show_raw:
+        yield style.line(summarized)
     if unverified := format_unverified(plan):
         yield style.line(unverified)

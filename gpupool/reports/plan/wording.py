@@ -4,24 +4,49 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from gpupool.objects import is_pool
 from gpupool.planning.guards import describe_node_claims, is_kept
 from gpupool.planning.plan import Consent
+from gpupool.planning.summaries import find_summarized
 from gpupool.reports.escaping import one_line, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from gpupool.planning.plan import BlueprintPlace, Change, FieldChange, Plan
+    from gpupool.planning.plan import (
+        BlueprintCause,
+        BlueprintPlace,
+        CauseSummary,
+        Change,
+        FieldChange,
+        Plan,
+    )
 
 Verdict: TypeAlias = Literal["none", "changes", "deletes", "blocked"]
 
 _MAX_CHARACTERS: Final = 300
 _SENSITIVE = re.compile(r"\(sensitive, sha256:[0-9a-f]+\)")
+_MAX_CAUSES: Final = 3
+_SHORT_NAMES: Final = {
+    "disruption.maintenance": "maintenance",
+    "disruption.protect": "protect",
+    "sharing.timeSlicing": "timeSlicing",
+}
+"""Names of fields that are clear without the field above."""
+
 _UNPRUNED: Final = "only with --prune"
 _VERBS: Final = {"create": "create", "adopt": "take over", "update": "update", "delete": "DELETE"}
+
+
+class ChangeLine(NamedTuple):
+    """A line about one or more changed fields; its first character is the operation."""
+
+    text: str
+    is_semantic: bool
+    is_raw: bool = False
+    """Whether it is below the summary that it is part of."""
 
 
 def find_verdict(plan: Plan) -> Verdict:
@@ -107,6 +132,15 @@ def format_hidden(plan: Plan) -> str:
     return f"Not shown: {count} difference{'s' * (count != 1)} in formatting only; see --show-textual."
 
 
+def format_summarized(plan: Plan) -> str:
+    """Return how many fields are shown by their causes only; the empty text where there are none."""
+    count = sum(
+        len({id(field) for item in change.summaries for field in find_summarized(item, change.fields)})
+        for change in plan.changes
+    )
+    return f"Shown by cause: {count} field{'s' * (count != 1)}; see -v." if count else ""
+
+
 def format_unverified(plan: Plan) -> str:
     """Return how many objects no dry run has checked; the empty text where all are checked."""
     count = sum(change.verified != "server" for change in plan.changes)
@@ -186,14 +220,55 @@ def format_value(value: Any) -> str:  # noqa: ANN401 - any value of a field
     return visible(text[:_MAX_CHARACTERS]) + "…" * (len(text) > _MAX_CHARACTERS)
 
 
-def format_field(field: FieldChange) -> str:
-    """Return a changed field with its old and new value, and its cause where that is not the blueprint."""
+def find_lines(change: Change, *, show_textual: bool, show_raw: bool) -> Iterator[ChangeLine]:
+    """Yield the lines about an object's fields: a summary for each cause, and the fields that no summary has.
+
+    With `show_raw`, the fields of a summary are below it.
+    """
+    below = {id(summary): find_summarized(summary, change.fields) for summary in change.summaries}
+    covered = {id(field) for fields in below.values() for field in fields}
+    for summary in change.summaries:
+        yield ChangeLine(f"~ {format_summary(summary)}", is_semantic=True)
+        if show_raw:
+            for field in below[id(summary)]:
+                yield ChangeLine(format_field(field, with_place=False), is_semantic=True, is_raw=True)
+    for field in select_fields(change, show_textual=show_textual):
+        if id(field) not in covered:
+            yield ChangeLine(format_field(field), is_semantic=field.semantic)
+
+
+def format_summary(summary: CauseSummary, *, with_place: bool = True) -> str:
+    """Return a summary on one line: `limits.usdPerHour: 500 → 600 (nvidia.com/gpu 8 → 9)`."""
+    before, after = visible(summary.before), visible(summary.after) or "not set"
+    values = f"{before} → {after}" if before else after
+    name = _SHORT_NAMES.get(summary.cause.field, summary.cause.field)
+    effect = f" ({visible(summary.effect)})" if summary.effect else ""
+    return f"{visible(name)}: {values}{effect}" + (_format_causes((summary.cause,)) if with_place else "")
+
+
+def format_cause(cause: BlueprintCause) -> str:
+    """Return the place of a cause, and its layer where that is not in the user's own files."""
+    layer = one_line(cause.layer)
+    # A layer of a shipped profile names the line there: `profile training (line 12)`.
+    is_shipped = layer.startswith("profile ") and layer.endswith(")")
+    origin = f", {layer.replace(' (line ', ' line ').removesuffix(')')}" if is_shipped else ""
+    return f"{format_place(cause.place, column=True)}{origin}"
+
+
+def _format_causes(causes: Sequence[BlueprintCause]) -> str:
+    places = list(dict.fromkeys(map(format_cause, causes)))
+    more = f" and {len(places) - _MAX_CAUSES} more" if len(places) > _MAX_CAUSES else ""
+    return f"  {'; '.join(places[:_MAX_CAUSES])}{more}" if places else ""
+
+
+def format_field(field: FieldChange, *, with_place: bool = True) -> str:
+    """Return a changed field with its values and its place, and its cause where that is not the blueprint."""
     texts = {
         "add": f"+ {visible(field.path)}: {format_value(field.after)}",
         "remove": f"- {visible(field.path)}: {format_value(field.before)}",
         "replace": f"~ {visible(field.path)}: {format_value(field.before)} -> {format_value(field.after)}",
     }
-    return texts[field.op] + _cause(field)
+    return texts[field.op] + _cause(field) + (_format_causes(field.causes) if with_place else "")
 
 
 def _cause(field: FieldChange) -> str:

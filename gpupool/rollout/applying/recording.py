@@ -73,7 +73,8 @@ def _written(
     if outcome.state == "held back":
         return began.entries.get(desired.ref)  # it is being deleted, and is listed if gpupool applied it
     if outcome.state in {"done", "not ready"}:
-        return InventoryEntry(*desired.ref, outcome.uid, outcome.generation, desired.digest)
+        inputs = tuple(item.change.inputs.items())
+        return InventoryEntry(*desired.ref, outcome.uid, outcome.generation, desired.digest, inputs)
     if outcome.state != "not tried":
         # A request whose response was lost may be carried out even later.
         return began.entries[desired.ref]

@@ -2,6 +2,9 @@
 
 A ConfigMap holds 1 MiB, and during an apply the inventory lists every object twice. The packed list of
 pending objects holds only the changes to the list of current ones, so that 20,000 objects fit.
+
+The list of current objects also has the texts of their inputs, for the next plan. They take only space that
+the entries leave free, and are left out where there is too little. An older gpupool ignores them.
 """
 
 from __future__ import annotations
@@ -48,6 +51,9 @@ class InventoryEntry(NamedTuple):
     digest: str
     """The digest of the applied object."""
 
+    inputs: tuple[tuple[str, str], ...] = ()
+    """The fields and short texts of its inputs in the blueprint; empty where they are not known."""
+
     @property
     def ref(self) -> Ref:
         """Return the kind and the name."""
@@ -74,13 +80,22 @@ class EncodedList(NamedTuple):
 def encode_current(entries: Sequence[InventoryEntry]) -> EncodedList:
     """Encode the list of current objects."""
     text = _json([_plain(entry) for entry in entries])
-    return EncodedList(text, b"") if len(text) < _PACKED_FROM else EncodedList("", _pack(entries))
+    if len(text) < _PACKED_FROM:
+        return EncodedList(text, b"")
+    return EncodedList("", _pack(entries, _input_columns(entries)))
+
+
+def fit_inputs(entries: Sequence[InventoryEntry]) -> tuple[InventoryEntry, ...]:
+    """Return the current objects, without their inputs where the list takes more than half of the space."""
+    is_small = encode_current(entries).size <= (MOST_BYTES - _SPARE) // 2
+    return tuple(entries) if is_small else without_inputs(entries)
 
 
 def encode_pending(
     plan: str, entries: Sequence[InventoryEntry], current: Sequence[InventoryEntry]
 ) -> EncodedList:
     """Encode the list of pending objects; `current` is the list that is encoded beside it."""
+    entries = without_inputs(entries)
     text = _json({"plan": plan, "entries": [_plain(entry) for entry in entries]})
     if len(text) < _PACKED_FROM:
         return EncodedList(text, b"")
@@ -123,7 +138,7 @@ def read_pending(packed: bytes, current: Sequence[InventoryEntry]) -> tuple[str,
         if not 0 <= place < len(current):
             _fail("the pending list has an object that is not in the list of objects")
         entry = current[place]
-        entries.append(entry._replace(digest=next(new).hex()) if is_changed else entry)
+        entries.append(entry._replace(digest=next(new).hex() if is_changed else entry.digest, inputs=()))
     return plain_text(header.get("plan")), (*entries, *_unpack(other))
 
 
@@ -132,9 +147,19 @@ def shorten_digest(digest: str) -> str:
     return digest[: 2 * _DIGEST_BYTES]
 
 
+def without_inputs(entries: Iterable[InventoryEntry]) -> tuple[InventoryEntry, ...]:
+    """Return entries without the texts of their inputs."""
+    return tuple(entry._replace(inputs=()) if entry.inputs else entry for entry in entries)
+
+
+def is_too_large(current: EncodedList, pending: EncodedList) -> bool:
+    """Return whether two lists do not fit into one ConfigMap."""
+    return current.size + pending.size > MOST_BYTES - _SPARE
+
+
 def calculate_fullness(entries: Sequence[InventoryEntry]) -> float:
     """Return the share of a ConfigMap that entries need while all of them are applied again."""
-    existing = [entry._replace(uid=entry.uid or _SOME_UID) for entry in entries]
+    existing = [entry._replace(uid=entry.uid or _SOME_UID, inputs=()) for entry in entries]
     changed = [entry._replace(digest="f" * 2 * _DIGEST_BYTES) for entry in existing]
     size = encode_current(existing).size + encode_pending("", changed, existing).size
     return size / (MOST_BYTES - _SPARE)
@@ -148,15 +173,17 @@ def _plain(entry: InventoryEntry) -> dict[str, Plain]:
         "uid": entry.uid,
         "generation": entry.generation,
         "sha256": entry.digest,
+        **({"inputs": dict(entry.inputs)} if entry.inputs else {}),
     }
 
 
-def _pack(entries: Sequence[InventoryEntry]) -> bytes:
+def _pack(entries: Sequence[InventoryEntry], more: Mapping[str, Plain] | None = None) -> bytes:
     """Pack entries: repetitive columns compressed, random ones as they are."""
     head = _json({
         "kinds": [entry.kind for entry in entries],
         "names": [entry.name for entry in entries],
         "generations": [entry.generation for entry in entries],
+        **(more or {}),
     })  # fmt: skip
     uids = b"".join(UUID(entry.uid).bytes if entry.uid else _NO_UID for entry in entries)
     digests = b"".join(_digest(entry.digest) for entry in entries)
@@ -171,6 +198,7 @@ def _unpack(packed: bytes) -> Iterable[InventoryEntry]:
     sizes = {len(column) for column in columns}
     if sizes != {count} or (len(uids), len(digests)) != (count * _UID_BYTES, count * _DIGEST_BYTES):
         _fail("the list of objects is truncated")
+    inputs = _read_inputs(header, count)
     for index, (kind, name, generation) in enumerate(zip(*columns, strict=True)):
         if not (isinstance(kind, str) and isinstance(name, str) and isinstance(generation, int)):
             _fail("an object in the list has no kind, no name or no generation")
@@ -180,7 +208,40 @@ def _unpack(packed: bytes) -> Iterable[InventoryEntry]:
             uid = uids[index * _UID_BYTES : (index + 1) * _UID_BYTES]
             digest = digests[index * _DIGEST_BYTES : (index + 1) * _DIGEST_BYTES]
             uid_text = "" if uid == _NO_UID else str(UUID(bytes=uid))
-            yield InventoryEntry(kind, name, uid_text, generation, digest.hex())
+            yield InventoryEntry(kind, name, uid_text, generation, digest.hex(), inputs[index])
+
+
+def _input_columns(entries: Sequence[InventoryEntry]) -> dict[str, Plain]:
+    """Return the inputs as columns: each distinct field and text once, and their numbers for each entry."""
+    fields: dict[tuple[str, ...], int] = {}
+    texts: dict[str, int] = {}
+    numbers: list[Plain] = []
+    for entry in entries:
+        names = tuple(name for name, _ in entry.inputs)
+        row: list[Plain] = [fields.setdefault(names, len(fields))]
+        row += [texts.setdefault(text, len(texts)) for _, text in entry.inputs]
+        numbers.append(row)
+    if not texts:
+        return {}
+    return {"fields": [list(names) for names in fields], "texts": list(texts), "inputs": numbers}
+
+
+def _read_inputs(header: Mapping[str, Plain], count: int) -> list[tuple[tuple[str, str], ...]]:
+    if "inputs" not in header:
+        return [()] * count
+    fields = [[plain_text(name) for name in plain_list(names)] for names in plain_list(header.get("fields"))]
+    texts = [plain_text(text) for text in plain_list(header.get("texts"))]
+    rows = [
+        [number if isinstance(number, int) else -1 for number in plain_list(row)]
+        for row in plain_list(header["inputs"])
+    ]
+    read = []
+    for row in rows:
+        names = fields[row[0]] if row and 0 <= row[0] < len(fields) else None
+        if names is None or len(names) != len(row) - 1 or not all(0 <= n < len(texts) for n in row[1:]):
+            _fail("the inputs in the list of objects are damaged")
+        read.append(tuple(zip(names, (texts[number] for number in row[1:]), strict=True)))
+    return read if len(read) == count else _fail("the list of objects is truncated")
 
 
 def _digest(digest: str) -> bytes:

@@ -207,7 +207,10 @@ def _entry(item: Mapping[str, Plain]) -> InventoryEntry:
     if not isinstance(generation, int):
         message = f"the generation of {kind}/{name} is no number"
         raise TypeError(message)
-    return InventoryEntry(kind, name, uid, generation, encoding.shorten_digest(digest))
+    inputs = tuple(
+        (field, text) for field, text in plain_map(item.get("inputs")).items() if isinstance(text, str)
+    )
+    return InventoryEntry(kind, name, uid, generation, encoding.shorten_digest(digest), inputs)
 
 
 def begin(
@@ -222,7 +225,7 @@ def begin(
         OutdatedError: where another writer changed the inventory since it was read.
         ClusterError: where the server rejects the request, or the list does not fit into a ConfigMap.
     """
-    entries = tuple(pending)
+    entries = encoding.without_inputs(pending)
     if encoding.calculate_fullness(entries) > 1:
         message = (
             f"the blueprint has too many objects: a list of {len(entries)} does not fit into the ConfigMap"
@@ -231,7 +234,16 @@ def begin(
         raise ClusterError(message)
     key = inventory.key or secrets.token_hex(32)
     began = replace(inventory, pending=entries, pending_plan=plan, serial=inventory.serial + 1, key=key)
-    data, binary = encoding.encode_pending(plan, entries, inventory.current).data("pending")
+    listed = encoding.encode_pending(plan, entries, inventory.current)
+    data, binary = listed.data("pending")
+    if encoding.is_too_large(encoding.encode_current(inventory.current), listed):
+        began = replace(began, current=encoding.without_inputs(inventory.current))
+        data, binary = (
+            {**one, **other}
+            for one, other in zip(
+                (data, binary), encoding.encode_current(began.current).data("current"), strict=True
+            )
+        )
     more: dict[str, Plain] = {"serial": str(began.serial), "key": _text(key)}
     return _written(cluster, inventory, began, ({**data, **more}, binary), tooling, hidden)
 
@@ -247,7 +259,8 @@ def finish(
         ClusterError: where the server rejects the request.
     """
     history = (*began.history, dict(record))[-_HISTORY:]
-    done = replace(began, current=tuple(current), pending=(), pending_plan="", history=history)
+    entries = encoding.fit_inputs(tuple(current))
+    done = replace(began, current=entries, pending=(), pending_plan="", history=history)
     data, binary = encoding.encode_current(done.current).data("current")
     removed: dict[str, Plain] = {"pending": None}
     both = ({**data, **removed, "history": _text(list(history))}, {**binary, **removed})

@@ -11,12 +11,14 @@ from gpupool.cluster.client import APPLY, FIELD_MANAGER, Request
 from gpupool.cluster.rejections import field_conflicts, message, raise_rejection, read_causes
 from gpupool.planning import ownership
 from gpupool.planning.admission import find_admission_changes
+from gpupool.planning.causes import NO_CAUSES, find_all_causes
 from gpupool.planning.compare import find_differences, strip_server_fields, to_dotted_path
 from gpupool.planning.emulated_apply import emulate_apply
 from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_paths
 from gpupool.planning.foreign_fields import build_conflicts, explain_foreign, find_residue
 from gpupool.planning.message_redaction import redact_secrets
 from gpupool.planning.plan import Admission, Change, FieldChange, Precondition, Rejection
+from gpupool.planning.summaries import SummarizedField, summarize
 from gpupool.planning.tools import explain_missing_consent, find_tool_marks
 from gpupool.rollout import redaction
 from gpupool.rollout.live_state import describe_termination, generation_of, uid_of
@@ -73,7 +75,7 @@ def assess(context: DryRunContext, desired: DesiredObject) -> AssessedObject:
         missing = Rejection(
             "",
             f"the API server does not serve {desired.kind.name}: Karpenter's CRDs are missing",
-            desired.place(),
+            desired.place,
         )
         return AssessedObject(replace(start, verified="offline", rejections=(missing,)), desired)
     if live is not None:
@@ -104,7 +106,7 @@ def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Pl
     return Change(
         address=desired.address,
         actions=("create",) if live is None else ("update",),
-        place=desired.place(),
+        place=desired.place,
         reason="",
         before=before,
         after=None,
@@ -113,6 +115,7 @@ def _start(context: DryRunContext, desired: DesiredObject, live: Mapping[str, Pl
         pre=Precondition("", 0, "") if live is None else Precondition(uid_of(live), generation_of(live), ""),
         verified="server",
         managed_by=() if live is None else tuple(sign.tool for sign in find_tool_marks(live)),
+        inputs=desired.inputs,
     )
 
 
@@ -134,7 +137,7 @@ def _dry_run(
         forced = redaction.ask(
             context.cluster, build_apply_request(desired, force=True, dry_run=True), secrets
         )
-        conflicts = build_conflicts(live, desired.body, contested)
+        conflicts = build_conflicts(live, desired.body, contested, desired.find_cause)
         is_taken = all(_is_taken(context.consent, conflict) for conflict in conflicts)
         contesting = replace(start, conflicts=() if is_taken else conflicts)
         if forced.ok:
@@ -203,13 +206,16 @@ def _compared(
     before = strip_server_fields(dict(live))
     changed_leaves = find_differences(before, after)
     paths = collect_planned_paths(leaf.keys for leaf in changed_leaves)
-    fields = tuple(_fields(context, desired, live, changed_leaves))
+    summarized = tuple(_fields(context, desired, live, changed_leaves))
+    fields = tuple(item.change for item in summarized)
     digest = calculate_fingerprint(masker.seal(desired.address, before), paths)
     pre = replace(start.pre, fingerprint=digest, paths=paths)
     left = find_residue(masker, desired.address, live, desired.body)
     adopts = _adopts(context, desired, live)
     actions: tuple[Action, ...] = ("adopt", "update") if adopts else ("update",)
-    change = replace(start, actions=actions, fields=fields, pre=pre, residue=left)
+    # What an adoption overwrites came from no blueprint, so each field is shown.
+    summaries = () if adopts else summarize(summarized, _old_inputs(context, desired), start.inputs)
+    change = replace(start, actions=actions, fields=fields, pre=pre, residue=left, summaries=summaries)
     claims = not changed_leaves and _claims(live, result.after)
     if not adopts and not claims and not any(field.semantic for field in fields):
         reason = "equivalent; only the formatting differs" if fields else "matches the blueprint"
@@ -227,7 +233,8 @@ def find_admissions(
         sent, stored = (
             _shown(context.masker, desired.address, leaf.keys, value) for value in (leaf.before, leaf.after)
         )
-        yield Admission(leaf.path, sent, stored, desired.place(leaf.path))
+        cause = desired.find_cause(leaf.path)
+        yield Admission(leaf.path, sent, stored, None if cause is None else cause.place)
 
 
 def _claims(live: Mapping[str, Plain], after: Mapping[str, Plain]) -> bool:
@@ -251,13 +258,15 @@ def _reason(change: Change) -> str:
 
 def _fields(
     context: DryRunContext, desired: DesiredObject, live: Mapping[str, Plain], leaves: Sequence[Difference]
-) -> Iterator[FieldChange]:
+) -> Iterator[SummarizedField]:
     masker = context.masker
+    causes = desired.find_causes_since(_old_inputs(context, desired))
+    found = [NO_CAUSES] * len(leaves) if causes is None else find_all_causes(causes, leaves)
     entry = context.observed.inventory.entries.get(desired.ref)
     is_same_blueprint = entry is not None and entry.digest == desired.digest
-    for leaf in leaves:
+    for leaf, (leaf_causes, is_calculated) in zip(leaves, found, strict=True):
         last = ownership.find_owner(live, leaf.keys)
-        yield FieldChange(
+        change = FieldChange(
             path=leaf.path,
             op=leaf.op,
             before=_shown(masker, desired.address, leaf.keys, leaf.before),
@@ -265,7 +274,15 @@ def _fields(
             semantic=leaf.semantic,
             owner="" if last is None else last.manager,
             cause=_cause(live, last, is_same_blueprint=is_same_blueprint and not _is_own(masker, leaf, last)),
+            causes=leaf_causes,
         )
+        yield SummarizedField(change, is_calculated)
+
+
+def _old_inputs(context: DryRunContext, desired: DesiredObject) -> Mapping[str, str]:
+    """Return the texts of an object's inputs at the last apply; empty where they are not known."""
+    entry = context.observed.inventory.entries.get(desired.ref)
+    return {} if entry is None else dict(entry.inputs)
 
 
 def _is_own(masker: Masker, leaf: Difference, last: ownership.ManagerEntry | None) -> bool:
@@ -314,13 +331,15 @@ def _rejections(context: DryRunContext, desired: DesiredObject, answer: Response
     ]
     bodies = (desired.body, context.observed.live.get(desired.ref, {}))
     secrets = secrets_of(context, desired.ref)
+    causes = [desired.find_cause(field) if field else None for field, _ in named]
     return tuple(
         Rejection(
             redaction.redact_path(field, bodies, secrets),
             _with_advice(redact_secrets(text, secrets)),
-            desired.place(field),
+            desired.place if cause is None else cause.place,
+            cause,
         )
-        for field, text in named
+        for (field, text), cause in zip(named, causes, strict=True)
     )
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpupool.cluster.resources import KINDS
 from gpupool.objects import Ref, digest
 from gpupool.planning import masking
+from gpupool.planning.blueprint_index import Owner
+from gpupool.planning.causes import ObjectCauses, to_place
 from gpupool.planning.foreign_fields import PART_OF
-from gpupool.planning.plan import BlueprintPlace
 from gpupool.rollout.inventory.encoding import shorten_digest
 from gpupool.rollout.inventory.store import BLUEPRINT
 from gpupool.yamlio.located import Located, find, place, plain_map
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpupool.cluster.resources import ResourceKind
+    from gpupool.planning.compare import LeafPath
+    from gpupool.planning.plan import BlueprintCause, BlueprintPlace
     from gpupool.rollout.desired_state import DesiredState
     from gpupool.rollout.inventory import store
     from gpupool.yamlio.located import Plain
@@ -36,14 +39,14 @@ class DesiredObject:
     body: Mapping[str, Plain]
     """The body that is sent, with the labels of its blueprint."""
 
-    node: Located | None = None
-    """The body with places in the blueprint; None for an object of a saved plan."""
-
-    source: Located | None = None
-    """The part of the blueprint that declares it: a pool, a tier, a class."""
+    causes: ObjectCauses | None = None
+    """The causes of its values in the blueprint; None for an object of a saved plan."""
 
     sensitive: tuple[str, ...] = ()
     """As in the blueprint's `sensitive`."""
+
+    saved_inputs: Mapping[str, str] = field(default_factory=dict)
+    """The texts of its inputs, for an object of a saved plan."""
 
     @property
     def ref(self) -> Ref:
@@ -60,12 +63,23 @@ class DesiredObject:
         """The digest of the body without sensitive values, as an inventory keeps it."""
         return shorten_digest(digest(masking.blank_sensitive_values(self.sensitive, dict(self.body))))
 
-    def place(self, field: str = "") -> BlueprintPlace | None:
-        """Return the place of a field in the blueprint, or that of its nearest parent."""
-        if self.node is None:
-            return None
-        at = place(_nearest(self.node, field) if field else self.source or self.node)
-        return BlueprintPlace(at.file, at.line, at.column)
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Return the short texts of the inputs of its calculated values, by field."""
+        return self.saved_inputs if self.causes is None else self.causes.inputs
+
+    @property
+    def place(self) -> BlueprintPlace | None:
+        """Return the place in the blueprint where it begins."""
+        return None if self.causes is None else to_place(place(self.causes.source))
+
+    def find_cause(self, path: str) -> BlueprintCause | None:
+        """Return the cause of a field, named as the API server does, or that of its nearest parent."""
+        return None if self.causes is None else self.causes.find_cause(_parse(path, self.body))
+
+    def find_causes_since(self, old_inputs: Mapping[str, str]) -> ObjectCauses | None:
+        """Return the causes of its values, given the texts of its inputs at the last apply."""
+        return None if self.causes is None else replace(self.causes, old_inputs=old_inputs)
 
 
 def build_desired_objects(state: DesiredState, inventory: store.InventoryRef) -> tuple[DesiredObject, ...]:
@@ -80,7 +94,8 @@ def build_desired_objects(state: DesiredState, inventory: store.InventoryRef) ->
         labels: dict[str, Plain] = {**plain_map(metadata.get("labels")), **own}
         sent = _without_empty({**body, "metadata": {**metadata, "labels": labels}})
         source = _at(state.node, manifest.path)
-        desired.append(DesiredObject(KINDS[kind], name, sent, manifest.body, source, state.sensitive))
+        causes = ObjectCauses(state.blueprint_index, Owner.parse(manifest.path), kind, manifest.body, source)
+        desired.append(DesiredObject(KINDS[kind], name, sent, causes, state.sensitive))
     return tuple(desired)
 
 
@@ -104,15 +119,17 @@ def _at(blueprint: Located, path: str) -> Located:
     return node
 
 
-def _nearest(node: Located, field: str) -> Located:
-    """Return the value at a field path of the API server, or its nearest parent."""
-    for key, index in _STEP.findall(field):
-        inner: Located | None = None
-        if isinstance(node.value, dict):
-            inner = node.value.get(key or index)
-        elif isinstance(node.value, list) and index.isdigit() and int(index) < len(node.value):
-            inner = node.value[int(index)]
-        if inner is None:
-            return node
-        node = inner
-    return node
+def _parse(path: str, body: Mapping[str, Plain]) -> LeafPath:
+    """Return the keys of a field path of the API server or of a plan, as far as the body has them."""
+    keys: list[str | int] = []
+    node: Plain = dict(body)
+    for key, index in _STEP.findall(path):
+        step: str | int = int(index) if isinstance(node, list) and index.isdigit() else key or index
+        if isinstance(node, dict) and step in node:
+            node = node[str(step)]
+        elif isinstance(node, list) and isinstance(step, int) and step < len(node):
+            node = node[step]
+        else:
+            break
+        keys.append(step)
+    return tuple(keys)

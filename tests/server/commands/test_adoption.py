@@ -160,7 +160,8 @@ def test_shows_what_stays_before_it_takes(by_hand: Scene) -> None:
 
     assert said.code == 0, said.err
     assert f"~ take over and update {POOL}  gpupool.yaml:7\n    gpupool adopts it\n" in said.out
-    assert "    ~ spec.limits[nvidia.com/gpu]: 4 -> 8\n" in said.out
+    assert "    ~ spec.limits[nvidia.com/gpu]: 4 -> 8  gpupool.yaml:7:62\n" in said.out
+    assert "Shown by cause" not in said.out
     assert residue(said) == STAYS
     assert ("Drift:" in said.out, "(drift" in said.out) == (False, False)
 

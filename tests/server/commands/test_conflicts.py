@@ -11,6 +11,8 @@ POOL, CLASS = "NodePool/chat", "EC2NodeClass/chat"
 LIMIT: dict[str, Any] = {"spec": {"limits": {"nvidia.com/gpu": 12}}}
 EXPIRY: dict[str, Any] = {"spec": {"template": {"spec": {"expireAfter": "24h"}}}}
 TAKE = "--on-conflict"
+LIMIT_PLACE = ("gpupool.yaml", 7, 62)
+"""Where the blueprint sets the limit."""
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def test_a_conflict_is_named_with_its_owner(applied: Scene, manager: str, kind: 
 
     said = applied.run("diff")
 
-    line = f"    {POOL} spec.limits[nvidia.com/gpu] is owned by {manager} ({kind}), who wrote the object at "
+    line = f"    {':'.join(map(str, LIMIT_PLACE))} {POOL} spec.limits[nvidia.com/gpu] is owned by {manager} ({kind}), who wrote the object at "
     assert said.code == 4
     assert f"{line}{when(applied, manager)}\n" in said.out
     assert said.err == f"error: conflict: another owner manages {POOL}. Nothing was applied. {ADVICE[kind]}\n"
@@ -89,13 +91,24 @@ def test_it_is_all_in_json(applied: Scene) -> None:
 
     found = {each["address"]: each["conflicts"] for each in json.loads(said.out)["changes"]}
     assert {
-        address: [{**each, "when": ""} for each in conflicts] for address, conflicts in found.items()
+        address: [{**each, "when": "", "cause": ""} for each in conflicts]
+        for address, conflicts in found.items()
     } == {
         POOL: [
-            {"path": "spec.limits[nvidia.com/gpu]", "manager": "kubectl-edit", "kind": "people", "when": ""}
+            {
+                "path": "spec.limits[nvidia.com/gpu]",
+                "manager": "kubectl-edit",
+                "kind": "people",
+                "when": "",
+                "cause": "",
+            }
         ],
-        CLASS: [{"path": "spec.role", "manager": "helm", "kind": "gitops", "when": ""}],
+        CLASS: [{"path": "spec.role", "manager": "helm", "kind": "gitops", "when": "", "cause": ""}],
     }
+    place = dict(zip(("file", "line", "column"), LIMIT_PLACE, strict=True))
+    assert found[POOL][0]["cause"] == {"place": place, "layer": "pool", "field": "limits.gpus"}
+    assert found[CLASS][0]["cause"]["layer"] == "built-in"
+    assert found[CLASS][0]["cause"]["field"] == "cluster.name"
     assert found[POOL][0]["when"] == when(applied, "kubectl-edit")
 
 
