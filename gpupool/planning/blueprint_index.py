@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from gpupool.blueprint.pool import BlueprintDisruption, PoolFields
 from gpupool.profiles.load import SHIPPED, Profiles
 from gpupool.yamlio.located import find, mapping, text_at
 
@@ -24,6 +25,13 @@ FieldPath: TypeAlias = tuple[str, ...]
 
 NODE_CLASS: Final = "nodeClass"
 _SECTIONS: Final = {"nodeClasses": "class", "nodeOverlays": "overlay"}
+
+
+_WINDOWS: Final = tuple(
+    (PoolFields.disruption.key, row.key)
+    for row in (BlueprintDisruption.protect, BlueprintDisruption.maintenance)
+)
+"""Fields that are compiled as a whole."""
 
 
 class Owner(NamedTuple):
@@ -237,6 +245,9 @@ def _walk_layer(node: Located, layer: str, home: str) -> Iterator[tuple[IndexedV
 
 
 def _walk(node: Located, value: IndexedValue) -> Iterator[tuple[IndexedValue, Location]]:
+    if value.field in _WINDOWS:
+        yield from _walk_item(node, value)
+        return
     yield value, node.at
     if isinstance(node.value, dict):
         for key, item in node.value.items():

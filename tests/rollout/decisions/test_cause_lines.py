@@ -115,7 +115,7 @@ def test_without_old_texts_the_new_value_is_shown(scene: Scene) -> None:
     scene.forget()
 
     assert lines(scene.plan("22:00-04:00", "23:00-05:00")) == [
-        "~ maintenance: sat 23:00-05:00 (3 budgets change)  gpupool.yaml:9:40"
+        "~ maintenance: sat 23:00-05:00 (3 budgets change)  gpupool.yaml:9:72"
     ]
     assert lines(scene.plan("500", "600")) == [
         "~ limits.usdPerHour: 600 (nvidia.com/gpu 145 → 174)  gpupool.yaml:11:26"
