@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpupool.blueprint.model import BlueprintCluster
 from gpupool.errors import InputError
 from gpupool.findings import has_errors
 from gpupool.yamlio.located import plain, plain_map, text_at, text_of
@@ -37,9 +36,6 @@ class LoadedNodePool(NamedTuple):
     """Whether it is rendered from a blueprint, and not read from a manifest."""
 
 
-_NO_CLUSTER = BlueprintCluster(None)
-
-
 class LoadedNodePools(NamedTuple):
     """The NodePools of a blueprint or of plain manifests."""
 
@@ -49,7 +45,7 @@ class LoadedNodePools(NamedTuple):
     """Warnings and notes; no errors."""
 
     files: tuple[str, ...]
-    cluster: BlueprintCluster = _NO_CLUSTER
+    cluster: Located | None = None
     """The blueprint's `cluster`."""
 
     overlays: tuple[str, ...] = ()
@@ -95,7 +91,7 @@ def load_from_blueprint(files: Sequence[str], region: str | None = None) -> Load
         region,
         rendered.findings,
         tuple(files),
-        cluster,
+        cluster.node,
         tuple(manifest.ref.name for manifest in rendered.manifests if manifest.ref.kind == "NodeOverlay"),
     )
 

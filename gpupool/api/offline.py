@@ -132,6 +132,7 @@ def fit(
         find_offering_source,
         list_assumptions,
     )
+    from gpupool.blueprint.model import BlueprintCluster
     from gpupool.scheduling.nodepool import read_pool
     from gpupool.scheduling.pods import pending
     from gpupool.scheduling.pods.fit import build_sites
@@ -142,7 +143,11 @@ def fit(
     running = read_workloads(daemon_sets, _stdin) if daemon_sets else None
     daemons = pending.read_daemons(running) if running else []
     offered = pools(blueprint, manifests, region)
-    fixed = None if daemon_sets else pending.read_daemon_overhead(offered.cluster.daemon_overhead)
+    fixed = (
+        None
+        if daemon_sets
+        else pending.read_daemon_overhead(BlueprintCluster(offered.cluster).daemon_overhead)
+    )
     node_pools = [read_pool(item.data, item.market) for item in offered.items]
     places = build_sites(node_pools, daemons, fixed)
     return FitReport(
@@ -223,12 +228,13 @@ def calendars(
     Raises:
         UsageError: where the pool or the time zone does not exist.
     """
+    from gpupool.blueprint.model import BlueprintCluster
     from gpupool.expansion.windows.timezones import UnknownTimezoneError
     from gpupool.explain.calendar import build_calendar
     from gpupool.explain.explanation import find_node_pools
     from gpupool.yamlio.located import text_of
 
-    zone = timezone or text_of(pools.cluster.timezone) or "UTC"
+    zone = timezone or text_of(BlueprintCluster(pools.cluster).timezone) or "UTC"
     try:
         return [build_calendar(dict(each.data), nodes, zone, day) for each in find_node_pools(pools, pool)]
     except UnknownTimezoneError as problem:
