@@ -6,7 +6,7 @@ over the blueprint files and the profiles that they use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -79,9 +79,20 @@ class Layer(NamedTuple):
 
 @dataclass
 class BlueprintIndex:
-    """The values of a blueprint and its profiles, by location and by field; built when it is first used."""
+    """The values of a blueprint and its profiles, by location and by field; built when it is first used.
+
+    The profiles are read at once: the folders that they may be in are known only to the thread that has read
+    the blueprint, and plans are made by several.
+    """
 
     loaded: LoadedBlueprint
+    _profiles: Profiles = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the profiles."""
+        self._profiles = Profiles(self.loaded.files)
+        for reference in self._find_references():
+            self._lineage(reference)
 
     def find_values(self, at: Location) -> Sequence[IndexedValue]:
         """Return the values at a location; a YAML alias makes several of one."""
@@ -108,10 +119,6 @@ class BlueprintIndex:
         return find(self.loaded.node, "metadata", "name")
 
     @cached_property
-    def _profiles(self) -> Profiles:
-        return Profiles(self.loaded.files)
-
-    @cached_property
     def _by_location(self) -> dict[Location, list[IndexedValue]]:
         values: dict[Location, list[IndexedValue]] = {}
         for value, at in self._walk_all():
@@ -122,14 +129,17 @@ class BlueprintIndex:
         for document in self.loaded.documents:
             for key, node in mapping(document).items():
                 yield from _walk_section(key, node)
-        references = (
-            find(pool, "profile")
-            for document in self.loaded.documents
-            for pool in mapping(find(document, "pools")).values()
-        )
-        profiles = {base.at.file: base for reference in references for base in self._lineage(reference)}
+        profiles = {
+            base.at.file: base for reference in self._find_references() for base in self._lineage(reference)
+        }
         for profile in profiles.values():
             yield from _walk_defaults(profile, f"profile {_profile_name(profile)}")
+
+    def _find_references(self) -> Iterator[Located]:
+        for document in self.loaded.documents:
+            for pool in mapping(find(document, "pools")).values():
+                if (reference := find(pool, "profile")) is not None:
+                    yield reference
 
     def _lineage(self, reference: Located | None) -> list[Located]:
         if reference is None or not reference.value:
