@@ -124,6 +124,7 @@ def fit(
     Raises:
         InputError: with every error in the workloads, in file order; without any, with those in the pools.
     """
+    from gpupool.blueprint.model import BlueprintCluster
     from gpupool.manifests.workloads import read_workloads
     from gpupool.reports.fit.text import (
         CountedDaemonSets,
@@ -132,7 +133,6 @@ def fit(
         find_offering_source,
         list_assumptions,
     )
-    from gpupool.blueprint.model import BlueprintCluster
     from gpupool.scheduling.nodepool import read_pool
     from gpupool.scheduling.pods import pending
     from gpupool.scheduling.pods.fit import build_sites
