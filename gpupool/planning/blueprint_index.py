@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from gpupool.blueprint.pool import BlueprintDisruption, PoolFields
+from gpupool.blueprint.model import Blueprint, Defaults
+from gpupool.blueprint.pool import BlueprintDisruption, BlueprintPool, PoolFields, TieredPoolFields
 from gpupool.profiles.load import SHIPPED, Profiles
-from gpupool.yamlio.located import find, mapping, text_at
+from gpupool.profiles.model import Profile
+from gpupool.yamlio.located import find, mapping, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +25,11 @@ if TYPE_CHECKING:
 
 FieldPath: TypeAlias = tuple[str, ...]
 
-NODE_CLASS: Final = "nodeClass"
-_SECTIONS: Final = {"nodeClasses": "class", "nodeOverlays": "overlay"}
+NODE_CLASS: Final = PoolFields.node_class.key
+_POOLS, _CLASSES, _OVERLAYS = Blueprint.pools.key, Blueprint.node_classes.key, Blueprint.node_overlays.key
+_DEFAULTS, _CLUSTER = Blueprint.defaults.key, Blueprint.cluster.key
+_TIERS, _POOL = TieredPoolFields.tiers.key, Defaults.pool.key
+_SECTIONS: Final = {_CLASSES: "class", _OVERLAYS: "overlay"}
 
 
 _WINDOWS: Final = tuple(
@@ -49,7 +54,7 @@ class Owner(NamedTuple):
     def parse(cls, path: str) -> Owner:
         """Parse a path such as `pools.chat.tiers.spot.nodeClass`."""
         section, name, *rest = path.split(".")
-        tier = rest[1] if rest[:1] == ["tiers"] else ""
+        tier = rest[1] if rest[:1] == [_TIERS] else ""
         return cls(section, name, tier, rest[-1:] == [NODE_CLASS])
 
 
@@ -104,19 +109,19 @@ class BlueprintIndex:
 
     def find_profile(self, owner: Owner) -> Located | None:
         """Return the `profile` of the pool that an item belongs to."""
-        if owner.section != "pools":
+        if owner.section != _POOLS:
             return None
-        effective = find_effective(self._pool_layers(owner), ("profile",))
+        effective = find_effective(self._pool_layers(owner), (BlueprintPool.profile.key,))
         return None if effective is None or not effective[1].value else effective[1]
 
     def find_cluster(self) -> tuple[Layer, ...]:
         """Return the `cluster` of each file."""
-        return tuple(_layers("cluster", self.loaded.documents, "cluster"))
+        return tuple(_layers("cluster", self.loaded.documents, _CLUSTER))
 
     @cached_property
     def name(self) -> Located | None:
         """The blueprint's `metadata.name`."""
-        return find(self.loaded.node, "metadata", "name")
+        return self.loaded.blueprint.metadata.name
 
     @cached_property
     def _by_location(self) -> dict[Location, list[IndexedValue]]:
@@ -137,9 +142,9 @@ class BlueprintIndex:
 
     def _find_references(self) -> Iterator[Located]:
         for document in self.loaded.documents:
-            for pool in mapping(find(document, "pools")).values():
-                if (reference := find(pool, "profile")) is not None:
-                    yield reference
+            for pool in Blueprint(document).pools.values():
+                if pool.profile is not None:
+                    yield pool.profile
 
     def _lineage(self, reference: Located | None) -> list[Located]:
         if reference is None or not reference.value:
@@ -147,31 +152,31 @@ class BlueprintIndex:
         return self._profiles.find_lineage(reference)
 
     def _layers_of(self, owner: Owner) -> Iterator[Layer]:
-        if owner.section == "nodeOverlays":
+        if owner.section == _OVERLAYS:
             yield from _layers(f"overlay {owner.name}", self.loaded.documents, owner.section, owner.name)
-        elif owner.section == "nodeClasses":
-            yield from _layers("defaults", self.loaded.documents, "defaults", NODE_CLASS)
+        elif owner.section == _CLASSES:
+            yield from _layers("defaults", self.loaded.documents, _DEFAULTS, NODE_CLASS)
             yield from _layers(f"class {owner.name}", self.loaded.documents, owner.section, owner.name)
         else:
             below = (NODE_CLASS,) if owner.is_class else ()
-            section = NODE_CLASS if owner.is_class else "pool"
+            section = NODE_CLASS if owner.is_class else _POOL
             yield from self._lower_layers(owner, section)
             pools = list(self._pool_layers(owner))
             yield from _below(pools, below)
             if owner.tier:
-                base = [*self._lower_layers(owner, "pool"), *pools]
+                base = [*self._lower_layers(owner, _POOL), *pools]
                 tiers = [
                     Layer(_tier_name(layer.name, owner.tier), tier)
                     for layer in base
-                    if (tier := find(layer.node, "tiers", owner.tier)) is not None
+                    if (tier := find(layer.node, _TIERS, owner.tier)) is not None
                 ]
                 yield from _below(tiers, below)
 
     def _pool_layers(self, owner: Owner) -> Iterator[Layer]:
-        return _layers("pool", self.loaded.documents, "pools", owner.name)
+        return _layers("pool", self.loaded.documents, _POOLS, owner.name)
 
     def _lower_layers(self, owner: Owner, section: str) -> Iterator[Layer]:
-        yield from _layers("defaults", self.loaded.documents, "defaults", section)
+        yield from _layers("defaults", self.loaded.documents, _DEFAULTS, section)
         for base in self._lineage(self.find_profile(owner)):
             yield from _layers(f"profile {_profile_name(base)}", [base], section)
 
@@ -212,7 +217,7 @@ def _below(layers: Iterable[Layer], path: FieldPath) -> Iterator[Layer]:
 
 
 def _profile_name(profile: Located) -> str:
-    return text_at(profile, "metadata", "name")
+    return text_of(Profile(profile).metadata.name)
 
 
 def _tier_name(layer: str, tier: str) -> str:
@@ -221,21 +226,21 @@ def _tier_name(layer: str, tier: str) -> str:
 
 def _walk_section(key: str, node: Located) -> Iterator[tuple[IndexedValue, Location]]:
     """Yield the values of a field of the blueprint itself, such as `pools`."""
-    if key == "pools":
+    if key == _POOLS:
         for name, pool in mapping(node).items():
             yield from _walk_layer(pool, "pool", name)
     elif key in _SECTIONS:
         for name, item in mapping(node).items():
             yield from _walk(item, IndexedValue(f"{_SECTIONS[key]} {name}", name, (), item))
-    elif key == "defaults":
+    elif key == _DEFAULTS:
         yield from _walk_defaults(node, "defaults")
     else:
-        yield from _walk(node, IndexedValue("cluster" if key == "cluster" else "blueprint", "", (key,), node))
+        yield from _walk(node, IndexedValue("cluster" if key == _CLUSTER else "blueprint", "", (key,), node))
 
 
 def _walk_defaults(node: Located, layer: str) -> Iterator[tuple[IndexedValue, Location]]:
     for key, item in mapping(node).items():
-        if key == "pool":
+        if key == _POOL:
             yield from _walk_layer(item, layer, "")
         elif key == NODE_CLASS:
             yield from _walk(item, IndexedValue(layer, "", (NODE_CLASS,), item))
@@ -247,7 +252,7 @@ def _walk_layer(node: Located, layer: str, home: str) -> Iterator[tuple[IndexedV
     """Yield the values of a pool; those of its tiers are layers of their own."""
     yield IndexedValue(layer, home, (), node), node.at
     for key, item in mapping(node).items():
-        if key == "tiers":
+        if key == _TIERS:
             for tier, fields in mapping(item).items():
                 yield from _walk(fields, IndexedValue(_tier_name(layer, tier), home, (), fields))
         else:

@@ -6,70 +6,32 @@ changed is known from the texts of the inputs at the last apply, which the inven
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gpupool.blueprint.pool import PLUGIN_CONFIG_LABEL, Instances
-from gpupool.blueprint.targets import MANUFACTURER_LABELS, NAME_LABELS
-from gpupool.karpenter import labels
+from gpupool.blueprint.model import Blueprint
 from gpupool.planning.blueprint_index import NODE_CLASS, find_effective, is_shipped
+from gpupool.planning.input_fields import PROFILE, find_fields, is_relevant, list_inputs
 from gpupool.planning.input_texts import find_changed_places, format_input
 from gpupool.planning.masking import is_secret_name
 from gpupool.planning.ownership import is_equal
 from gpupool.planning.plan import BlueprintCause, BlueprintPlace
-from gpupool.yamlio.located import Located, find, leaves, mapping, place, plain
+from gpupool.yamlio.located import Located, leaves, place, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gpupool.findings import Location
     from gpupool.planning.blueprint_index import BlueprintIndex, FieldPath, IndexedValue, Layer, Owner
-    from gpupool.planning.compare import Difference, LeafPath
+    from gpupool.planning.compare import LeafPath
     from gpupool.yamlio.located import Plain
 
 BUILT_IN: Final = "built-in"
 _BUILT_IN_NOTES: Final = (BUILT_IN, "guard of", "Karpenter's default")
+_PROFILE: Final = ".".join(PROFILE)
+_CLUSTER: Final = Blueprint.cluster.key
 _OWN_LABELS: Final = ("metadata", "labels")
-
-_POOL_INPUTS: Final = (
-    "profile", "accelerator", "capacity", "zones", "arch", "os", "weight", "requirements", "nodeClass",
-)  # fmt: skip
-_POOL_MAPS: Final = ("instances", "limits")
-_POOL_NESTED: Final = (
-    ("sharing", "timeSlicing"), ("disruption", "maintenance"), ("disruption", "protect"),
-    ("disruption", "budgets"),
-)  # fmt: skip
-_CLASS_INPUTS: Final = ("ami", "amiFamily", "amiSelectorTerms")
-_CLUSTER_INPUTS: Final = ("name", "region", "timezone", "zones", "karpenter", "catalogue")
-_OVERLAY_INPUTS: Final = frozenset({"profile", "accelerator", "requirements", "instances", "sharing"})
-"""The inputs of the overlays that a pool with sharing has."""
-
-_REQUIREMENT_FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    labels.ARCH: (("arch",),),
-    labels.OS: (("os",),),
-    labels.CAPACITY_TYPE: (("capacity",),),
-    labels.ZONE: (("zones",), ("cluster", "zones")),
-    labels.ZONE_ID: (("zones",), ("cluster", "zones")),
-    **dict.fromkeys((*NAME_LABELS, *MANUFACTURER_LABELS), (("accelerator",),)),
-    **{
-        label: (("instances", name),)
-        for name, label in ((key, row.label) for key, row in Instances.rows.items())
-    },
-    labels.INSTANCE_GPU_COUNT: (("instances", "gpus"), ("accelerator",)),
-    labels.INSTANCE_ACCELERATOR_COUNT: (("accelerator",),),
-}
-_CLASS_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "amiSelectorTerms": ("ami",),
-    "subnetSelectorTerms": ("subnets",),
-    "securityGroupSelectorTerms": ("securityGroups",),
-    "capacityReservationSelectorTerms": ("reservations",),
-    "blockDeviceMappings": ("disk", "osDisk"),
-}
-_NAMED_ITEM: Final = re.compile(r"(?:requirements|aints)\[key=([^,\]]+)")
-_TEMPLATE: Final = ("spec", "template", "spec")
-_TEMPLATE_METADATA: Final = ("spec", "template", "metadata")
 
 
 class Input(NamedTuple):
@@ -188,8 +150,8 @@ class ObjectCauses:
         is_own = name != "" and not _is_built_in(primary[0].note)
         unknown = [node for node in also if self.old_inputs and self._name(node) not in self.inputs]
         likely = self._find_likely(keys)
-        if "profile" in self.changed_inputs and (not is_own or _is_below_pool(first)):
-            yield from self._describe_inputs(["profile"])
+        if _PROFILE in self.changed_inputs and (not is_own or _is_below_pool(first)):
+            yield from self._describe_inputs([_PROFILE])
         elif likely and (name in self.inputs or not is_own):
             yield from self._describe_inputs(likely)
         else:
@@ -204,13 +166,13 @@ class ObjectCauses:
 
     def _find_likely(self, keys: LeafPath) -> list[str]:
         """Return the changed inputs that a value can follow from, those that set it by themselves first."""
-        fields = [".".join(path) for path in self._find_fields(keys)]
+        fields = [".".join(path) for path in find_fields(self.kind, self.owner, self._layers, keys)]
         own = [name for name in fields if name in self.changed_inputs]
-        return own or [name for name in self.changed_inputs if _is_relevant(name, keys)]
+        return own or [name for name in self.changed_inputs if is_relevant(name, keys)]
 
     def _find_removed_causes(self, keys: LeafPath) -> Iterator[BlueprintCause]:
         """Yield the causes of a value that the object no longer has: the fields that would set it."""
-        fields = list(self._find_fields(keys))
+        fields = list(find_fields(self.kind, self.owner, self._layers, keys))
         names = [".".join(path) for path in fields]
         changed = [name for name in names if name in self.changed_inputs]
         if changed:
@@ -232,18 +194,18 @@ class ObjectCauses:
                 return
         profile = self.index.find_profile(self.owner)
         if profile is not None:
-            yield self._at(profile, "pool", "profile")
+            yield self._at(profile, "pool", _PROFILE)
         else:
             yield self.find_cause(keys)
 
     def _describe_inputs(self, names: Iterable[str]) -> Iterator[BlueprintCause]:
         """Yield the causes of inputs, each at the scalars that changed."""
-        by_profile = "profile" in self.changed_inputs
+        by_profile = _PROFILE in self.changed_inputs
         for input_name in names:
             name = input_name
             item, old = self._inputs.get(name), self.old_inputs.get(name)
             if by_profile and (item is None or _is_low(item.layer)):
-                item, old, name = self._inputs.get("profile"), self.old_inputs.get("profile"), "profile"
+                item, old, name = self._inputs.get(_PROFILE), self.old_inputs.get(_PROFILE), _PROFILE
             if item is None:
                 yield self._describe_missing(name)
             elif old is None or is_shipped(item.node.at):
@@ -293,16 +255,16 @@ class ObjectCauses:
 
     def _find_input(self, path: FieldPath) -> Input | None:
         """Return the effective value of a field, which may be null."""
-        if path == ("profile",):
+        if path == PROFILE:
             profile = self.index.find_profile(self.owner)
             return None if profile is None else Input("pool", path, profile)
-        if path[:1] == ("cluster",):
+        if path[:1] == (_CLUSTER,):
             effective = find_effective(self.index.find_cluster(), path[1:])
         elif self.owner.is_class and path[:1] == (NODE_CLASS,):
             effective = find_effective(self._layers, path[1:])
         else:
             effective = find_effective(self._layers, path)
-        if effective is None or (len(path) == 1 and path[0] == "cluster"):
+        if effective is None or (len(path) == 1 and path[0] == _CLUSTER):
             return None
         return Input(effective[0].name, path, effective[1])
 
@@ -312,105 +274,8 @@ class ObjectCauses:
 
     @cached_property
     def _inputs(self) -> Mapping[str, Input]:
-        inputs = (self._find_input(path) for path in self._list_inputs())
+        inputs = (self._find_input(path) for path in list_inputs(self.kind, self.owner, self._layers))
         return {item.name: item for item in inputs if item is not None and _is_input(item)}
-
-    def _list_inputs(self) -> Iterator[FieldPath]:
-        yield from (("cluster", name) for name in _CLUSTER_INPUTS)
-        if self.owner.section == "pools" and not self.owner.is_class:
-            yield from self._list_pool_inputs()
-        elif self.owner.section != "nodeOverlays":
-            prefix = (NODE_CLASS,) if self.owner.is_class else ()
-            yield ("profile",)
-            yield from ((*prefix, name) for name in _CLASS_INPUTS)
-
-    def _list_pool_inputs(self) -> Iterator[FieldPath]:
-        is_overlay = self.kind == "NodeOverlay"
-        maps = {
-            name: dict.fromkeys(key for layer in self._layers for key in mapping(find(layer.node, name)))
-            for name in _POOL_MAPS
-        }
-        paths = [
-            *((name,) for name in _POOL_INPUTS),
-            *((name, key) for name, keys in maps.items() for key in keys),
-            *_POOL_NESTED,
-        ]
-        for path in paths:
-            if not is_overlay or path[0] in _OVERLAY_INPUTS:
-                yield path
-        limits = find_effective(self._layers, ("limits",))
-        if not is_overlay and limits is not None and isinstance(limits[1].value, str):
-            yield ("limits",)
-
-    def _find_fields(self, keys: LeafPath) -> Iterator[FieldPath]:
-        """Yield the fields that can set a value of the object, the likeliest first."""
-        if self.kind == "EC2NodeClass":
-            prefix = (NODE_CLASS,) if self.owner.is_class else ()
-            names = _CLASS_FIELDS.get(str(keys[1]), ()) if len(keys) > 1 else ()
-            yield from ((*prefix, name) for name in names)
-            if keys[:1] == ("spec",):
-                yield (*prefix, *_text_keys(keys[1:]))
-            return
-        if self.kind == "NodeOverlay":
-            if self.owner.section == "nodeOverlays":
-                yield _text_keys(keys[1:])
-            else:
-                yield ("sharing", "timeSlicing")
-            return
-        yield from self._find_pool_fields(keys)
-
-    def _find_pool_fields(self, keys: LeafPath) -> Iterator[FieldPath]:
-        if keys[: len(_TEMPLATE)] == _TEMPLATE:
-            yield from _find_template_fields(keys[len(_TEMPLATE) :])
-        elif keys[: len(_TEMPLATE_METADATA)] == _TEMPLATE_METADATA:
-            yield _text_keys(keys[len(_TEMPLATE_METADATA) :])
-            yield from [("doNotDisrupt",)] if labels.DO_NOT_DISRUPT in keys else []
-            yield from [("sharing", "timeSlicing")] if PLUGIN_CONFIG_LABEL in keys else []
-        elif keys[:3] == ("spec", "disruption", "budgets"):
-            yield from (("disruption", name) for name in ("maintenance", "protect", "budgets"))
-        elif keys[:2] == ("spec", "limits"):
-            yield from [("limits",)] if self._is_share() else []
-            yield from (("limits", name) for name in (*_text_keys(keys[2:]), "gpus", "usdPerHour"))
-        else:
-            yield _text_keys(keys[1:] if keys[:1] == ("spec",) else keys)
-
-    def _is_share(self) -> bool:
-        limits = find_effective(self._layers, ("limits",))
-        return limits is not None and isinstance(limits[1].value, str)
-
-
-def find_all_causes(causes: ObjectCauses, changed: Sequence[Difference]) -> list[LeafCauses]:
-    """Return the causes of each difference; an item of a list that replaces another is compared with it."""
-    pairs = _pair_items(changed)
-    found: dict[int, LeafCauses] = {}
-    for index, leaf in enumerate(changed):
-        if leaf.op != "remove":
-            other = pairs.get(index)
-            paired = None if other is None else changed[other].before
-            found[index] = causes.find_causes(ChangedValue(leaf.keys, name_keys(leaf), paired=paired))
-    for index, leaf in enumerate(changed):
-        if index not in found:
-            other = pairs.get(index)
-            found[index] = (
-                causes.find_causes(ChangedValue(leaf.keys, name_keys(leaf), is_removed=True))
-                if other is None
-                else found[other]
-            )
-    return [found[index] for index in range(len(changed))]
-
-
-def _pair_items(changed: Sequence[Difference]) -> dict[int, int]:
-    """Return which removed item of a list is replaced by which added one, and the other way round."""
-    lists: dict[str, dict[str, list[int]]] = {}
-    for index, leaf in enumerate(changed):
-        if leaf.op != "replace" and leaf.path.endswith("]") and isinstance(leaf.keys[-1], int):
-            by_op = lists.setdefault(leaf.path.rpartition("[")[0], {"add": [], "remove": []})
-            by_op[leaf.op].append(index)
-    pairs: dict[int, int] = {}
-    for by_op in lists.values():
-        for added, removed in zip(by_op["add"], by_op["remove"], strict=False):
-            pairs[added], pairs[removed] = removed, added
-    return pairs
 
 
 def _is_input(item: Input) -> bool:
@@ -418,19 +283,6 @@ def _is_input(item: Input) -> bool:
     if item.node.value is None or is_secret_name(item.name):
         return False
     return item.field != (NODE_CLASS,) or isinstance(item.node.value, str)
-
-
-def _is_relevant(name: str, keys: LeafPath) -> bool:
-    """Return whether a value of an object can follow from an input."""
-    if name == "profile":
-        return True
-    if keys[:2] == ("spec", "disruption"):
-        return name.startswith("disruption.") or name == "cluster.timezone"
-    if keys[:2] == ("spec", "weight"):
-        return name == "weight"
-    if name.startswith("limits"):
-        return keys[:2] == ("spec", "limits")
-    return name != "weight" and not name.startswith("disruption.") and name != "cluster.timezone"
 
 
 def _is_below_pool(value: IndexedValue | None) -> bool:
@@ -458,27 +310,6 @@ def _find_differing(node: Located, before: Plain) -> Iterator[Located]:
             yield part
 
 
-def name_keys(leaf: Difference) -> LeafPath:
-    """Return the path of a difference with the key of a requirement or taint in place of its number."""
-    names = _NAMED_ITEM.findall(leaf.path)
-    index = next((index for index, key in enumerate(leaf.keys) if isinstance(key, int)), None)
-    if not names or index is None:
-        return leaf.keys
-    return (*leaf.keys[:index], names[0], *leaf.keys[index + 1 :])
-
-
-def _find_template_fields(below: LeafPath) -> Iterator[FieldPath]:
-    """Yield the fields that can set a value under a pool's `spec.template.spec`."""
-    if below[:1] == ("requirements",):
-        label = str(below[1]) if len(below) > 1 else ""
-        yield from _REQUIREMENT_FIELDS.get(label, ())
-        yield from (("requirements", label), ("requirements",))
-    elif below[:1] == ("nodeClassRef",):
-        yield from (("nodeClassRef", *_text_keys(below[1:])), (NODE_CLASS,))
-    else:
-        yield _text_keys(below)
-
-
 def _step(node: Plain, key: str | int) -> Plain:
     if isinstance(node, dict):
         return node.get(str(key))
@@ -504,16 +335,6 @@ def _is_own_label(keys: LeafPath) -> bool:
 
 def _is_built_in(note: str) -> bool:
     return note.startswith(_BUILT_IN_NOTES)
-
-
-def _text_keys(keys: LeafPath) -> FieldPath:
-    """Return a path up to the first list."""
-    path: list[str] = []
-    for key in keys:
-        if isinstance(key, int):
-            break
-        path.append(key)
-    return tuple(path)
 
 
 def to_place(at: Location) -> BlueprintPlace:

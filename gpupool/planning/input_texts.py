@@ -10,6 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gpupool.blueprint.pool import BlueprintWindow
 from gpupool.yamlio.located import items, mapping, place
 
 if TYPE_CHECKING:
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
     from gpupool.findings import Location
     from gpupool.yamlio.located import Located
 
-_WINDOW: Final = ("days", "hours", "nodes", "reasons", "timezone")
-_NAMELESS: Final = frozenset({"days", "hours", "timezone"})
+_WINDOW: Final = tuple(BlueprintWindow.rows)
+_NAMELESS: Final = frozenset(
+    row.key for row in (BlueprintWindow.days, BlueprintWindow.hours, BlueprintWindow.timezone)
+)
 """Fields of a window that its text shows without their names."""
+
+_TIMES: Final = frozenset({BlueprintWindow.days.key, BlueprintWindow.hours.key})
 
 _MOST: Final = 200
 _CUT: Final = "… "
@@ -68,7 +73,7 @@ def _parts(node: Located) -> Iterator[_Part]:
         for item in node.value:
             yield from _separated(item, "; " if is_of_maps else ",")
     elif isinstance(node.value, dict):
-        if node.value.keys() & {"days", "hours"} and node.value.keys() <= {*_WINDOW}:
+        if node.value.keys() & _TIMES and node.value.keys() <= {*_WINDOW}:
             yield from _window_parts(node)
         else:
             for key, item in node.value.items():

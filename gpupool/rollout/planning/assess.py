@@ -11,8 +11,9 @@ from gpupool.cluster.client import APPLY, FIELD_MANAGER, Request
 from gpupool.cluster.rejections import field_conflicts, message, raise_rejection, read_causes
 from gpupool.planning import ownership
 from gpupool.planning.admission import find_admission_changes
-from gpupool.planning.causes import NO_CAUSES, find_all_causes
+from gpupool.planning.causes import NO_CAUSES
 from gpupool.planning.compare import find_differences, strip_server_fields, to_dotted_path
+from gpupool.planning.difference_causes import find_all_causes
 from gpupool.planning.emulated_apply import emulate_apply
 from gpupool.planning.fingerprint import calculate_fingerprint, collect_planned_paths
 from gpupool.planning.foreign_fields import build_conflicts, explain_foreign, find_residue
