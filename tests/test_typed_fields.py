@@ -33,10 +33,10 @@ def expand(layers: LayeredPool) -> object:
     [
         ("layers.fields.expire_after", ""),
         ("layers.fields.expire_aftr", '"Tier" has no attribute "expire_aftr"'),
-        ("layers.fields.disruption.maintainance", 'no attribute "maintainance"'),
+        ("layers.fields.disruption.maintenances", 'no attribute "maintenances"'),
         ("layers.fields.limits.usd_per_our", 'no attribute "usd_per_our"'),
-        ("layers.own.node_class.disk.sise", 'no attribute "sise"'),
-        ("PoolFields.wieght.key", 'no attribute "wieght"'),
+        ("layers.own.node_class.disk.sizes", 'no attribute "sizes"'),
+        ("PoolFields.weights.key", 'no attribute "weights"'),
         ("layers.fields.weight.value.upper()", "None"),
         ("layers.fields.weight and layers.fields.weight.value.upper()", '"int" has no attribute "upper"'),
     ],
