@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from decimal import Decimal
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from gpupool.karpenter.comparison import load_rules
@@ -104,6 +105,11 @@ def collect_paths(body: Plain, path: str = "") -> Iterator[str]:
     if isinstance(body, dict):
         for key, item in body.items():
             yield from collect_paths(item, _join_path(path, key))
+
+
+def cut_at_list(path: LeafPath) -> tuple[str, ...]:
+    """Return a path up to its first list; the index of an item changes when another is added or removed."""
+    return tuple(map(str, takewhile(lambda key: isinstance(key, str), path)))
 
 
 def to_dotted_path(path: str) -> str:

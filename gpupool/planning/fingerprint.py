@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpupool.objects import digest
+from gpupool.planning.compare import cut_at_list
 from gpupool.yamlio.located import plain_map
 
 if TYPE_CHECKING:
@@ -31,16 +32,7 @@ def collect_planned_paths(paths: Iterable[LeafPath]) -> tuple[tuple[str, ...], .
 
     A path through a list is cut to the list: the index of an item changes when another is added or removed.
     """
-    return tuple(sorted({_cut_at_list(path) for path in paths}))
-
-
-def _cut_at_list(path: LeafPath) -> tuple[str, ...]:
-    keys: list[str] = []
-    for key in path:
-        if isinstance(key, int):
-            break
-        keys.append(key)
-    return tuple(keys)
+    return tuple(sorted({cut_at_list(path) for path in paths}))
 
 
 def _at(body: Plain, path: tuple[str, ...]) -> Plain:

@@ -18,6 +18,7 @@ from gpupool.blueprint.pool import (
 from gpupool.blueprint.targets import MANUFACTURER_LABELS, NAME_LABELS
 from gpupool.karpenter import labels
 from gpupool.planning.blueprint_index import NODE_CLASS, find_effective
+from gpupool.planning.compare import cut_at_list
 from gpupool.yamlio.located import find, mapping
 
 if TYPE_CHECKING:
@@ -134,10 +135,10 @@ def find_fields(kind: str, owner: Owner, layers: Sequence[Layer], keys: LeafPath
         names = _CLASS_FIELDS.get(str(keys[1]), ()) if len(keys) > 1 else ()
         yield from ((*prefix, name) for name in names)
         if keys[:1] == (_SPEC,):
-            yield (*prefix, *_text_keys(keys[1:]))
+            yield (*prefix, *cut_at_list(keys[1:]))
     elif kind == "NodeOverlay":
         is_own = owner.section == Blueprint.node_overlays.key
-        yield _text_keys(keys[1:]) if is_own else _SLICES
+        yield cut_at_list(keys[1:]) if is_own else _SLICES
     else:
         yield from _find_pool_fields(layers, keys)
 
@@ -154,7 +155,7 @@ def _find_pool_fields(layers: Sequence[Layer], keys: LeafPath) -> Iterator[Field
     elif _is_below(keys, LIMITS_PATH):
         yield from [LIMITS] if _is_share(layers) else []
         own_limits = (BlueprintLimits.gpus.key, BlueprintLimits.usd_per_hour.key)
-        yield from ((*LIMITS, name) for name in (*_text_keys(keys[len(LIMITS_PATH) :]), *own_limits))
+        yield from ((*LIMITS, name) for name in (*cut_at_list(keys[len(LIMITS_PATH) :]), *own_limits))
     else:
         yield _rendered_field(keys)
         if _is_below(keys, _ANNOTATIONS_PATH) and labels.DO_NOT_DISRUPT in keys:
@@ -171,8 +172,8 @@ def _rendered_field(keys: LeafPath) -> FieldPath:
     """Return the field that a NodePool's value is copied from."""
     for path, key in _RENDERED.items():
         if _is_below(keys, path):
-            return (key, *_text_keys(keys[len(path) :]))
-    return _text_keys(keys[1:] if keys[:1] == (_SPEC,) else keys)
+            return (key, *cut_at_list(keys[len(path) :]))
+    return cut_at_list(keys[1:] if keys[:1] == (_SPEC,) else keys)
 
 
 def is_relevant(name: str, keys: LeafPath) -> bool:
@@ -192,13 +193,3 @@ def is_relevant(name: str, keys: LeafPath) -> bool:
 def _is_share(layers: Sequence[Layer]) -> bool:
     limits = find_effective(layers, LIMITS)
     return limits is not None and isinstance(limits[1].value, str)
-
-
-def _text_keys(keys: LeafPath) -> FieldPath:
-    """Return a path up to the first list."""
-    path: list[str] = []
-    for key in keys:
-        if isinstance(key, int):
-            break
-        path.append(key)
-    return tuple(path)
