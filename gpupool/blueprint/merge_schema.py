@@ -6,7 +6,7 @@ Both follow from the tables of fields.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpupool.blueprint.keyed import Keyed, group_by_key
 from gpupool.blueprint.merge import ANY, MergeKind
@@ -17,10 +17,13 @@ from gpupool.shapes.fields import Named, Part
 from gpupool.yamlio.located import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from gpupool.shapes.fields import Fields, FieldTarget, Row
     from gpupool.yamlio.located import Located
+
+_Finder: TypeAlias = "tuple[FieldTarget, ...] | Callable[[Located], Iterable[FieldTarget]]"
+"""The targets of a field, which are the same for each value or depend on it."""
 
 _KEYED = MergeKind(all_atomic=True, group=group_by_key)
 
@@ -45,12 +48,50 @@ def _find_part_kind(row: Row[Any]) -> MergeKind:
 
 def find_targets(table: type[Fields], item: Located) -> Iterator[FieldTarget]:
     """Yield each field of an item with each target that it sets: a rendered field, a label, a requirement."""
+    finders = _FINDERS.get(table) or _build_finders(table)
     for key, node in mapping(item).items():
-        row = table.rows.get(key)
-        if table.inherits and (row is None or not row.sets):
-            yield from _find_passed_targets(table, key, node)
-        elif row is not None:
-            yield from _find_row_targets(row, node)
+        found = finders.get(key)
+        if found is None:
+            if table.inherits:
+                yield from _find_passed_targets(table, key, node)
+        else:
+            yield from found(node) if callable(found) else found
+
+
+_FINDERS: dict[type[Fields], dict[str, _Finder]] = {}
+"""What each field of a table sets: worked out once, as a thousand pools are merged in several layers."""
+
+
+def _build_finders(table: type[Fields]) -> dict[str, _Finder]:
+    finders = {
+        key: _build_finder(row)
+        for key, row in table.rows.items()
+        # A field of Karpenter's object is its own target, unless the table names another.
+        if not table.inherits or row.sets
+    }
+    return _FINDERS.setdefault(table, finders)
+
+
+def _build_finder(row: Row[Any]) -> _Finder:
+    sets, key = row.sets, row.key
+    if callable(sets):
+        return lambda node: [((key, *path), target) for path, target in sets(node)]
+    own = tuple(((key,), target) for target in sets)
+    rows = row.table.rows if isinstance(row, Part) and not row.table.is_item else {}
+    if not row.entries and not any(below.sets for below in rows.values()):
+        return own
+    return lambda node: [*own, *_find_entry_targets(row, rows, node)]
+
+
+def _find_entry_targets(row: Row[Any], rows: Mapping[str, Row[Any]], node: Located) -> Iterator[FieldTarget]:
+    """Yield the targets of the keys of a map."""
+    for name in mapping(node):
+        below = rows.get(name)
+        if below is not None and isinstance(below.sets, tuple) and below.sets:
+            for target in below.sets:
+                yield (row.key, name), target
+        elif row.entries:
+            yield (row.key, name), f"{row.entries} {name}"
 
 
 def _find_passed_targets(table: type[Fields], key: str, node: Located) -> Iterator[FieldTarget]:
@@ -65,22 +106,6 @@ def _find_passed_targets(table: type[Fields], key: str, node: Located) -> Iterat
         yield from (((key,), target) for target in inside)
     else:
         yield from (((key, name), f"{key}.{name}") for name in mapping(node))
-
-
-def _find_row_targets(row: Row[Any], node: Located) -> Iterator[FieldTarget]:
-    key = row.key
-    if callable(row.sets):
-        yield from (((key, *path), target) for path, target in row.sets(node))
-        return
-    for target in row.sets:
-        yield (key,), target
-    rows = row.table.rows if isinstance(row, Part) and not row.table.is_item else {}
-    for name in mapping(node) if rows or row.entries else ():
-        below = rows.get(name)
-        if below is not None and below.sets:
-            yield from (((key, name), str(target)) for target in below.sets)
-        elif row.entries:
-            yield (key, name), f"{row.entries} {name}"
 
 
 CLASS = build_merge_kind(NodeClassFields)
