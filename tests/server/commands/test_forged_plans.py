@@ -153,7 +153,7 @@ def _with_more(plan: Plan) -> Plan:
             for each in found
         )
         pre = replace(change.pre, paths=paths, fingerprint=calculate_fingerprint(change.before, paths))
-        return replace(change, after=after, fields=fields, pre=pre)
+        return replace(change, after=after, fields=fields, summaries=(), pre=pre)
 
     return replace(plan, changes=tuple(map(shown, plan.changes)))
 
@@ -161,7 +161,7 @@ def _with_more(plan: Plan) -> Plan:
 def test_an_update_that_is_called_nothing(planned_update: Scene) -> None:
     def edit(document: Any) -> None:  # noqa: ANN401 - whatever JSON holds
         change = pool_of(document)
-        change.update(actions=["no-op"], before=None, after=None, fields=[])
+        change.update(actions=["no-op"], before=None, after=None, fields=[], summaries=[])
         change["pre"].update(fingerprint="", paths=[])
         document["summary"].update(update=0, unchanged=2)
 
