@@ -47,7 +47,7 @@ def expand_disruption(
 def _expand_budgets(
     setting: BlueprintDisruption, target: TargetCluster, findings: list[Finding]
 ) -> Located | None:
-    own = setting.get(BlueprintDisruption.budgets.key)
+    own, own_budgets = setting.get(BlueprintDisruption.budgets.key), setting.budgets
     windows: dict[str, list[BlueprintWindow]] = {
         "protect": setting.protect,
         "maintenance": setting.maintenance,
@@ -56,15 +56,15 @@ def _expand_budgets(
         kind: tuple(_parse_window(item, kind, target) for item in listed) for kind, listed in windows.items()
     }
     if not any(parsed.values()):
-        return None if own is None else listing([_copy_budget(item) for item in setting.budgets], own)
+        return None if own is None else listing([_copy_budget(item) for item in own_budgets], own)
     causes: dict[str, list[Located]] = {
-        "own": [item.here for item in setting.budgets],
+        "own": [item.here for item in own_budgets],
         "implicit": [setting.here],
         **{kind: [item.here for item in listed] for kind, listed in windows.items()},
     }
     try:
         compiled = compile_budgets(
-            None if own is None else tuple(parse_budget(item) for item in setting.budgets),
+            None if own is None else tuple(parse_budget(item) for item in own_budgets),
             parsed["protect"],
             parsed["maintenance"],
         )
@@ -74,16 +74,19 @@ def _expand_budgets(
     for note in compiled.notes:
         kind, index = note.cause
         findings.append(info(Code.DAYLIGHT_SAVING, note.text, causes[kind][index]))
-    takers = collect_causes(*(item.reasons.node or _find_times(item) for item in setting.maintenance))
+    takers = collect_causes(*(item.reasons.node or _find_times(item) for item in windows["maintenance"]))
     also = {kind: _collect_window_causes(listed, target.timezone) for kind, listed in windows.items()}
     window_causes = {
         (kind, index): _find_window_causes(window, kind, also[kind])
         for kind, listed in windows.items()
         for index, window in enumerate(listed)
     }
-    window_causes["implicit", 0] = _find_window_causes(BlueprintWindow(setting.here), "implicit", takers)
+    here = setting.here
+    window_causes["implicit", 0] = _BudgetCauses(
+        here, here, here, here, here, "Karpenter's default of 10%", takers
+    )
     budgets = [
-        _build_own_node(budget, setting.budgets[cause[1]], takers)
+        _build_own_node(budget, own_budgets[cause[1]], takers)
         if cause[0] == "own"
         else _build_budget(budget, window_causes[cause])
         for budget, cause in compiled.budgets
@@ -164,7 +167,7 @@ def _build_own_node(budget: DisruptionBudget, own: BlueprintBudget, takers: tupl
 
 def _find_window_causes(window: BlueprintWindow, kind: str, also: tuple[Located, ...]) -> _BudgetCauses:
     """Return the settings of a window that the parts of its budgets follow from."""
-    note = "Karpenter's default of 10%" if kind == "implicit" else f"compiled from {kind}"
+    note = f"compiled from {kind}"
     times, here = _find_times(window), window.here
     return _BudgetCauses(here, window.nodes or times, window.reasons.node or times, times, times, note, also)
 

@@ -69,11 +69,9 @@ def expand_pool(
         return find_matching_types(layers.name, node_labels, node_requirements, class_facts.spec, catalogue)
 
     def to_accelerators(usd: Located) -> tuple[str, Located] | None:
-        from gpupool.expansion.limits import calculate_accelerator_limit
-
         if has_errors(findings):  # the pool's instance types are unknown
             return None
-        resource, limit = calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
+        resource, limit = limits.calculate_accelerator_limit(usd, find_types(), maker, slices, findings)
         selection = collect_selection(fields, class_facts.spec, target)
         return resource, add_causes(limit, collect_causes(*count_causes(), *selection))
 

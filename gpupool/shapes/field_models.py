@@ -24,6 +24,7 @@ from gpupool.shapes.fields import (
     Parts,
     Row,
     Several,
+    TableRow,
     TextOrPart,
     TextsOrParts,
 )
@@ -110,7 +111,7 @@ def _build_type(row: Row[Any], hint: _Type, names: Mapping[str, _Type]) -> _Type
 
 def _build_kind(row: Row[Any], hint: _Type, names: Mapping[str, _Type]) -> _Type:
     """Return the type of a kind of field, around the model of its table or the type of its annotation."""
-    inner = build_model(row.table) if isinstance(row, Part | Parts | Named) else get_args(hint)[0]
+    inner = build_model(row.table) if isinstance(row, TableRow) else get_args(hint)[0]
     build = next(_KINDS[kind] for kind in type(row).__mro__ if kind in _KINDS)
     return build(row, inner, names)
 

@@ -167,8 +167,7 @@ class Row(Generic[ReadT]):
 
     def find_table(self) -> type[Fields] | None:
         """Return the table of the maps in this field; None where it has none."""
-        table: type[Fields] | None = getattr(self, "table", None)
-        return table
+        return None
 
 
 class One(Row["Located[T] | None"], Generic[T]):
@@ -185,6 +184,13 @@ class Verbatim(Row["Located | None"], Generic[T]):
         return node
 
 
+def _listed(node: Located | None) -> list[Located]:
+    """Return the items of a list, or a single value as one; nothing for None."""
+    if node is None:
+        return []
+    return items(node) if isinstance(node.value, list) else [node]
+
+
 class LocatedItems(Generic[T]):
     """The values of a field that can have several, with the field's own place."""
 
@@ -192,9 +198,7 @@ class LocatedItems(Generic[T]):
 
     def __init__(self, node: Located | None) -> None:
         self.node = node
-        self.values: list[Located[T]] = [] if node is None else (items(node) or [node])  # type: ignore[assignment]
-        if node is not None and node.value == []:
-            self.values = []
+        self.values: list[Located[T]] = _listed(node)  # type: ignore[assignment] # validated when it was read
 
     def __iter__(self) -> Iterator[Located[T]]:
         return iter(self.values)
@@ -241,30 +245,31 @@ class LocatedMap(Generic[T]):
         self.entries: dict[str, Located[T]] = entries  # type: ignore[assignment] # validated when it was read
 
 
-class Part(Row[PartT]):
-    """A field with a map that has a table of its own."""
+class TableRow(Row[ReadT], Generic[ReadT, PartT]):
+    """A field with maps that have a table of their own."""
 
     def __init__(self, table: type[PartT], **description: Any) -> None:  # noqa: ANN401 - as of Row
         """Describe a field; the description is that of `Row`."""
         super().__init__(**description)
         self.table = table
+
+    def find_table(self) -> type[Fields]:
+        """Return the table."""
+        return self.table
+
+
+class Part(TableRow[PartT, PartT]):
+    """A field with a map that has a table of its own."""
 
     def _read(self, node: Located | None) -> PartT:
         return self.table(node)
 
 
-class Parts(Row["list[PartT]"], Generic[PartT]):
+class Parts(TableRow["list[PartT]", PartT], Generic[PartT]):
     """A field with a list of such maps, or with a single one."""
 
-    def __init__(self, table: type[PartT], **description: Any) -> None:  # noqa: ANN401 - as of Row
-        """Describe a field; the description is that of `Row`."""
-        super().__init__(**description)
-        self.table = table
-
     def _read(self, node: Located | None) -> list[PartT]:
-        if node is None:
-            return []
-        return [self.table(item) for item in (items(node) if isinstance(node.value, list) else [node])]
+        return [self.table(item) for item in _listed(node)]
 
 
 class ListOfParts(Parts[PartT]):
@@ -284,13 +289,8 @@ class TextsOrParts(Parts[PartT]):
     """A field with a text, with such a map, or with a list of both."""
 
 
-class Named(Row["dict[str, PartT]"], Generic[PartT]):
+class Named(TableRow["dict[str, PartT]", PartT], Generic[PartT]):
     """A field with such maps by name."""
-
-    def __init__(self, table: type[PartT], **description: Any) -> None:  # noqa: ANN401 - as of Row
-        """Describe a field; the description is that of `Row`."""
-        super().__init__(**description)
-        self.table = table
 
     def _read(self, node: Located | None) -> dict[str, PartT]:
         return {name: self.table(item) for name, item in mapping(node).items() if item.value is not None}
