@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpupool.shapes.fields import Fields, ListOf, One, Several
+from gpupool.blueprint.base import BlueprintFields
+from gpupool.shapes.fields import ListOf, One, Several
 
 if TYPE_CHECKING:
     from gpupool.karpenter.scalars import MinValues
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
     Value = Any
 
 
-class Membership(Fields):
+class Membership(BlueprintFields):
     """A constraint as a map; an instance type has to meet every field in it."""
-
-    type_names = "gpupool.blueprint.types"
 
     in_: Several[Value] = Several(key="in")
     """The label has one of these values (Karpenter's In)."""
@@ -77,7 +76,7 @@ class RateBounds(Bounds):
     value_type = "Rate"
 
 
-class RequirementEntry(Fields):
+class RequirementEntry(BlueprintFields):
     """One requirement in Karpenter's own form, validated by Karpenter's type; this table only reads it."""
 
     label: One[Text] = One(key="key")
@@ -88,7 +87,7 @@ class RequirementEntry(Fields):
     min_values: One[MinValues] = One()
 
 
-class TaintEntry(Fields):
+class TaintEntry(BlueprintFields):
     """One taint in Karpenter's own form; this table only reads it."""
 
     label: One[Text] = One(key="key")

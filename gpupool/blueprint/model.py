@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from gpupool.blueprint.base import BlueprintFields
 from gpupool.blueprint.nodeclass import BlueprintNodeClass, NodeClassFields, ObjectMetadata
 from gpupool.blueprint.pool import BlueprintLimits, BlueprintPool, PoolFields
 from gpupool.helm.releases import NvidiaDevicePluginRelease
-from gpupool.shapes.fields import Fields, ListOf, MapOf, Named, One, Part, Several
+from gpupool.shapes.fields import ListOf, MapOf, Named, One, Part, Several
 
 if TYPE_CHECKING:
     from gpupool.blueprint.types import (
@@ -23,24 +24,19 @@ if TYPE_CHECKING:
         YamlValue,
     )
 
-_TYPES = "gpupool.blueprint.types"
 _NODE_POOLS = "set each group under `pools`; gpupool renders Karpenter NodePools, not node groups"
 _STATIC_MANIFEST = "use the chart; the static manifest has no affinity and runs beside the chart"
 
 
-class Metadata(Fields):
+class Metadata(BlueprintFields):
     """The blueprint's name."""
-
-    type_names = _TYPES
 
     name: One[BlueprintName] = One()
     """The blueprint's name. `gpupool apply` finds its objects by this name, so do not change it."""
 
 
-class BlueprintCluster(Fields):
+class BlueprintCluster(BlueprintFields):
     """The cluster that the pools are for."""
-
-    type_names = _TYPES
 
     name: One[ClusterName] = One()
     """The EKS cluster's name; the default node role and discovery tags contain it."""
@@ -81,7 +77,7 @@ class BlueprintCluster(Fields):
     `gpupool fit`; not rendered."""
 
 
-class Defaults(Fields):
+class Defaults(BlueprintFields):
     """Defaults of every pool and every node class; a profile, a pool or a node class overrides them."""
 
     pool = Part(PoolFields)
@@ -91,10 +87,9 @@ class Defaults(Fields):
     """Default fields of every node class."""
 
 
-class BlueprintNodeOverlay(Fields):
+class BlueprintNodeOverlay(BlueprintFields):
     """A NodeOverlay with Karpenter's own fields: prices or extra resources that its simulation assumes."""
 
-    type_names = _TYPES
     inherits = "gpupool.karpenter.v1alpha1.nodeoverlay:NodeOverlaySpec"
 
     metadata = Part(ObjectMetadata)
@@ -103,10 +98,8 @@ class BlueprintNodeOverlay(Fields):
     requirements: ListOf[YamlValue] = ListOf(is_inherited=True)
 
 
-class Stack(Fields):
+class Stack(BlueprintFields):
     """The charts whose Helm values are rendered together with the pools."""
-
-    type_names = _TYPES
 
     nvidia_device_plugin = Part(
         NvidiaDevicePluginRelease,
@@ -116,20 +109,17 @@ class Stack(Fields):
     """NVIDIA's device plugin; rendered for every NVIDIA pool whose image does not contain one."""
 
 
-class BlueprintInventory(Fields):
+class BlueprintInventory(BlueprintFields):
     """Where gpupool keeps the list of the objects that it applied."""
-
-    type_names = _TYPES
 
     namespace: One[NamespaceName] = One()
     """The namespace of the inventory and the lock. Default: kube-system. Do not change it after the first
     apply: gpupool finds its objects only through the inventory in this namespace."""
 
 
-class Blueprint(Fields):
+class Blueprint(BlueprintFields):
     """Which GPU capacity a cluster may have."""
 
-    type_names = _TYPES
     title = "gpupool blueprint"
 
     api_version: Annotated[One[Text], Literal["gpupool.dev/v1alpha1"]] = One(is_required=True)

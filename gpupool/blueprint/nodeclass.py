@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from gpupool.blueprint.base import BlueprintFields
 from gpupool.shapes.fields import (
-    Fields,
     ListOf,
     MapOf,
     One,
@@ -34,14 +34,11 @@ if TYPE_CHECKING:
         YamlValue,
     )
 
-_TYPES = "gpupool.blueprint.types"
 _IDENTITY = ("the instance's identity",)
 
 
-class AMI(Fields):
+class AMI(BlueprintFields):
     """Which AMI to use, where no alias is set; the newest match wins."""
-
-    type_names = _TYPES
 
     id: One[Text] = One()
     """The image's id, `ami-0abc…`."""
@@ -59,19 +56,15 @@ class AMI(Fields):
     """The name or ARN of an SSM parameter that holds an image id."""
 
 
-class AMITerm(Fields):
+class AMITerm(BlueprintFields):
     """One selector of AMIs in Karpenter's own form, validated by Karpenter's type."""
-
-    type_names = _TYPES
 
     alias: One[Text] = One()
     """An image's alias."""
 
 
-class Disk(Fields):
+class Disk(BlueprintFields):
     """One EBS volume. Default: gp3, encrypted, and deleted with the node."""
-
-    type_names = _TYPES
 
     size: One[VolumeSize] = One(to="volumeSize")
     """The size, as in `200Gi`."""
@@ -101,19 +94,15 @@ class Disk(Fields):
     """MiB per second at which the snapshot is loaded, from 100 to 300."""
 
 
-class UserDataFile(Fields):
+class UserDataFile(BlueprintFields):
     """User data in a separate file."""
-
-    type_names = _TYPES
 
     file: One[Text] = One(is_required=True)
     """The file's path, relative to the file that sets it."""
 
 
-class ObjectMetadata(Fields):
+class ObjectMetadata(BlueprintFields):
     """Labels and annotations of the Kubernetes object itself, not of its nodes."""
-
-    type_names = _TYPES
 
     labels: MapOf[Text] = MapOf(to="labels")
     """Labels of the object."""
@@ -122,10 +111,9 @@ class ObjectMetadata(Fields):
     """Annotations of the object."""
 
 
-class NodeClassFields(Fields):
+class NodeClassFields(BlueprintFields):
     """The fields of a node class: gpupool's short ones, and every EC2NodeClass field by its own name."""
 
-    type_names = _TYPES
     inherits = "gpupool.karpenter.v1.ec2nodeclass:EC2NodeClassFields"
     is_item = True
 

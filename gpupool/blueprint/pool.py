@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from gpupool.blueprint import targets
+from gpupool.blueprint.base import BlueprintFields
 from gpupool.blueprint.durations import to_karpenter_duration
 from gpupool.blueprint.keyed import Constraint, Keyed
 from gpupool.blueprint.nodeclass import NodeClassFields, ObjectMetadata
 from gpupool.karpenter import labels as names
 from gpupool.shapes.fields import (
-    Fields,
     ListOf,
     ListOfParts,
     MapOf,
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
 """The node label that selects the device plugin's configuration."""
 
-_TYPES = "gpupool.blueprint.types"
 _CLASS = ("the node class",)
 _TEMPLATE, _TEMPLATE_SPEC = "spec.template.metadata", "spec.template.spec"
 _LAUNCH_TEMPLATE = "set its fields under `nodeClass`; Karpenter creates its own launch templates"
@@ -70,10 +69,8 @@ _LIMIT = "set `limits: {nodes: N}`"
 _SHARE = "set `sharing: {timeSlicing: N}`; gpupool supports no other way to share GPUs"
 
 
-class Instances(Fields):
+class Instances(BlueprintFields):
     """The EC2 instance types that a pool can use; they have to meet every field."""
-
-    type_names = _TYPES
 
     types: Annotated[Constraint, TextConstraint] = Constraint(label=names.INSTANCE_TYPE)
     """Instance types, as in `p5.48xlarge`."""
@@ -114,14 +111,13 @@ class Instances(Fields):
     """Network bandwidth of the instance type, with its unit."""
 
 
-class BlueprintLimits(Fields):
+class BlueprintLimits(BlueprintFields):
     """The maximum size of a pool; Karpenter stops launching when one limit is reached.
 
     `nodes`, `gpus`, `usdPerHour`, and any resource name that Karpenter counts: `cpu`, `memory`,
     `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`. Each is rendered as one limit of its own.
     """
 
-    type_names = _TYPES
     other_type = "BlueprintAmount"
 
     nodes: One[WholeOrZero] = One()
@@ -141,10 +137,8 @@ class BlueprintLimits(Fields):
     """Memory in total, as in `2000Gi`."""
 
 
-class BlueprintBudget(Fields):
+class BlueprintBudget(BlueprintFields):
     """How many nodes can be disrupted at once; of all budgets that apply, Karpenter uses the smallest."""
-
-    type_names = _TYPES
 
     nodes: One[Nodes] = One(default="10%")
     """The number of nodes at once, or a percentage, rounded up. Default: 10%."""
@@ -159,10 +153,8 @@ class BlueprintBudget(Fields):
     """Which disruptions the budget is for. Default: all."""
 
 
-class BlueprintWindow(Fields):
+class BlueprintWindow(BlueprintFields):
     """A part of the week in local time."""
-
-    type_names = _TYPES
 
     days: Several[Text] = Several()
     """The days on which the window begins: `mon-fri`, `sat`, `[sat, sun]` or `daily`. Default: daily."""
@@ -180,10 +172,8 @@ class BlueprintWindow(Fields):
     """The IANA time zone, as in `Europe/Berlin`. Default: `cluster.timezone`."""
 
 
-class BlueprintDisruption(Fields):
+class BlueprintDisruption(BlueprintFields):
     """When Karpenter can disrupt nodes by itself."""
-
-    type_names = _TYPES
 
     consolidation_policy: One[ConsolidationPolicy] = One(to="consolidationPolicy")
     """Which nodes can be consolidated: only empty ones, or also underutilized ones."""
@@ -203,19 +193,16 @@ class BlueprintDisruption(Fields):
     """The only windows in which `reasons` can disrupt nodes, at most `nodes` at once. Default: 10%."""
 
 
-class Sharing(Fields):
+class Sharing(BlueprintFields):
     """Several pods on one GPU."""
-
-    type_names = _TYPES
 
     time_slicing: One[Slices] = One(hints={"mps": _SHARE, "mig": _SHARE})
     """How many pods share each GPU in turn; its memory is shared without limits."""
 
 
-class PoolFields(Fields):
+class PoolFields(BlueprintFields):
     """The fields of a pool that a pool, a tier, a profile and the defaults can set."""
 
-    type_names = _TYPES
     is_item = True
 
     metadata = Part(ObjectMetadata, to="metadata")

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from gpupool.blueprint.base import BlueprintFields
 from gpupool.blueprint.model import Stack
 from gpupool.blueprint.nodeclass import NodeClassFields
 from gpupool.blueprint.pool import TieredPoolFields
-from gpupool.shapes.fields import Fields, One, Part
+from gpupool.shapes.fields import One, Part
 
 if TYPE_CHECKING:
     from gpupool.blueprint.types import Name, NonEmpty, Text
 
-_TYPES = "gpupool.blueprint.types"
 
-
-class ProfileMetadata(Fields):
+class ProfileMetadata(BlueprintFields):
     """The profile's name."""
-
-    type_names = _TYPES
 
     name: One[Name] = One(is_required=True)
     """The profile's name; pools refer to shipped profiles by it."""
 
 
-class Profile(Fields):
+class Profile(BlueprintFields):
     """A partial pool, node class and stack under one name, with the reason for each value."""
 
-    type_names = _TYPES
     title = "gpupool profile"
 
     api_version: Annotated[One[Text], Literal["gpupool.dev/v1alpha1"]] = One(is_required=True)
